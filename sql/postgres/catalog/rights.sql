@@ -1,8 +1,8 @@
--- The rights that qmon can use, whether our role has each, what it gives, and the GRANT for it. Rights on single tables are
--- not among them: those are told queue by queue.
+-- The rights that qmon can use, whether our role has each, its purpose, and the GRANT for it. Rights on single tables
+-- are not included; they are read for each queue.
 -- > name   the role that brings the right
 -- > held   our role is a member
--- > gives  what it is for
+-- > gives  its purpose
 -- > grant  the statement that gives it
 SELECT
     r.name,

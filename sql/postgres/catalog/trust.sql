@@ -4,8 +4,8 @@
 -- every session of qmon sets). Being a member of a role is no reason to trust it: its members are granted by others.
 -- Everything in the schema must belong to its owner, and no other role but ours may create objects or triggers in it.
 -- Otherwise that role could replace something later.
--- > object  what it is about
--- > problem what is wrong with it
+-- > object  the object
+-- > problem its problem
 -- > advice  what to do
 WITH home AS MATERIALIZED (
     SELECT n.oid, n.nspowner, n.nspacl, pg_catalog.pg_get_userbyid(n.nspowner) AS owner,

@@ -5,7 +5,7 @@
 -- {rows!where}    condition: rows to look at
 -- {known!where}   condition: the row is in one of the known states
 -- :limit          rows of the result at most, those with most messages
--- > queue         the queue, NULL where the table holds one
+-- > queue         the queue, NULL if the table has only one
 -- > value         the state as text, at most 100 characters; NULL if it is NULL, or if no single column gives it
 -- > counted       messages
 SELECT

@@ -7,9 +7,9 @@
 -- {enqueued_at?} column: when it was pushed
 -- :ready         the state value of a ready message
 -- :head          last known place, NULL at first
--- :limit         count so many ready rows at most
--- :walk          look at so many rows at most
--- > place        where the next walk may begin: the first ready row's place; without one that of the last row seen
+-- :limit         maximum number of ready rows to count
+-- :walk          maximum number of rows to read
+-- > place        place where the next walk may begin: the first ready row, or the last row read
 -- > head_id      id of the oldest ready message
 -- > oldest_s     its age in seconds
 -- > counted      ready rows seen, at most :limit

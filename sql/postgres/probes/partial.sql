@@ -3,8 +3,8 @@
 -- :tables       table ids as an array, {1,2}
 -- > table_id    one of these
 -- > column_name a column that is masked for our role; NULL: rows are hidden
--- > why         what hides them
--- > helps       who sees all
+-- > why         the reason why they are hidden
+-- > helps       who can see all rows or values
 WITH masking AS MATERIALIZED (
     SELECT DISTINCT l.provider
     FROM pg_catalog.pg_shseclabel AS l

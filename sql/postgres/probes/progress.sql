@@ -1,12 +1,13 @@
--- Messages in progress, counted up to a limit. For tables where no index gives the longest-running first.
+-- Messages in progress, counted up to a limit. For tables without an index that gives the longest-running messages
+-- first.
 -- {table}       the queue's table
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
 -- :in_progress  the state value of a message in progress
 -- :timeout      seconds after which it is stuck
--- :limit        look at so many rows at most
+-- :limit        maximum number of rows to read
 -- > in_progress rows seen, at most :limit
--- > stuck       how many of them are beyond the timeout; NULL where no column says when they were popped
+-- > stuck       number of them beyond the timeout; NULL if there is no column with the pop time
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
     SELECT {started_at?!moment} AS started_at

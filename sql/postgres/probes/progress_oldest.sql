@@ -4,9 +4,9 @@
 -- {started_at} column: when it was popped
 -- :in_progress the state value of a message in progress
 -- :timeout     seconds after which it is stuck
--- :limit       look at so many rows at most
+-- :limit       maximum number of rows to read
 -- > in_progress rows seen, at most :limit
--- > stuck       how many of them are beyond the timeout
+-- > stuck       number of them beyond the timeout
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
     SELECT {started_at!moment} AS started_at

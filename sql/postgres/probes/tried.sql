@@ -5,7 +5,7 @@
 -- :head   last known head id, NULL at first
 -- > id       id as text
 -- > attempts NULL: no column counts them
--- > mark     transaction id as text, 0 where nobody has touched it
+-- > mark     transaction id as text, 0 if no transaction has locked or changed it
 SELECT CAST(h.id AS text) AS id, CAST(NULL AS int) AS attempts, CAST(h.mark AS text) AS mark
 FROM (
     SELECT {id} AS id, xmax AS mark

@@ -1,6 +1,6 @@
--- What a paused producer (p_side 'producers') or consumer ('consumers') comes to: an error that is worth another try later,
--- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if it asked to wait, the end of
--- the pause. Called by push and pop, which then have drawn no number and touched no row.
+-- Stops a paused producer (p_side 'producers') or consumer ('consumers'): raises an error that can be retried later,
+-- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if the session asked to
+-- wait, waits for the end of the pause. Called by push and pop, which then have drawn no number and touched no row.
 --
 -- Settings of the session (SET, ALTER ROLE, or the connection's options):
 --   qmon.pause_wait_ms  wait up to so many milliseconds before the error; 60,000 at most, since the statement's

@@ -1,8 +1,8 @@
--- The rights that qmon can use in Azure SQL Database, whether our user has each, what it gives, and the statement for it.
+-- The rights that qmon can use in Azure SQL Database, whether our user has each, its purpose, and the statement for it.
 -- For Basic, S0, S1 and elastic pools, which ask for a role of the server: its member is added in master.
 -- > name   the right
 -- > held   our login has it
--- > gives  what it is for
+-- > gives  its purpose
 -- > grant  the statement that gives it
 SELECT
     CAST(r.name AS nvarchar(60)) AS name,

@@ -1,7 +1,7 @@
--- The rights that qmon can use from 2022 on, whether our login has each, what it gives, and the GRANT for it.
+-- The rights that qmon can use from 2022 on, whether our login has each, its purpose, and the GRANT for it.
 -- > name   the right
 -- > held   our login has it
--- > gives  what it is for
+-- > gives  its purpose
 -- > grant  the statement that gives it
 SELECT
     CAST(r.name AS nvarchar(60)) AS name,

@@ -6,7 +6,7 @@
 --                     which both have what later versions have and call themselves 12. 101.0 in Azure SQL Database if
 --                     VIEW DATABASE STATE is not enough to read sys.dm_exec_connections: Basic, S0, S1, elastic pools
 -- > session_id        the server's id of this session
--- > login             who we are
+-- > login             our role
 -- > standby           the database may only be read: a readable secondary, or one that is set so
 SET QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT ON;
 SET NUMERIC_ROUNDABORT, NOCOUNT OFF;

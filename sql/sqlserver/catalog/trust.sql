@@ -1,9 +1,9 @@
 -- What speaks against reading or writing qmon's own schemas: each object in them that is not as qmon makes it. No row:
 -- nothing, or there is no such schema.
--- The schema qmon must belong to dbo or to our user, the stores to dbo or to the role that setup makes for them. A member of
--- db_owner can act as dbo, and can run code as whoever uses the database in other ways: see SECURITY.md.
--- > object  what it is about
--- > problem what is wrong with it
+-- The schema qmon must belong to dbo or to our user, the stores to dbo or to the role that setup makes for them. A
+-- member of db_owner can act as dbo, and can run code as any user of the database in other ways: see SECURITY.md.
+-- > object  the object
+-- > problem its problem
 -- > advice  what to do
 SELECT TOP (1) f.object, f.problem, f.advice
 FROM (

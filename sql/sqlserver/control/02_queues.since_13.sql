@@ -1,4 +1,4 @@
--- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
+-- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing if it exists.
 -- Where the role qmon_monitor exists already, it may read the registry.
 IF OBJECT_ID(N'qmon.queues', N'U') IS NULL
 BEGIN

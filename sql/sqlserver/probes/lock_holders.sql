@@ -3,11 +3,11 @@
 -- :tables         the tables' object ids, "1,2"
 -- > table_id      one of these
 -- > session       its id; 0 is a distributed transaction without a session
--- > gid           unit of work of that distributed transaction, else empty
--- > waits         it does not hold the lock yet: readers stand behind it in the line
--- > login         who it is
+-- > gid           unit of work of that distributed transaction, otherwise empty
+-- > waits         true: it still waits for the lock, and readers wait behind it
+-- > login         its login
 -- > application   its program name
--- > since_at      when its transaction began, seconds since the epoch; NULL where it is not known
+-- > since_at      when its transaction began, seconds since the epoch; NULL if unknown
 -- > statement     its last statement, shortened
 SELECT f.table_id, f.session, f.gid, f.waits, f.login, f.application, f.since_at, f.statement
 FROM (

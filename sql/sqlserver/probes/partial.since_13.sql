@@ -4,8 +4,8 @@
 -- :tables       table ids, separated by commas
 -- > table_id    one of these
 -- > column_name a column that is masked for our login; NULL: rows are hidden
--- > why         what hides them
--- > helps       who sees all
+-- > why         the reason why they are hidden
+-- > helps       who can see all rows or values
 SELECT
     CAST(t.id AS bigint) AS table_id,
     CAST(h.column_name AS nvarchar(128)) AS column_name,

@@ -1,4 +1,4 @@
--- The server's clock, and what it lets us say of owners that are sessions.
+-- The server's clock, and what is needed to check owners that are sessions.
 -- > clock        the clock, exact, as text
 -- > epoch        the clock in seconds since the epoch
 -- > sees_others  our role may see the sessions of others

@@ -3,9 +3,9 @@
 -- or altered in between.
 -- {table}   the table
 -- :all      whether every partition is meant
--- :parts    else these, oids as an array, and the table itself
+-- :parts    otherwise these, oids as an array, and the table itself
 -- > part    the table's or partition's oid
--- > file    where it keeps its rows: another one after a rewrite
+-- > file    its file; a rewrite gives it another one
 -- > shape   its columns, triggers (those of foreign keys too), rules and policies
 SELECT CAST(c.oid AS text)                                                AS part,
        CAST(pg_catalog.pg_relation_filenode(c.oid) AS text)               AS file,

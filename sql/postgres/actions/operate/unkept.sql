@@ -4,7 +4,7 @@
 -- > column_name  the column; ctid, which every action reads, is listed if it is the only one
 -- > masked       the server shows other values than there are
 -- > why          why it cannot be kept
--- > helps        what would help
+-- > helps        what to do
 WITH me AS MATERIALIZED (
     SELECT r.oid, r.rolsuper
     FROM pg_catalog.pg_roles AS r

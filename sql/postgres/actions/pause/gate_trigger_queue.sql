@@ -3,8 +3,8 @@
 -- {table}    the table
 -- {trigger}  the trigger
 -- {queue}    column: the queue
--- {pushed?}  column: by which a row that is pushed is told from one that is put back
--- {switch}   the sequence that says until when
+-- {pushed?}  column: distinguishes pushed rows from restored rows
+-- {switch}   the sequence with the end
 DO $$
 DECLARE
     v_queue  text := current_setting('qmon.gate_queue');

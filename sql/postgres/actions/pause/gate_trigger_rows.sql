@@ -2,7 +2,7 @@
 -- also one that is created or attached later, and asks for inserts straight into one. A number is drawn before it is
 -- asked. Takes SHARE ROW EXCLUSIVE on the table and its partitions.
 -- {table}  the table
--- {switch} the sequence that says until when
+-- {switch} the sequence with the end
 CREATE TRIGGER qmon_gate BEFORE INSERT ON {table}
 FOR EACH ROW
 WHEN (pg_sequence_last_value({switch!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000)

@@ -2,7 +2,7 @@
 -- :session       its process id
 -- > waiter       session that waits
 -- > application  its application name
--- > waiting_s    seconds since its statement began: it has waited at most so long
+-- > waiting_s    seconds since its statement began, the longest possible wait
 -- > directly     it waits for the session itself
 -- > blocks       sessions that wait for it
 WITH RECURSIVE pairs AS MATERIALIZED (

@@ -19,7 +19,7 @@
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       QueueMeta
 -- {data}        QueueData
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         primary key of QueueMeta
 -- {data_key}    primary key of QueueData: the article's unique IX_QueueData over a heap
 -- {id_seq}      the sequence behind the identity

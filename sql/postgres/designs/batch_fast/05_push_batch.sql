@@ -4,7 +4,7 @@
 -- {data}       QueueData
 -- {push_batch} the function
 -- {id_seq}     the sequence behind the identity
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql

@@ -9,9 +9,9 @@
 -- attempts; the archive. owner is "pid/start": the server process that popped it and the second it was started in,
 -- since the epoch. Together they name one session for ever.
 --
--- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with an
--- earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over everything
--- else, no more, so that nothing waits for ever behind what is urgent.
+-- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
+-- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
+-- other messages and no more, so that no message waits forever behind urgent ones.
 --
 -- No fillfactor, as published: with payloads of some kilobytes there is no room beside them anyway.
 --
@@ -21,7 +21,7 @@
 --   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       QueueSlow
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         its primary key: the article's PK_QueueSlow
 -- {id_seq}      the sequence behind the identity
 CREATE TABLE {table} (

@@ -1,7 +1,7 @@
 -- Push many messages in one statement; returns their ids. p_title NULL: the first 60 characters of each payload.
 -- {table}      QueueSlow
 -- {push_batch} the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- The split queue with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database"): small
 -- rows that are searched and updated (QueueMeta), payloads apart (QueueData). A dequeue first selects and locks a
 -- batch, then updates it. The article's middle step: cheaper to read than one wide table, but consumers wait for each
--- other; batch_fast is what it ends with. A processed row stays until the archiver takes it away. Delivery is at least
+-- other; batch_fast is its last step. A processed row stays until the archiver takes it away. Delivery is at least
 -- once: a message whose consumer died goes back to the front, its attempt counted.
 --
 -- Classic columns: queue_id (identity), queue_date_time, title, status (0 ready, 1 processing; 2 processed, said in the
@@ -9,9 +9,9 @@
 -- started_at, completed_at, owner, attempts; the archive. owner is "pid/start": the server process that popped it and
 -- the second it was started in, since the epoch. Together they name one session for ever.
 --
--- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with an
--- earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over everything
--- else, no more, so that nothing waits for ever behind what is urgent.
+-- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
+-- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
+-- other messages and no more, so that no message waits forever behind urgent ones.
 --
 -- No foreign key from data to meta, as in the article: each push would lock the meta row once more. fillfactor 60 for
 -- the small rows, since each becomes two more versions: they stay on their page. QueueData is never updated.
@@ -23,7 +23,7 @@
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       QueueMeta
 -- {data}        QueueData
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         primary key of QueueMeta
 -- {data_key}    primary key of QueueData: the article's unique IX_QueueData over a heap
 -- {id_seq}      the sequence behind the identity

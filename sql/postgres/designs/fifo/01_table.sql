@@ -1,6 +1,5 @@
 -- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE
--- that skips what is locked. Lax order: a consumer that rolls back puts its message behind what others have popped
--- meanwhile.
+-- that skips locked rows. Lax order: if a consumer rolls back, other consumers may already have popped later messages.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.

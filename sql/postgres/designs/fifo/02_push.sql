@@ -2,7 +2,7 @@
 -- enqueued_at is clock_timestamp() by default: now() would be when the transaction began.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- Push many messages in one statement; returns their ids. An addition: the article pushes one at a time.
 -- {table}      the queue
 -- {push_batch} the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_payloads bytea[]) RETURNS SETOF bigint
 LANGUAGE plpgsql

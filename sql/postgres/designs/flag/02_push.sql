@@ -1,7 +1,7 @@
 -- Push one message; returns its id.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_command text) RETURNS bigint
 LANGUAGE plpgsql

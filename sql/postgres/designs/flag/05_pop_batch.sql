@@ -1,7 +1,7 @@
 -- Pop up to p_limit messages, oldest first. An addition. Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when consumers are paused
+-- {pop_until} end of the consumers' pause
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql

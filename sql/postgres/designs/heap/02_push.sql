@@ -1,7 +1,7 @@
 -- Push one message; returns how many were pushed: 1. The article's usp_enqueueHeap. A heap's messages have no id.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql

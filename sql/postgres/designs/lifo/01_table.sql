@@ -4,8 +4,9 @@
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
--- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. What lies at the
--- bottom waits until the stack is empty: a stack starves its oldest messages by design, so watch the age of the oldest.
+-- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. Messages at
+-- the bottom wait until the stack is empty: a stack starves its oldest messages by design, so watch the age of the
+-- oldest.
 --
 -- The primary key is the article's clustered index: it gives pop its order backwards, and a dashboard the oldest
 -- message and a bounded count forwards. The identity has CACHE 1, since PostgreSQL caches per session and would mix the

@@ -2,7 +2,7 @@
 -- Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when consumers are paused
+-- {pop_until} end of the consumers' pause
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql

@@ -3,7 +3,7 @@
 -- {table}      the queue
 -- {push}       the function
 -- {seq}        the sequence that numbers messages
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text) RETURNS bigint
 LANGUAGE plpgsql

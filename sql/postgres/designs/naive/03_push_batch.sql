@@ -2,7 +2,7 @@
 -- {table}      the queue
 -- {push_batch} the function
 -- {seq}        the sequence that numbers messages
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_messages text[]) RETURNS SETOF bigint
 LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- Push one message that is due at p_due_time, NULL: at once; returns its id. The article's usp_enqueuePending.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea, p_due_time timestamptz DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- Push many messages that are due at p_due_time, NULL: at once, in one statement; returns their ids. An addition.
 -- {table}      the queue
 -- {push_batch} the function
--- {push_until} until when producers are paused
+-- {push_until} end of the producers' pause
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_payloads bytea[], p_due_time timestamptz DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql

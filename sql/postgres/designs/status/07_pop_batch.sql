@@ -2,8 +2,8 @@
 -- Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
--- {owner}     function: who pops in this session
--- {pop_until} until when consumers are paused
+-- {owner}     function: name of the consumer in this session
+-- {pop_until} end of the consumers' pause
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql

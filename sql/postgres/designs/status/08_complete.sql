@@ -1,4 +1,4 @@
--- Complete a message: its row is deleted. The article's CompleteMessage. False where it is not in progress any more.
+-- Complete a message: its row is deleted. The article's CompleteMessage. False if it is no longer in progress.
 --
 -- p_attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
 -- and given to another cannot complete it under the other's hands.

@@ -2,7 +2,7 @@
 -- pop_loop.sql; a ring hands its message out in a parameter.
 -- {loop}   the procedure
 -- {pop}    procedure of the design
--- {popped} gate: counts what is popped
+-- {popped} gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

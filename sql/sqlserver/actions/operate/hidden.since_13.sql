@@ -1,7 +1,7 @@
 -- What hides rows of the table from our login: a security policy that filters it. See the probe "partial".
 -- {table}  the table
 -- > kind   hidden
--- > name   what hides them
+-- > name   the reason why they are hidden
 SELECT CAST(N'hidden' AS nvarchar(10)) AS kind,
        CAST(N'a security policy filters this table: your login may see only some of the rows' AS nvarchar(100)) AS name
 FROM sys.security_predicates AS p

@@ -7,7 +7,7 @@
 -- {data}       QueueData
 -- {push_batch} the procedure
 -- {messages}   type: the messages
--- {switch}     until when who is paused
+-- {switch}     ends of the pauses
 -- {paused}     procedure: waits or refuses while they are
 -- > id         the message's id
 CREATE PROCEDURE {push_batch}

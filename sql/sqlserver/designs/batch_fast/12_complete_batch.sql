@@ -5,7 +5,7 @@
 -- {table}          the queue
 -- {complete_batch} the procedure
 -- {ids}            type: the ids and attempts
--- > done           how many
+-- > done           number
 CREATE PROCEDURE {complete_batch}
     @ids {ids} READONLY,
     @done int = NULL OUTPUT,

@@ -7,8 +7,8 @@
 -- {data}        QueueData
 -- {archive_log} the archive
 -- {archive}     the procedure
--- {done_index}  index: what is looked for
--- > moved       how many
+-- {done_index}  index: the search order
+-- > moved       number
 CREATE PROCEDURE {archive}
     @limit int = 500,
     @moved int = NULL OUTPUT,

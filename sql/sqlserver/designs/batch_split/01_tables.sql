@@ -8,16 +8,16 @@
 -- started_at, completed_at, owner, attempts; the archive. All times are UTC.
 -- owner is "session/login", the server's session number and when that session logged in, to the millisecond, as in
 -- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
--- session of that number and time. A session that a connection pool hands on counts as logged in anew (Audit Login),
--- and so as another one; should the server keep the time, what it had popped looks alive while the pool keeps it.
--- That proves something about the message only where consumers hold their session while they work. A consumer may give a
--- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
--- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop
--- would split its page.
+-- session of that number and time. A session that a connection pool hands on counts as a new login (Audit Login), and
+-- so as another session; if the server keeps the time, messages it had popped look alive while the pool keeps the
+-- session. That proves something about the message only where consumers hold their session while they work. A consumer
+-- may use its own name instead (Kejser's comments: a number that the process creates when it starts and keeps on its
+-- disk), and after a crash requeue the messages it had under that name. char and not varchar: a row that grew at its
+-- pop would split its page.
 --
--- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with
--- an earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over
--- everything else, no more, so that nothing waits for ever behind what is urgent.
+-- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
+-- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
+-- other messages and no more, so that no message waits forever behind urgent ones.
 --
 -- The primary key of QueueMeta is the article's PK_Queue. QueueData is clustered on queue_id; in the article it is a
 -- heap with a unique index, IX_QueueData, about which a reader asked: a heap keeps the pages that the archiver
@@ -34,7 +34,7 @@
 -- 334).
 -- {table}       QueueMeta
 -- {data}        QueueData
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         primary key of QueueMeta
 -- {data_key}    primary key of QueueData
 CREATE TABLE {table} (

@@ -2,8 +2,8 @@
 -- the small rows; the payloads are fetched at the end, once.
 --
 -- Published as a reference, to be measured against; the hints are the article's:
---   UPDLOCK: who selected a row may update it, and nobody else selects it with that intention: two consumers cannot get
---   the same row; the second waits;
+--   UPDLOCK: the session that selected a row may update it, and no other session can select it for an update: two
+--   consumers cannot get the same row; the second one waits;
 --   HOLDLOCK: key ranges are locked, too, until the end: what came into the range between select and update would
 --   else make the batch another one. The price: producers whose time falls into the range wait for the consumer, and
 --   where fewer than @limit messages are ready the range is open to the end, so that every push waits.
@@ -14,18 +14,18 @@
 -- (error 1205) tries again; who wants none takes batch_fast.
 -- If a row was missed, which the locks exclude, nothing is taken and no row returned, as in the article; a savepoint,
 -- since ROLLBACK would take the caller's transaction with it.
--- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a consumer counts
--- too.
+-- @owner: name of the consumer; NULL: this session. attempts is counted here and not on failure: the crash of a
+-- consumer counts too.
 -- {table}           the queue
 -- {data}            QueueData
 -- {pop_batch}       the procedure
--- {owner}           procedure: who pops in this session
+-- {owner}           procedure: name of the consumer in this session
 -- {date_index}      index: the order of pops
--- {switch}          until when who is paused
+-- {switch}          ends of the pauses
 -- {paused}          procedure: waits or refuses while they are
 -- > id              the message's id
 -- > payload         the message
--- > attempt         how often it has been popped, this time included
+-- > attempt         number of pops, including this one
 -- > title           its title
 -- > queue_date_time its place in the order
 CREATE PROCEDURE {pop_batch}

@@ -1,6 +1,5 @@
--- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic
--- DELETE that skips what is locked. Lax order: a consumer that rolls back puts its message behind what others have
--- popped meanwhile.
+-- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE
+-- that skips locked rows. Lax order: if a consumer rolls back, other consumers may already have popped later messages.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.

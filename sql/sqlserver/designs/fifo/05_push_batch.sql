@@ -3,7 +3,7 @@
 -- {table}      the queue
 -- {push_batch} the procedure
 -- {messages}   type: the messages
--- {switch}     until when who is paused
+-- {switch}     ends of the pauses
 -- {paused}     procedure: waits or refuses while they are
 -- > id         the message's id
 CREATE PROCEDURE {push_batch}

@@ -2,7 +2,7 @@
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}  the queue
 -- {push}   the procedure
--- {switch} until when who is paused
+-- {switch} ends of the pauses
 -- {paused} procedure: waits or refuses while they are
 -- > id     the message's id
 CREATE PROCEDURE {push}

@@ -5,7 +5,7 @@
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the procedure
--- > moved       how many
+-- > moved       number
 CREATE PROCEDURE {archive}
     @limit int = 500,
     @moved int = NULL OUTPUT,

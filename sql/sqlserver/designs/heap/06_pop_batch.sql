@@ -1,7 +1,7 @@
 -- Pop up to @limit messages, any of them. An addition: the article pops one at a time. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
--- {switch}    until when who is paused
+-- {switch}    ends of the pauses
 -- {paused}    procedure: waits or refuses while they are
 -- > id        NULL: a heap gives no id
 -- > payload   the message

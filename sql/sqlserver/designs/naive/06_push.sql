@@ -3,7 +3,7 @@
 -- {table}  the queue
 -- {push}   the procedure
 -- {draw}   procedure: the next number
--- {switch} until when who is paused
+-- {switch} ends of the pauses
 -- {paused} procedure: waits or refuses while they are
 -- > id     the message's number
 CREATE PROCEDURE {push}

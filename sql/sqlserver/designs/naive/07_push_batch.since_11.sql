@@ -4,7 +4,7 @@
 -- {push_batch} the procedure
 -- {messages}   type: the messages
 -- {seq}        the sequence that numbers messages
--- {switch}     until when who is paused
+-- {switch}     ends of the pauses
 -- {paused}     procedure: waits or refuses while they are
 -- > id         the message's number
 CREATE PROCEDURE {push_batch}

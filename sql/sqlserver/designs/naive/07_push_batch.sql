@@ -3,7 +3,7 @@
 -- {push_batch} the procedure
 -- {messages}   type: the messages
 -- {push}       procedure: push one message
--- {switch}     until when who is paused
+-- {switch}     ends of the pauses
 -- {paused}     procedure: waits or refuses while they are
 -- > id         the message's number
 CREATE PROCEDURE {push_batch}

@@ -1,4 +1,4 @@
--- The pending queue (Remus Rusanu, "Using tables as Queues"): each message has a due time, and only what is due is
+-- The pending queue (Remus Rusanu, "Using tables as Queues"): each message has a due time, and only due messages are
 -- popped.
 --
 -- Classic columns: due_time (datetime in the article), payload (varbinary(max)). Additions: id (identity),

@@ -9,7 +9,8 @@
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
--- Since turn only grows, whoever comes late is refused, never misplaced. One subscriber: reference_count is 0 or 1.
+-- Because turn only grows, a late session is refused, and its message is never misplaced. One subscriber:
+-- reference_count is 0 or 1.
 --
 -- Filled before the index is made, as in the article, with messages of the article's 300 characters and FILLFACTOR
 -- 25: three slots a page. Neighbouring numbers meet in neighbouring slots, and many slots on a page are many sessions

@@ -2,12 +2,11 @@
 -- begins with QM003, where the ring stayed full for @wait_ms milliseconds: nothing was done, try again later
 -- (@null_when_full = 1: NULL instead).
 --
--- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is
--- spare. Where the slot is not free yet, the number goes to the spare ones, and the wait is without it: whoever
--- pushes next takes the smallest that fits. So a producer that times out, is cancelled or dies while the ring is full
--- loses no number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a
--- hole; it is skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number
--- for it.
+-- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is spare.
+-- If the slot is not free yet, the number goes to the spare ones, and the session waits without it: the next push takes
+-- the smallest number that fits. So a producer that times out, is cancelled or dies while the ring is full loses no
+-- number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a hole; it is
+-- skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number for it.
 --
 -- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the consumer of the
 -- lap before has not committed, the slot counts as taken; a producer does not wait for a lock, only for @wait_ms.
@@ -27,7 +26,7 @@
 -- {store}    procedure: keep the payload
 -- {full}     procedure: says that the ring is full
 -- {size!int} slots
--- {switch}   until when who is paused
+-- {switch}   ends of the pauses
 -- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 CREATE PROCEDURE {push}

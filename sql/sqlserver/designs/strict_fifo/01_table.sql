@@ -1,7 +1,7 @@
--- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): as fifo, but
--- nobody passes over what is locked. One pop at a time: the next consumer waits until the one before has committed or
--- rolled back, as the article says it must. For consumers who pop and work in one transaction; it is as fast as they
--- are, one by one.
+-- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): like fifo, but no
+-- session skips locked rows. One pop at a time: the next consumer waits until the one before has committed or rolled
+-- back, as the article says it must. For consumers who pop and work in one transaction; it is as fast as they are, one
+-- by one.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
