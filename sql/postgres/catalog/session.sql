@@ -1,4 +1,4 @@
--- Sets up a session of qmon, or where :local, one transaction of it.
+-- Sets up a session of qmon, or with :local, one transaction of it.
 -- :local                true or false
 -- :statement_timeout    milliseconds as text, 0 for none, NULL for the server's own
 -- :lock_timeout         the same

@@ -7,14 +7,14 @@
 -- {owner?}    column: its consumer
 -- {attempts?} column: number of pops
 -- {payload?}  column: the message
--- {error?}    column: why it failed last
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in this state
 -- {holds!where}    condition: texts in the message and its error
 -- {late!where}     condition: for too long
--- {gone!where}     condition: whoever works on it is known to be gone
+-- {gone!where}     condition: its consumer is dead
 -- :proves     whether that condition is there
 -- :queue      the queue, NULL for the whole table
--- :ids        these only, a JSON array of rows; NULL: all
+-- :ids        only these, a JSON array of rows; NULL: all
 -- :payloads   with their payloads
 -- :limit      maximum number of rows
 -- > id        id as text
@@ -25,7 +25,7 @@
 -- > age_s     seconds in this state
 -- > late      for too long
 -- > payload   its first characters; only its size if it is large
--- > error     the newest end of why it failed last
+-- > error     the end of its last error
 -- > total     number of messages in this state
 SELECT
     {id!text} AS id,

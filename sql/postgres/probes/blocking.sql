@@ -1,6 +1,7 @@
--- Who waits for a lock in this database and for whom: a row a pair, one without a blocker for each session that only
--- blocks. Parallel workers stand under their leader's number; of qmon's sessions there are those that hold up others.
--- pg_blocking_pids takes the lock manager for itself for a moment, so only waiting sessions are asked for.
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
+-- each session that only blocks. Parallel workers stand under their leader's number; of qmon's sessions there are those
+-- that hold up others. pg_blocking_pids takes the lock manager for itself for a moment, so only waiting sessions are
+-- asked for.
 -- :limit          maximum number of waiting sessions; those with the longest waits first
 -- :chars          maximum characters of a statement
 -- > session       its process id; 0 is a prepared transaction, which has none

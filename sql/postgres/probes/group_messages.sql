@@ -17,7 +17,7 @@
 -- > owner     its consumer
 -- > attempts  number of pops
 -- > payload   its first characters; only its size if it is large
--- > error     the newest end of its last error
+-- > error     the end of its last error
 SELECT
     {id!text} AS id,
     CAST(:state AS text) AS state,

@@ -1,5 +1,5 @@
--- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages (of a
--- parent each partition).
+-- A bounded count of a queue without any order, and its oldest message, if the table is small, at most 128 pages (each
+-- partition of a parent).
 -- Of a larger table only those pages are read, and the result is a lower bound.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed

@@ -1,5 +1,5 @@
 -- Rows near the head that a transaction has locked or deleted (queues that delete on pop), by transaction.
--- A transaction that is over leaves its mark on the row too, so each is asked for. A savepoint has an id of its own,
+-- A transaction that has ended also leaves its mark on the row, so each is checked. A savepoint has an id of its own,
 -- and the server does not show its transaction; the id is at least as new as that of the transaction.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops

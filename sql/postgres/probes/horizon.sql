@@ -1,7 +1,6 @@
 -- The holders of the horizon: vacuum cannot remove rows that died after it. The oldest first; reads no table. A session
 -- holds it by the id of its transaction and by what its running statement may still see, and only in its own database;
--- a standby's feedback and a slot hold it in all. Vacuum itself does not hold it. Of our own sessions the one that asks
--- is left out.
+-- a standby's feedback and a slot hold it in all. Vacuum itself does not hold it. Our session that asks is left out.
 -- :limit          maximum number of holders
 -- :chars          maximum characters of a statement
 -- > kind          session, prepared, slot, standby

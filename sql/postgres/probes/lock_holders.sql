@@ -1,5 +1,6 @@
--- Who keeps even readers away from some tables: the session that holds a table, a partition or an index of it for itself,
--- or, where none does, the first that waits for that. Reads the catalog and the lock table, and waits for no lock.
+-- Sessions that keep even readers away from some tables: the session with an exclusive lock on a table, a partition or
+-- an index of it, or, without one, the first session that waits for it. Reads the catalog and the lock table, and waits
+-- for no lock.
 -- :tables         table ids as an array, {1,2}
 -- > table_id      one of these
 -- > session       its process id; 0 is a prepared transaction, which has none

@@ -18,7 +18,7 @@
 -- > owner        session that holds it
 -- > attempts     number of pops
 -- > payload      its first characters; only its size if it is large
--- > error        the newest end of its last error
+-- > error        the end of its last error
 SELECT
     m.id,
     CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,

@@ -18,7 +18,7 @@
 -- > owner       its consumer
 -- > attempts    number of pops
 -- > payload     its first characters; only its size if it is large
--- > error       the newest end of its last error
+-- > error       the end of its last error
 SELECT
     m.qmon_id AS id,
     'in_progress' AS state,

@@ -1,4 +1,4 @@
--- The pauses that are in force: recorded, and their switch says so.
+-- The pauses in force: they are recorded, and their switch contains a later time.
 -- > queue    the queue's name
 -- > about    its table
 -- > side     producers or consumers

@@ -1,4 +1,4 @@
--- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an
+-- The oldest ready message of each priority, if the table has a state column. Goes from priority to priority along an
 -- index that leads by it, so it costs one seek each, whatever the depth.
 -- {table}        the queue's table
 -- {message_id}   column: the id of the message

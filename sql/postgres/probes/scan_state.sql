@@ -1,5 +1,5 @@
--- Counts one range of a table's pages by state. Reads those pages and no others: each place that a row may have there is
--- asked for, since this server knows no range of them.
+-- Counts one range of a table's pages by state. Reads only those pages: it asks for each possible position of a row
+-- there, because this server has no range of positions.
 -- {part}         the table, or one of its partitions
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due

@@ -1,5 +1,5 @@
--- The message at the head of a queue that pops in a transaction, and the mark that the last transaction left on it that
--- took or locked it: a mark that changes while the message stays says that it was popped and given back.
+-- The message at the head of a queue that pops in a transaction, and the mark of the last transaction that took or
+-- locked it: if the mark changes while the message stays, the message was popped and given back.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- :head   last known head id, NULL at first

@@ -1,5 +1,5 @@
--- The switch of an installed queue, of any design: until when its producers and its consumers are paused, in milliseconds
--- since the epoch on the server's wall clock. Asked by push and pop before any number is drawn; see paused.
+-- The switch of an installed queue, of any design: until when its producers and its consumers are paused, in
+-- milliseconds since the epoch on the server's wall clock. Read by push and pop before any number is drawn; see paused.
 --
 -- Sequences, because their value counts at once for every session, in the middle of its transaction and at any
 -- isolation level, survives a restart, and costs a push next to nothing to read. Not paused: 0, which push sees without

@@ -1,5 +1,5 @@
--- The key range of the rows of an archive, committed or not: uncommitted rows are gaps for readers. Before it is asked
--- who writes there.
+-- The key range of the rows of an archive, committed or not: uncommitted rows are gaps for readers. Read before the
+-- archive's writers are read.
 -- {archive_log}  the archive
 -- > oldest       smallest key; NULL if it is empty
 -- > newest       greatest key

@@ -1,5 +1,5 @@
--- Some archived messages of a range of keys, in their order. READ COMMITTED: a row that is not committed is waited for, or not
--- seen where the database keeps versions; never passed over as READPAST would.
+-- Some archived messages of a range of keys, in their order. READ COMMITTED: it waits for uncommitted rows, or does not
+-- see them if the database keeps versions; it never skips them as READPAST would.
 -- {archive_log}    the archive
 -- {message_id}     column: the message's id
 -- {enqueued_at?}   column: when it was pushed

@@ -1,6 +1,6 @@
--- Who waits for a lock in this database and for whom: a row a pair, one without a blocker for each session that only
--- blocks. Tasks of one session are one; of qmon's sessions there are those that hold up others. Names come from the
--- catalog without waiting for locks on it, as the functions for names would.
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
+-- each session that only blocks. Tasks of one session are one; of qmon's sessions there are those that hold up others.
+-- Names come from the catalog without waiting for locks on it, as the functions for names would.
 -- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is unknown.
 -- :limit          maximum number of pairs of waiting sessions; those with the longest waits first
 -- :chars          maximum characters of a statement

@@ -1,6 +1,6 @@
 -- The last deadlocks by the file of an event session, the newest first: who waited for whom, with what each ran. The
 -- server reads the file from the given block on, which keeps one processor busy; only the newest reports it finds
--- become XML. Asked only after the count of deadlocks has risen. A row a pair of the waiting and the one it waited for.
+-- become XML. Read only after the count of deadlocks has risen. A row a pair of the waiting and the one it waited for.
 -- :path         the file
 -- :file         the same as returned before, to begin after a block of it; empty: from its start
 -- :offset       that block, the same; -1: from its start

@@ -6,7 +6,7 @@
 -- {owner?}    column: its consumer
 -- {attempts?} column: number of pops
 -- {rows!where}     condition: the row is in progress
--- {gone!where}    condition: whoever works on it is known to be gone
+-- {gone!where}    condition: its consumer is dead
 -- :proves     whether that condition is there
 -- :limit      maximum number of rows
 -- > id        id as text

@@ -1,4 +1,4 @@
--- The messages of a group in no state that is known, by queue and by the value of the column that says the state.
+-- The messages of a group in an unknown state, by queue and by the value of the state column.
 -- {table}         the group's table
 -- {queue?}        column: the queue
 -- {state?}        column: the state, if the value of one column gives it

@@ -1,5 +1,5 @@
--- Who keeps even readers away from some tables: the session that changes a table's schema (Sch-M), or, where none does,
--- one that waits for that. Reads the lock table, and waits for no lock.
+-- Sessions that keep even readers away from some tables: the session that changes a table's schema (Sch-M), or, without
+-- one, a session that waits for that. Reads the lock table, and waits for no lock.
 -- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is unknown.
 -- :tables         the tables' object ids, "1,2"
 -- > table_id      one of these

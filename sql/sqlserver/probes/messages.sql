@@ -15,7 +15,7 @@
 -- > owner        NULL: a row does not show who holds it
 -- > attempts     number of pops
 -- > payload      its first characters; only its size if it is large
--- > error        the newest end of its last error
+-- > error        the end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('ready' AS varchar(20)) AS state,

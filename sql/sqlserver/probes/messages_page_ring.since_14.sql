@@ -1,8 +1,9 @@
--- A page of a ring's messages in one state. They are called by their numbers, and message n lies in slot n % size: from
--- where the page begins no more than :walk slots are looked at, by their key, and no more once enough are found. Up to
--- pop_last, of several subscribers that of the one furthest behind, numbers have been drawn by consumers: their messages are
--- in progress, those behind it ready. Each slot is in either list once, at the number that it has in the lap from pop_last
--- on, or in the lap that ends there; so a message that a repair has left a lap behind, or ahead, is not missed.
+-- A page of a ring's messages in one state. They are identified by their numbers, and message n is in slot n % size:
+-- from the start of the page, at most :walk slots are read by their key, and no more once enough are found. Up to
+-- pop_last, of several subscribers that of the one furthest behind, numbers have been drawn by consumers: their
+-- messages are in progress, those behind it ready. Each slot is in either list once, at the number that it has in the
+-- lap from pop_last on, or in the lap that ends there; so a message that a repair has left a lap behind, or ahead, is
+-- not missed.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {message_id}    column: the number of the message in the slot, NULL if it is empty

@@ -26,7 +26,7 @@
 -- > owner         its consumer
 -- > attempts      number of pops
 -- > payload       its first characters; only its size if it is large
--- > error         the newest end of its last error
+-- > error         the end of its last error
 -- > at            sort value of the list, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1

@@ -12,7 +12,7 @@
 -- {progress_index} the index of the rows in progress
 -- :in_progress     the state value of a message in progress
 -- :kind            kind of the owner: session, lease, heartbeat, name; none without an owner
--- :sees            whether the sessions of others can be seen
+-- :sees            whether our role can see other sessions
 -- :vanished        whether a session that is gone proves that its consumer is dead
 -- :timeout         seconds after which a heartbeat is stale
 -- :limit           maximum number of rows

@@ -1,5 +1,5 @@
--- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an index that
--- leads by it, so it costs one seek each, whatever the depth.
+-- The oldest ready message of each priority, if the table has a state column. Goes from priority to priority along an
+-- index that leads by it, so it costs one seek each, whatever the depth.
 -- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}          the queue's table
 -- {message_id}     column: the id of the message

@@ -7,7 +7,7 @@
 -- :after         the key of the last row seen, NULL at first
 -- :limit         number of rows to read, plus those with the same key as the last one
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        rows that are due
 -- > in_progress  NULL: the locks show the held rows
 -- > timed        NULL: no such state

@@ -1,5 +1,5 @@
--- Counts one range of a table's clustered key by state: from a place on, so many rows and those that have
--- the last one's key. Without locks.
+-- Counts one range of a table's clustered key by state: a number of rows from a place on, plus those with
+-- the same key as the last one. Without locks.
 -- {part}         the queue's table
 -- {state}        column: the state
 -- {place}        column: the clustered key
@@ -14,7 +14,7 @@
 -- :timeout       seconds after which a message in progress is stuck
 -- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        ready and due
 -- > in_progress  in progress
 -- > timed        messages in progress with a known start time

@@ -11,7 +11,7 @@
 -- :timeout       seconds after which a message in progress is stuck
 -- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        ready and due
 -- > in_progress  in progress
 -- > timed        messages in progress with a known start time

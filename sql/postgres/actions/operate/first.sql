@@ -6,7 +6,7 @@
 -- {owner?}     column: its consumer
 -- {attempts?}  column: number of pops
 -- {payload?}   column: the message
--- {error?}     column: why it failed last
+-- {error?}     column: its last error
 -- {sized?}     the same column, if its type gives the size without unpacking the value
 -- :tids        positions of the rows, an array as text
 -- :keys        the same, with the partition
@@ -17,7 +17,7 @@
 -- > owner      its consumer
 -- > attempts   number of pops
 -- > payload    its first characters; only its size if it is large
--- > error      the newest end of why it failed last
+-- > error      the end of its last error
 SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,

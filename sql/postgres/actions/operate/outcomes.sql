@@ -1,4 +1,4 @@
--- What became of messages that a redrive has made ready; those that are gone are left out.
+-- The current states of messages that a redrive has made ready, without those that are gone.
 -- {table}        the queue's table
 -- {called!list}  columns: the name of a message
 -- {first}        column: the first of them

@@ -1,5 +1,5 @@
--- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves stay
--- in the trash until take_out.
+-- Puts rows of the trash that we have locked back into the queue, and returns which of them were restored: the rows
+-- themselves stay in the trash until take_out.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that
 -- {columns!list}   the columns that can be written

@@ -1,5 +1,5 @@
--- A gate for one queue of several in a table: a trigger for each row, which is asked where the row's queue is this one,
--- as gate_queue has said. A number is drawn before it is asked. Takes SHARE ROW EXCLUSIVE on the table.
+-- A gate for one queue of several in a table: a row-level trigger, which fires only if the row belongs to this queue,
+-- as gate_queue has determined. A number is drawn before the gate runs. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}    the table
 -- {trigger}  the trigger
 -- {queue}    column: the queue

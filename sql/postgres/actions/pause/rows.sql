@@ -1,6 +1,6 @@
 -- Rows that were inserted, updated and deleted in a table so far, by the server's counters: these may be a second late,
--- ten for an idle session, and include rolled-back changes. Of a parent the
--- sums of its partitions.
+-- ten for an idle session, and include rolled-back changes.
+-- For a parent, the sums of its partitions.
 -- {table}    the table
 -- > inserted rows inserted
 -- > updated  rows updated

@@ -4,7 +4,7 @@
 -- {data}       QueueData
 -- {push}       the function
 -- {push_until} end of the producers' pause
--- {paused}     function: waits or refuses while they are
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_text_data text, p_title text DEFAULT NULL, p_queue_date_time timestamptz DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql

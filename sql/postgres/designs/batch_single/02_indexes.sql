@@ -1,5 +1,5 @@
--- The index by date is the article's IX_QuerySlow: the order of pops, with the status and the title beside it.
--- Processed rows stay in it, at the front, and every dequeue reads past them until the archiver moves them.
+-- The index by date is the article's IX_QuerySlow: the order of pops, with the status and the title. Processed rows
+-- stay in it, at the front, and every dequeue reads past them until the archiver moves them.
 --
 -- Additions, each holding the rows of one state and nothing else:
 --   processing: the longest-running first: counted, compared with the timeout, and sent to the front.

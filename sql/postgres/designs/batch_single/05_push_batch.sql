@@ -2,7 +2,7 @@
 -- {table}      QueueSlow
 -- {push_batch} the function
 -- {push_until} end of the producers' pause
--- {paused}     function: waits or refuses while they are
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -2,10 +2,10 @@
 -- batch into a variable, including payloads, then update it, then return the selected rows.
 --
 -- FOR UPDATE is UPDLOCK. Without SKIP LOCKED (the article's READPAST comes later) a consumer waits for the one that has
--- the first rows, and takes what that one leaves. HOLDLOCK has no counterpart and needs none: rows that come meanwhile
--- are for later pops. The published check stays: as many rows updated as selected, or nothing happens; behind the row
--- locks it always holds. "No row" is true: a consumer that waited and got nothing reads again, until no message is
--- ready.
+-- the first rows, and takes what that one leaves. HOLDLOCK has no counterpart and needs none: rows that arrive in the
+-- meantime are for later pops. The published check stays: as many rows updated as selected, or nothing happens; behind
+-- the row locks it always holds. "No row" is true: a consumer that waited and got nothing reads again, until no message
+-- is ready.
 --
 -- Deadlocks: consumers lock in the order of the index, so that two never wait for each other, with one exception: a
 -- message that was popped, timed out and was sent to the front, all while one consumer was waiting in one statement, is
@@ -20,7 +20,7 @@
 -- {pop_batch} the function
 -- {owner}     function: name of the consumer in this session
 -- {pop_until} end of the consumers' pause
--- {paused}    function: waits or refuses while they are
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 10) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
 )

@@ -1,6 +1,6 @@
--- The index by date is the article's IX_QueueDateTime: the order of pops, with the status and the title beside it, so
--- that the search for ready rows needs the index alone. Its weakness is the article's too: processed rows stay in it,
--- at the front, and every dequeue reads past them until the archiver moves them. batch_fast has an index on ready rows
+-- The index by date is the article's IX_QueueDateTime: the order of pops, with the status and the title, so that the
+-- search for ready rows needs only the index. Its weakness is the article's too: processed rows stay in it, at the
+-- front, and every dequeue reads past them until the archiver moves them. batch_fast has an index on ready rows
 -- instead.
 --
 -- Additions, each holding the rows of one state and nothing else:

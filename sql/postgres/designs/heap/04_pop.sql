@@ -13,12 +13,12 @@
 -- enable_seqscan off: a range of places is read, not the table.
 --
 -- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it looks again until nothing is there, or until exactly those
--- rows are there that it could not have before: then all are in the hands of other consumers.
+-- have taken all of them while new messages arrived. So it reads again until no row is left, or until the rows are
+-- exactly those of the read before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause
--- {paused}    function: waits or refuses while they are
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

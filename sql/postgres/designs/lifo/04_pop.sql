@@ -10,12 +10,12 @@
 -- would keep it after a burst has filled the queue. The primary key gives the order at any size.
 --
 -- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it looks again until nothing is ready, or the first and the
--- last ready message are those it could not have before: then all are in the hands of other consumers.
+-- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
+-- and the last ready message are the same as before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause
--- {paused}    function: waits or refuses while they are
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- {push_batch} the function
 -- {seq}        the sequence that numbers messages
 -- {push_until} end of the producers' pause
--- {paused}     function: waits or refuses while they are
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push_batch}(p_messages text[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -12,13 +12,13 @@
 -- has filled the queue.
 --
 -- "No row" is true. One read is not enough for that: it sees the rows committed when it began and due by v_now, and
--- other consumers may have taken all of them while new messages arrived or became due. So it looks again until nothing
--- is due, or until exactly those messages are due that it could not have before: then all are in the hands of other
--- consumers.
+-- other consumers may have taken all of them while new messages arrived or became due. So it reads again until no
+-- message is due, or until the due messages are exactly those of the read before: then other consumers hold all of
+-- them.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause
--- {paused}    function: waits or refuses while they are
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -4,7 +4,7 @@
 --
 -- Classic columns: slot, message_id, time, message (char(300) in the article, text here), reference_count. Addition:
 -- turn. The published ring inverts laps: producers n and n + size wait for the same slot and either may win; then a
--- consumer waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
+-- consumer waits forever for a number whose slot holds a later one. Here the slot has a turn:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size

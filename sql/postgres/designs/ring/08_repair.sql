@@ -5,9 +5,9 @@
 -- Orphans first, oldest first: their slots are needed by producers that hold later numbers. If there is no room to
 -- requeue one (every slot holds an orphan, and producers have drawn all the numbers that could go there), the pop
 -- sequence is set back before the oldest: consumers reach these numbers again, also those that wait for later numbers.
--- That is safe at any time, since numbers that were popped are refused by their turn; the row returned then says that
--- the orphan became itself. It is also what helps after a crash of the server, which makes sequences jump ahead by up
--- to 32: of the push sequence that leaves holes, of the pop sequence orphans.
+-- That is safe at any time, because popped numbers are refused by their turn; the returned row then has the orphan's
+-- own number. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of the
+-- push sequence that leaves holes, of the pop sequence orphans.
 --
 -- Deadlocks: consumers that come by again wait for the row of a number that another one has popped and not committed.
 -- Two transactions of several pops each may so wait for each other, after a repair that has set the sequence back and

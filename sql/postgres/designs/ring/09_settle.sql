@@ -3,10 +3,10 @@
 -- proven to be an orphan, with its row locked, for the caller to pop; NULL if there is none.
 --
 -- settled is a number up to which all have been popped or given up: a look begins behind it, and moves it on. It reads
--- 1,000 slots at a time, a few times at the most, and each time up to the end of the lap, so that they are one range of
--- the key; where consumers keep pace, as many as have been popped since settled was last moved, some thirty. A sequence
--- is not rolled back, so settled stops before numbers that are not committed: it belongs to this transaction, whose
--- first number (age) is at most as large as that of anything it has written.
+-- 1,000 slots at a time, at most a few times, and each time up to the end of the lap, so that they are one range of the
+-- key; if consumers keep pace, as many as were popped since settled was last moved, about thirty. A sequence is not
+-- rolled back, so settled stops before numbers that are not committed: it belongs to this transaction, whose first
+-- number (age) is at most as large as that of anything it has written.
 --
 -- The proof is that of skip_hole, for all numbers at once: the transactions that had drawn when the pop sequence stood
 -- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped nor

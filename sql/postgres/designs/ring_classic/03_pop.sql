@@ -1,7 +1,7 @@
 -- Pop the next message; no row if it did not come within p_wait_ms milliseconds: call again from the same session,
 -- which keeps the number it has drawn (setting qmon.classic_pop) and continues to wait for that message. As published:
--- draw a number, and try its slot every second until the message is there. A session that ends meanwhile, or a
--- transaction that is rolled back, loses the number, and its message waits for ever.
+-- draw a number, and try its slot every second until the message is there. A session that ends in the meantime, or a
+-- transaction that is rolled back, loses the number, and its message waits forever.
 --
 -- p_head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
 -- push get a head start"); 0: draw at once and run ahead of the producers, as its code does.
@@ -14,7 +14,7 @@
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
 -- {pop_until} end of the consumers' pause
--- {paused}    function: waits or refuses while they are
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0, p_head_start integer DEFAULT 1)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1

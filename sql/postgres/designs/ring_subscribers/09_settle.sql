@@ -3,10 +3,9 @@
 -- and is proven to be an orphan, with its row locked, for the caller to pop; NULL if there is none.
 --
 -- settled, in the subscriber's row, is a number up to which it has read all messages, or they were given up: a search
--- begins behind it and moves it on, unless another session is doing so. It reads 1,000 slots at a time, a few times at
--- the most, and each time up to the end of the lap, so that they are one range of the key; where consumers keep pace,
--- as many as have been popped since settled was last moved, some thirty. A rollback takes back the pops as well as the
--- number.
+-- begins behind it and moves it on, unless another session is doing so. It reads 1,000 slots at a time, at most a few
+-- times, and each time up to the end of the lap, so that they are one range of the key; if consumers keep pace, as many
+-- as were popped since settled was last moved, about thirty. A rollback takes back the pops as well as the number.
 --
 -- The proof is that of skip_hole, for all numbers at once: the transactions that had drawn when the pop sequence stood
 -- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped nor

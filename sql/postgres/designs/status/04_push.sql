@@ -2,7 +2,7 @@
 -- {table}      the queue
 -- {push}       the function
 -- {push_until} end of the producers' pause
--- {paused}     function: waits or refuses while they are
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_message bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- found nothing the consumer sleeps for 1 ms and longer. Popped messages go into a table variable, in the statement
 -- that pops: the server would otherwise send them to us. That statement is the transaction, so a procedure with a
 -- transaction of its own keeps its locks until its messages are there; and in it nothing can be rolled back (error
--- 3915): batch_single and batch_split would, where a row is missed, which their locks exclude.
+-- 3915): batch_single and batch_split would, if a row is missed, which their locks exclude.
 -- {loop}   the procedure
 -- {pop}    procedure of the design
 -- {found}  type: its result

@@ -20,7 +20,7 @@
 -- :stuck       unless the owner is dead, only messages popped until then; NULL: all
 -- :owner       only this owner's; NULL: all
 -- :kind        kind of the owner: session, lease, heartbeat, name; none without an owner
--- :sees        whether the sessions of others can be seen
+-- :sees        whether our role can see other sessions
 -- :vanished    whether a session that is gone proves that its consumer is dead
 -- :timeout     seconds after which a heartbeat is stale
 -- :wanted      the owner states to act on, XML

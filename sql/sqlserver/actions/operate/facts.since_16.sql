@@ -2,9 +2,9 @@
 -- tempdb. A session that logged in later than its connection was made was handed on by a connection pool.
 -- > clock        the clock, exact, as text (UTC)
 -- > epoch        the clock in seconds since the epoch
--- > sees_others  our role may see the sessions of others
+-- > sees_others  true: our role can see other sessions
 -- > up_since     when the server came up, in seconds since the epoch
--- > pooled       a connection pool hands sessions on
+-- > pooled       true: a connection pool shares sessions
 SET NOCOUNT ON;
 DECLARE @now datetime2(3) = SYSUTCDATETIME();
 DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE'), 0);

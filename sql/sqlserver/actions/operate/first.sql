@@ -7,7 +7,7 @@
 -- {owner?}     column: its consumer
 -- {attempts?}  column: number of pops
 -- {payload?}   column: the message
--- {error?}     column: why it failed last
+-- {error?}     column: its last error
 -- :keys        positions of the rows, XML
 -- > key        position of the row
 -- > id         id as text
@@ -16,7 +16,7 @@
 -- > owner      its consumer
 -- > attempts   number of pops
 -- > payload    its first characters, bytes as hex digits; only its size if it is large
--- > error      the newest end of why it failed last
+-- > error      the end of its last error
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

@@ -1,5 +1,5 @@
--- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves
--- stay in the trash until take_out. What came back is read from the table, where triggers have had their way. For a
+-- Puts rows of the trash that we have locked back into the queue, and returns which of them were restored: the rows
+-- themselves stay in the trash until take_out. The restored rows are read from the table, after its triggers. For a
 -- login that may not write the table's identity, a procedure puts them back: see control/07_put_back.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that

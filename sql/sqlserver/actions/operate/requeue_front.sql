@@ -1,6 +1,6 @@
 -- Puts rows that we have locked into a state, with the related columns, and to the front of the queue; a row that is
--- already further in front keeps its place. Says what of them is as it was written: read from the table, where triggers
--- have had their way.
+-- already further in front keeps its place. Returns which of them have the written values: read from the table, after
+-- its triggers.
 -- {table}         the queue's table
 -- {key!list}      columns: the key of a row
 -- {known!list}    those of them that are not written

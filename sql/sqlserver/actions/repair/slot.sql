@@ -1,4 +1,4 @@
--- How the slot of a number stands now, read without waiting for who writes it.
+-- The current state of a number's slot, read without waiting for a session that writes it.
 -- {table}        the ring's table
 -- {slot}         column: the slot
 -- {turn}         column: the turn

@@ -1,4 +1,4 @@
--- A session of the workload: as an application has it, where an error need not end the transaction. Undoes qmon's own
+-- A session of the workload: like that of an application, so an error need not end the transaction. Undoes qmon's own
 -- settings.
 -- > application its application name
 SET XACT_ABORT OFF;

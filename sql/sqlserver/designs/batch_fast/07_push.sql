@@ -7,7 +7,7 @@
 -- {data}   QueueData
 -- {push}   the procedure
 -- {switch} ends of the pauses
--- {paused} procedure: waits or refuses while they are
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's id
 CREATE PROCEDURE {push}
     @text_data nvarchar(max),

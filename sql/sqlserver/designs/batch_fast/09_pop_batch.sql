@@ -16,8 +16,8 @@
 --   ring);
 --   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
---   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
---   is refused or without effect on versions. The isolation level is set for the same reason: READPAST fails under
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under
 --   SERIALIZABLE, the default of a .NET TransactionScope, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
 -- On the payloads READCOMMITTEDLOCK has another reason: an old version of QueueData, from before the push, would not
@@ -26,10 +26,10 @@
 -- table. READPAST passes over a row that is locked in that index or in the table: a consumer waits nowhere.
 -- No deadlock among producers and consumers: a pop never waits for their locks on QueueMeta, and none of them locks the
 -- payload of a ready row.
--- Who else reads QueueMeta by an index on a state with shared locks, as under READ COMMITTED without row versions, may
--- deadlock with a pop, a complete or a fail: the reader holds a key of that index and wants the row, the other one has
--- changed the row and wants the key. The server ends the one that has written less, as a rule the reader (error 1205).
--- READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
+-- Another session that reads QueueMeta by an index on a state with shared locks, as under READ COMMITTED without row
+-- versions, may deadlock with a pop, a complete or a fail: the reader holds a key of that index and waits for the row,
+-- the other one has changed the row and waits for the key. The server ends the one that has written less, as a rule the
+-- reader (error 1205). READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and the rows it
 -- skips are locked by others (a consumer or a producer that has not committed).
 -- {table}           QueueMeta
@@ -38,7 +38,7 @@
 -- {owner}           procedure: name of the consumer in this session
 -- {ready_index}     index on ready rows
 -- {switch}          ends of the pauses
--- {paused}          procedure: waits or refuses while they are
+-- {paused}          procedure: waits or raises an error during a pause
 -- > id              the message's id
 -- > payload         the message
 -- > attempt         number of pops, including this one

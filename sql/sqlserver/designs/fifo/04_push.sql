@@ -5,7 +5,7 @@
 -- {table}  the queue
 -- {push}   the procedure
 -- {switch} ends of the pauses
--- {paused} procedure: waits or refuses while they are
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's id
 CREATE PROCEDURE {push}
     @payload varbinary(max),

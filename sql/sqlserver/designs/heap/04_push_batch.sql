@@ -3,7 +3,7 @@
 -- {push_batch} the procedure
 -- {messages}   type: the messages
 -- {switch}     ends of the pauses
--- {paused}     procedure: waits or refuses while they are
+-- {paused}     procedure: waits or raises an error during a pause
 -- > id         1
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY

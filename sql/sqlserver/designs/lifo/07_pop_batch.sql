@@ -4,7 +4,7 @@
 -- {table}     the queue
 -- {pop_batch} the procedure
 -- {switch}    ends of the pauses
--- {paused}    procedure: waits or refuses while they are
+-- {paused}    procedure: waits or raises an error during a pause
 -- > id        the message's id
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}

@@ -4,7 +4,7 @@
 -- {push}   the procedure
 -- {draw}   procedure: the next number
 -- {switch} ends of the pauses
--- {paused} procedure: waits or refuses while they are
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),

@@ -4,7 +4,7 @@
 -- {messages}   type: the messages
 -- {push}       procedure: push one message
 -- {switch}     ends of the pauses
--- {paused}     procedure: waits or refuses while they are
+-- {paused}     procedure: waits or raises an error during a pause
 -- > id         the message's number
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY

@@ -10,8 +10,8 @@
 --   ring);
 --   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
---   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
---   is refused or without effect on versions. The isolation level is set for the same reason: READPAST fails under
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under
 --   SERIALIZABLE, the default of a .NET TransactionScope, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
 -- No deadlock among producers and consumers: a pop never waits for their locks, and a push locks no existing rows.
@@ -20,7 +20,7 @@
 -- {table}   the queue
 -- {pop}     the procedure
 -- {switch}  ends of the pauses
--- {paused}  procedure: waits or refuses while they are
+-- {paused}  procedure: waits or raises an error during a pause
 -- > id      the message's id
 -- > payload the message
 CREATE PROCEDURE {pop}

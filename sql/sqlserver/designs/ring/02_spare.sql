@@ -10,8 +10,8 @@
 -- since: the time from which it is known that a number drawn by a producer blocks the queue: for a producer's number
 -- its own draw (the slot waits for the number one lap earlier), for a consumer's number the time when a session saw
 -- that producers had drawn it. IGNORE_DUP_KEY: a consumer that was thought dead may add a number that has been added
--- already. Nearly always empty where producers and consumers keep pace; as many rows as there are sessions
--- waiting where they do not.
+-- already. Nearly always empty if producers and consumers keep pace; otherwise one row per waiting
+-- session.
 -- {spare}     the table
 -- {spare_key} its primary key
 CREATE TABLE {spare} (

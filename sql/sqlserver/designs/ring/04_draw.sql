@@ -5,7 +5,7 @@
 -- the caller's. It costs two log records a number and the one hot page that the article warns of (PAGELATCH_EX). The
 -- other candidates of its comments: sp_user_counter forgets at a restart and belongs to the whole server; @@DBTS moves
 -- for every table. Not in a distributed transaction, which knows no savepoints.
--- @side: 0 for producers, 1 for consumers. One number at a time, however many are asked for: @count says so.
+-- @side: 0 for producers, 1 for consumers. One number at a time, even if more are requested; @count returns 1.
 -- {push_seq} the table of push numbers
 -- {pop_seq}  the table of pop numbers
 -- {draw}     the procedure

@@ -10,9 +10,9 @@
 -- A hole is a number that will never be pushed: its producer died, or was rolled back, or a crash burnt it. It is
 -- proven thus:
 --   it has been drawn: a greater one has;
---   nobody has pushed it in a transaction that is still open: its slot is not locked. (READPAST passes over one that
+--   no open transaction has pushed it: its slot is not locked. (READPAST passes over one that
 --   is.) So the transaction that used it, if any, has ended; what other transactions are open does not matter;
---   nobody will take it from the spare numbers: it is not among them, not even uncommitted (NOLOCK);
+--   no session will take it from the spare numbers: it is not among them, not even uncommitted (NOLOCK);
 --   all that was so 50 ms ago, when the greater number was drawn already (since): a session that has drawn a number
 --   goes straight on to push it or to put it among the spare ones, one statement later.
 -- No view of the server's transactions is needed for that, and so no VIEW SERVER STATE. Should a session be stopped

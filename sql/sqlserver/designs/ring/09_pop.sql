@@ -11,9 +11,9 @@
 -- pop, or pops a number divisible by 32, and searches for orphans (settle). The message that a session rolled back last
 -- is the first one that it pops again (from 2016 on, see memory).
 --
--- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the producer has not
--- committed, the message has not come yet; a consumer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK,
--- since READPAST is refused on row versions.
+-- The hints: ROWLOCK (the article): only the slot. READPAST, an addition: if the producer has not committed, the
+-- message has not come yet; a consumer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK, because READPAST
+-- fails on row versions.
 -- Two consumers cannot get the same message: only one draws its number, and the turn is moved on under the row's lock.
 -- "No row" is true: numbers up to the last one drawn have been popped, or are spare and without their message; and no
 -- producer is ahead. (Without the right to see the sequences: none among the next 64 numbers.)
@@ -30,7 +30,7 @@
 -- {memory}   procedure: messages popped in a transaction
 -- {size!int} slots
 -- {switch}   ends of the pauses
--- {paused}   procedure: waits or refuses while they are
+-- {paused}   procedure: waits or raises an error during a pause
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}

@@ -1,7 +1,7 @@
 -- Pop the next message; no row if it did not come within @wait_ms milliseconds: call again from the same session, which
 -- keeps the number it has drawn, and continues to wait for that message. As published: draw a number, and try its slot
--- every second until the message is there (@wait_ms NULL: for ever). A session that ends meanwhile, or a transaction
--- that is rolled back, loses the number, and its message waits for ever.
+-- every second until the message is there (@wait_ms NULL: forever). A session that ends in the meantime, or a
+-- transaction that is rolled back, loses the number, and its message waits forever.
 --
 -- @head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
 -- push get a head start"); 0: draw at once and run ahead of the producers, as its code does. Needs VIEW DEFINITION on
@@ -16,7 +16,7 @@
 -- {position} procedure: the last number drawn
 -- {size!int} slots
 -- {switch}   ends of the pauses
--- {paused}   procedure: waits or refuses while they are
+-- {paused}   procedure: waits or raises an error during a pause
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}

@@ -1,9 +1,9 @@
 -- The ring of pointers (Thomas Kejser, answering comments on "Implementing Message Queues in Relational Databases"):
--- for messages larger than a page. The ring decides who gets which message; a slot holds its number and nothing else.
--- The payload is in one of four tables, chosen by the number modulo 4: large data is kept out of the contended table.
+-- for messages larger than a page. The ring assigns messages to consumers; a slot contains only a message's number. The
+-- payload is in one of four tables, chosen by the number modulo 4: large data is kept out of the contended table.
 --
--- Classic columns: slot, message_id (here the pointer), time, reference_count. Addition: turn, as in the design
--- "ring", whose comments hold here as well: who comes late is refused, never misplaced.
+-- Classic columns: slot, message_id (here the pointer), time, reference_count. Addition: turn, as in the design "ring",
+-- whose comments apply here as well: a late session is refused, and its message is never misplaced.
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size

@@ -3,11 +3,11 @@
 -- numbers, which the subscriber's next consumers take, the smallest first. How many, in @given.
 --
 -- Up to which number all have been popped or given up stands among the spare numbers, as the number of side -@side: a
--- look begins behind it, and moves it on. It reads 1,000 slots at a time, a few times at the most, and each time up to
--- the end of the lap, so that they are one range of the key; where consumers keep pace, as many as have been popped
--- since, some thirty. READPAST: a slot that a session is writing counts as not settled, and is skipped.
--- One session at a time: who moves that row has it locked until its transaction ends, and the others pass over it;
--- they may not read it either, since a rollback takes back the pops as well as the number.
+-- look begins behind it, and moves it on. It reads 1,000 slots at a time, at most a few times, and each time up to the
+-- end of the lap, so that they are one range of the key; if consumers keep pace, as many as were popped since, about
+-- thirty. READPAST: a slot that a session is writing counts as not settled, and is skipped.
+-- One session at a time: the session that moves that row keeps it locked until its transaction ends, and the others
+-- skip it; they may not read it either, because a rollback takes back the pops as well as the number.
 --
 -- The proof is that of take: the number has been drawn, is not spare, not even uncommitted (NOLOCK), and its slot is
 -- not locked, so that no open transaction has popped it; and all that for 50 ms, in which a living consumer would have

@@ -6,7 +6,7 @@
 -- {owner}       procedure: name of the consumer in this session
 -- {ready_index} index on ready rows
 -- {switch}      ends of the pauses
--- {paused}      procedure: waits or refuses while they are
+-- {paused}      procedure: waits or raises an error during a pause
 -- > id          the message's id
 -- > payload     the message
 -- > attempt     number of pops, including this one

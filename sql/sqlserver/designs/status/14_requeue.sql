@@ -1,6 +1,6 @@
 -- Requeue up to @limit messages that have been in progress for longer than @timeout_s seconds, the longest-running
--- first: ready again at their old place, which is the front, or dead after @max_attempts attempts. Returns how many.
--- An addition.
+-- first: ready again at their old place, which is the front, or dead after @max_attempts attempts. Returns the number
+-- of moved messages. An addition.
 -- @owner: only messages popped by this consumer: after a crash, a consumer with its own name takes back its messages
 -- with @timeout_s = 0.
 -- Served by the index on rows in progress. Skips messages that a consumer is completing (READPAST), so that it waits

@@ -2,8 +2,8 @@
 -- it: as long as SET LOCK_TIMEOUT of the session allows (error 1222).
 --
 -- The article's usp_dequeueFifo without READPAST, which is all the difference. A consumer that has waited finds the row
--- gone and goes on to the next one within the same statement: it never reports an empty queue that is not empty.
--- Where the other one rolled back it gets that message, in its order.
+-- gone and goes on to the next one within the same statement: it never reports an empty queue that is not empty. If the
+-- other one rolled back, it gets that message, in its order.
 -- The hints, and what each is for:
 --   no READPAST: order before concurrency (Rusanu);
 --   ROWLOCK: only the first row is waited for, not the page with the rows that are being pushed (Rusanu);
@@ -16,7 +16,7 @@
 -- {table}   the queue
 -- {pop}     the procedure
 -- {switch}  ends of the pauses
--- {paused}  procedure: waits or refuses while they are
+-- {paused}  procedure: waits or raises an error during a pause
 -- > id      the message's id
 -- > payload the message
 CREATE PROCEDURE {pop}
