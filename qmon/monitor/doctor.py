@@ -1,4 +1,4 @@
-"""Run every probe once by itself, and report which work, how long they take, and what is missing for the others."""
+"""Run every probe once by itself, and report its time, or the problem and the missing right."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _check_visibility(
 
 
 def _check_standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
-    """Return what is unknown on a standby, and how old the rest is."""
+    """Return the figures that are unknown on a standby, and the delay of the others."""
     try:
         server = to_records(ServerSample, connection.fetch(statements.statement_for_target("server").bound))[0]
     except QueryFailed:

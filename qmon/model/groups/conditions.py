@@ -166,7 +166,7 @@ class ColumnsRead:
 
 
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
-    """Return what a condition on a row of ``table``, or a column of it, reads. ``as_time``: the column has times."""
+    """Return the columns read by a condition on a row of ``table``, or by a column. ``as_time``: it has times."""
     match source:
         case ColumnRef(lookup=lookup):
             own = frozenset({table_column(source, table)})
@@ -192,7 +192,7 @@ def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: b
 
 
 def condition_text(condition: Condition) -> str:
-    """Return what must be true of a row, in words."""
+    """Return the condition in words."""
     match condition:
         case OneOf(column, values, negated):
             said = " or ".join(map(str, values))

@@ -262,14 +262,14 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
 
 
 def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
-    """Read what a column is compared with: a whole number, or the name of a column."""
+    """Read the operand of a comparison: a whole number, or the name of a column."""
     if isinstance(tests.raw[name], str):
         return ColumnRef(tests.require_text(name))
     return tests.whole_number(name) or 0
 
 
 def _parse_offset(tests: Keys) -> float | ColumnRef:
-    """Read what is added to a time before it is compared: a duration, or the name of a column with seconds."""
+    """Read the offset added to a time before the comparison: a duration, or the name of a column with seconds."""
     raw = tests.raw.get("plus")
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.require_text("plus"))

@@ -70,7 +70,7 @@ def _longest(rows: Iterable[OwnerSample]) -> OwnerSample | None:
 
 @dataclass(frozen=True, slots=True)
 class OwnerFacts:
-    """What a server reveals about owners, see ``action/operate/facts``. Times are seconds since the epoch."""
+    """The server's facts about owners, see ``action/operate/facts``. Times are seconds since the epoch."""
 
     clock: str
     epoch: float
@@ -97,7 +97,7 @@ class OwnerProof:
 
 
 def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
-    """Return what the owner column of this layout proves now.
+    """Return the current proof of the layout's owner column.
 
     A vanished session proves nothing if consumers commit first and work outside the session, if a pool shares sessions,
     if our role may not see the sessions of others, or within one timeout after the server started: the restart ended

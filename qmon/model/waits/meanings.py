@@ -15,7 +15,7 @@ from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What is waited for, why that happens in a queue, and what helps."""
+    """The resource of a wait, its cause in a queue, and its fix."""
 
     what: str
     why: str

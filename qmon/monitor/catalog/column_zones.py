@@ -96,7 +96,7 @@ def require_due_zone(layout: Layout) -> None:
 
 
 def zone_in_default(default: str | None) -> str:
-    """Return what the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
+    """Return the time zone in the default of a column: ``utc``, ``local``, a zone's name, or ``unknown``."""
     if default is None:
         return "unknown"
     if made := _MADE.findall(default):
@@ -129,7 +129,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
 
 
 def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
-    """Return what is known about the column's times, and the source."""
+    """Return the time zone of the column's times, and its source."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
@@ -139,10 +139,10 @@ def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> t
 
 
 def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
-    """Return what the default of a column says about its times; see ``zone_in_default``.
+    """Return the time zone in the default of a column; see ``zone_in_default``.
 
     In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
-    have a different one, so this default says nothing.
+    have a different one, so this default gives no time zone.
     """
     found = zone_in_default(_default_expression(details, column))
     return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found
@@ -154,7 +154,7 @@ def _default_expression(details: TableDetails, column: ColumnRow) -> str | None:
 
 
 def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
-    """Return why the default of a column does not tell its time zone; empty if it has no such default."""
+    """Return why the default of a column gives no time zone; empty if it has no such default."""
     if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
         return ""
     return " and gets the local time of the inserting session by default"

@@ -96,7 +96,7 @@ def find_library_queues(
 def complete_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
     """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
-    ``details``: returns what the catalog says about a table. ``local``: returns the server's local time zone. Raises
+    ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
     ``BadInput`` if a column does not exist or the time zone of its times is unknown, and whatever ``details`` raises.
     If the group does not define rates, but its rows are numbered and stay when they are done, the new rows give the
     push rate.

@@ -12,7 +12,7 @@ from qmon.monitor.catalog.catalog import Catalog
 
 _ELSEWHERE: Final = "make that server a separate target and name the table there"
 
-# Advice for kinds where it does not depend on the base objects.
+# Advice for kinds, if it does not depend on the base objects.
 ADVICE: Final = {
     "temporary table": "only the session that created it can read it; name a permanent table",
     "unlogged table of a standby": "it can be read only on the primary; watch it there",
@@ -50,9 +50,9 @@ class NamedRow:
 
 
 def why_not_a_table(catalog: Catalog, name: TableName) -> str | None:
-    """Return what a name missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
+    """Return in one line the kind of an object that ``Catalog.read_tables`` does not list, and the name to use instead.
 
-    ``None`` if no object has this name, or the server does not tell.
+    ``None`` if no object has this name, or if it cannot be read.
     """
     try:
         rows = catalog.read_records(NamedRow, "catalog/named", its_schema=name.schema, its_name=name.name)

@@ -210,7 +210,7 @@ class _Resolver:
         )
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
-        """Read what the catalog says about all their tables at once."""
+        """Read the catalog's details of all their tables at once."""
         wanted: dict[int, TableRow] = {}
         for layout in layouts:
             for name in (layout.table, layout.data_table):

@@ -189,7 +189,7 @@ class Poller:
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
-        """Set what is on screen. A newly opened queue or the blocking screen triggers a poll now."""
+        """Set the current screen. A newly opened queue or the blocking screen triggers a poll now."""
         before, self._focus = self._focus, focus
         if focus.needs_poll(before):
             self._wake.set()

@@ -96,8 +96,8 @@ def discover_queues(
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
-    Reads the catalog. Of the tables themselves it only reads the values of a state column (by an index, or if the table
-    is small) and the last slot of a ring. Raises whatever ``Connection.fetch`` raises.
+    Reads the catalog. From tables it reads only the values of a state column (by an index, or if the table is small)
+    and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
     tables = catalog.read_tables() if tables is None else tables
     sequences = catalog.read_sequences() if sequences is None else sequences

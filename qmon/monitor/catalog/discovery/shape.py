@@ -39,7 +39,7 @@ class Shape:
     behaves: bool = False
 
     def add_reason(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Add a reason. ``behaves``: it concerns what is done with rows, not the name of the table."""
+        """Add a reason. ``behaves``: it concerns the use of rows, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:
