@@ -30,7 +30,7 @@ _HOT = Meaning(
 )
 _LOG = Meaning(
     "the log to be flushed at commit",
-    "one commit per message, which usually limits the throughput of a queue",
+    "one commit per message, the usual limit of a queue",
     f"{_BATCH}; a faster disk for the log; synchronous_commit = off if you accept losses",
 )
 _ROW = Meaning(

@@ -28,7 +28,7 @@ _IO: Final[MeaningText] = (
 )
 _LOG: Final[MeaningText] = (
     "the log to be flushed at commit",
-    "one commit per message, which usually limits the throughput of a queue",
+    "one commit per message, the usual limit of a queue",
     "several messages per transaction; a faster disk for the log; delayed durability if you accept losses",
 )
 _RATE: Final[MeaningText] = (

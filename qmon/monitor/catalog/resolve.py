@@ -430,9 +430,7 @@ class _Resolver:
             raise _RefusedError(ProbeFailure("layout", refused))
         moved = next((t for t in self.tables if t.table_id == was), None)
         if not found and moved is not None:
-            raise _RefusedError(
-                ProbeFailure("layout", f"the table {name} was renamed to {moved.name}; change the name in qmon.toml")
-            )
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}: it is now {moved.name}"))
         if not found:
             near = suggest_nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
             near = near or suggest_nearest(
