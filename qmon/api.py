@@ -48,9 +48,9 @@ __all__ = [
 
 
 def open_target(text: str, config: Path | None = None) -> OpenTarget:
-    """The target that a name of qmon.toml, a URL, a connection string or a DSN means; nothing stays connected.
+    """Return the target for a name of qmon.toml, a URL, a connection string or a DSN. No connection stays open.
 
-    The password comes from the target, the environment or the keyring; nobody is asked. ``config``: another qmon.toml.
+    The password comes from the target, the environment or the keyring, without a prompt. ``config``: another qmon.toml.
     Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` and ``MissingDriver``, all of them ``QmonError``.
     """
     settings = read_config(config)
@@ -69,7 +69,7 @@ class OpenTarget:
     config: Config
 
     def view(self, over_s: float = 2.0) -> View:
-        """The figures and verdicts of every queue, with rates over so many seconds. Raises ``Unreachable``."""
+        """Return the figures and verdicts of all queues, with rates over ``over_s`` seconds. Raises ``Unreachable``."""
         return view_over(self.target, self.configured, over_s=over_s)
 
     def status(self, over_s: float = 2.0) -> dict[str, Any]:
@@ -129,17 +129,17 @@ class OpenTarget:
         )
 
     def layout(self, name: str) -> Layout:
-        """How the queue is kept in tables. Raises ``BadInput`` where there is none of that name."""
+        """Return the layout of a queue in its tables. Raises ``BadInput`` if there is no queue of that name."""
         engine = engine_for(self.target)
         with contextlib.closing(engine.connect(self.target, POLL)) as connection:
             return layout_of(connection, engine, self.configured, name)
 
 
 def apply(action: PreparedAction, reason: str) -> OperationResult:
-    """Do what was planned, in small batches, with the reason in the audit; the plan's own consent is taken as given.
+    """Run the plan in small batches and record the reason in the audit. The call itself counts as consent.
 
-    Raises ``BadInput`` with nothing changed where ``action.plan.refused`` says why it cannot be done, and what
-    ``PreparedAction.apply`` raises.
+    Raises ``BadInput`` and changes nothing if the plan is refused (``action.plan.refused`` has the reason), and the
+    errors of ``PreparedAction.apply``.
     """
     return action.apply(Permission(reason, action.plan.queue), lambda _: None, lambda: False)
 
@@ -147,7 +147,7 @@ def apply(action: PreparedAction, reason: str) -> OperationResult:
 def layout_of(
     connection: Connection, engine: Engine, configured: tuple[ConfiguredQueue, ...], name: str | None
 ) -> Layout:
-    """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
+    """Return the layout of a queue, without a name that of the only queue. Raises ``BadInput`` if there is none."""
     resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}
     if name is None and len(known) == 1:

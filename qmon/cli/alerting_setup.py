@@ -88,7 +88,7 @@ def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
         return None
     from qmon.monitor.notify.notifier import Notifier
 
-    ways = deliveries_for(wanted, lambda words: print_note(f"qmon: {words}; this dashboard tells it nothing"))
+    ways = deliveries_for(wanted, lambda words: print_note(f"qmon: {words}; this dashboard sends it no notices"))
     return Notifier(ways) if ways else None
 
 
@@ -107,7 +107,7 @@ def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, 
     alerting = {name: found for name in names if (found := alerting_for(name, config, notifier)) is not None}
     if not config.receivers or not alerting:
         if config.receivers:
-            print_note("qmon: nobody is told of anything: no [[alert]] is about what is watched")
+            print_note("qmon: no notices will be sent: no [[alert]] applies to the watched targets")
         yield lambda target, event: None
         return
     notifier.on_failure = lambda words: print_note(f"qmon: {words}")

@@ -108,24 +108,28 @@ def ask_about_table(
 
     layout = finding.layout
     typer.echo(f"\n{clean_text(str(layout.table))}: {clean_text(finding.summary)}", err=True)
-    if not typer.confirm("Is it a queue, with a row for each message?", default=finding.score >= 0.5, err=True):
+    if not typer.confirm("Is this table a queue, with one row per message?", default=finding.score >= 0.5, err=True):
         return None
     kinds = {column.column_name: column.type_name for column in details.columns}
     times = [name for name, kind in kinds.items() if kind in TIME_TYPES | NUMBER_TYPES]
     said = Answers(layout.queue, table_to_text(layout.table))
-    said.id = _ask_column("Which column is the id of a message?", list(kinds), layout.id, needed=True)
-    said.queue = _ask_column("Which column tells several queues apart?", list(kinds), None)
+    said.id = _ask_column("Which column contains the id of a message?", list(kinds), layout.id, needed=True)
+    said.queue = _ask_column(
+        "Which column contains the name of the queue, if the table has several?", list(kinds), None
+    )
     state = layout.state.column if layout.state is not None else None
-    said.state = _ask_column("Which column says the state of a message?", list(kinds), state)
+    said.state = _ask_column("Which column contains the state of a message?", list(kinds), state)
     if said.state:
         number = kinds[said.state] in WHOLE_TYPES
         said.states = _ask_values(said.state, values(said.state), number=number)
-    said.due_at = _ask_column("Before which time is a message not to be taken?", times, layout.due_at)
+    said.due_at = _ask_column("Which column contains the time when a message is due?", times, layout.due_at)
     if said.state:
-        said.started_at = _ask_column("Since when has a message been in progress?", times, layout.started_at)
+        said.started_at = _ask_column(
+            "Which column contains the time when a message was popped?", times, layout.started_at
+        )
     of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
     if of_times & NUMBER_TYPES:
-        said.times = _ask_choice("What are the numbers of these times?", list(NUMBER_ZONES))
+        said.times = _ask_choice("What is the unit of these numbers?", list(NUMBER_ZONES))
     elif names := [
         n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _has_unknown_zone(details, n)
     ]:
@@ -161,13 +165,13 @@ def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
         typer.echo(clean_text(line), err=True)
     names = " and ".join(map(clean_text, dict.fromkeys(columns)))
     question = (
-        f"What are the times in {names}: utc, local (the server's), or such as Europe/Berlin? {_NO_ANSWER} if unknown"
+        f"Time zone of {names}: utc, local (the server's), or a name such as Europe/Berlin? {_NO_ANSWER} if unknown"
     )
     while True:
         answer = str(typer.prompt(question, err=True)).strip()
         if answer in ("utc", "local", _NO_ANSWER) or load_zone(answer, time.time()) is not None:
             return "" if answer == _NO_ANSWER else answer
-        typer.echo(f"{clean_text(answer)!r} is no time zone", err=True)
+        typer.echo(f"{clean_text(answer)!r} is not a time zone", err=True)
 
 
 def _has_unknown_zone(details: TableDetails, name: str) -> bool:
@@ -188,7 +192,7 @@ def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str,
 
     out: dict[str, list[str | int]] = {kind: [] for kind in STATE_KINDS}
     if not known:
-        typed = typer.prompt(f"Which values does {clean_text(column)} take, with commas between them?", err=True)
+        typed = typer.prompt(f"Which values does {clean_text(column)} have? Separate them with commas.", err=True)
         known = [value.strip() for value in str(typed).split(",") if value.strip()]
     for value in known:
         kind = _ask_choice(
@@ -197,7 +201,7 @@ def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str,
         if kind != _NO_ANSWER:
             out[kind].append(_parse_whole_number(value) if number else value)
     if not out["ready"]:
-        raise BadInput(f"no value of {column} was said to be ready: nothing was written")
+        raise BadInput(f"no value of {column} means ready; nothing was written")
     return {kind: values for kind, values in out.items() if values}
 
 
@@ -205,7 +209,9 @@ def _parse_whole_number(value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise BadInput(f"{value!r} is no whole number, and the column holds only these: nothing was written") from None
+        raise BadInput(
+            f"{value!r} is not a whole number, but the column has only whole numbers; nothing was written"
+        ) from None
 
 
 def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
@@ -221,5 +227,5 @@ def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, nee
 def _ask_choice(question: str, choices: Sequence[str], default: str | None = None) -> str:
     text = f"{question} ({', '.join(map(clean_text, choices))})"
     while (answer := str(typer.prompt(text, default=default, err=True)).strip()) not in choices:
-        typer.echo(f"{clean_text(answer)!r} is none of these", err=True)
+        typer.echo(f"{clean_text(answer)!r} is not one of the choices", err=True)
     return answer

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import Layout
 
 _ACTIONS: Final = {
-    "requeue": "requeue of what is stuck",
-    "retry": "requeue of what is dead",
+    "requeue": "requeue stuck messages",
+    "retry": "requeue dead messages",
     "discard": "purge",
-    "pause": "pause of consumers",
-    "resume": "resume of consumers",
+    "pause": "pause consumers",
+    "resume": "resume consumers",
 }
 
 # Actions on a table used as a queue.
 _TABLE_ACTIONS: Final = (
     ("requeue", OperationKind.REQUEUE, None),
     ("purge", OperationKind.PURGE, None),
-    ("pause of producers by a gate", OperationKind.PAUSE, Side.PRODUCERS),
+    ("pause producers with a gate", OperationKind.PAUSE, Side.PRODUCERS),
 )
 
 
@@ -39,45 +39,45 @@ def library_lines(library: Library) -> Iterator[str]:
     yield f"  documentation  {library.docs or '–'}"
     yield f"  tested with    {library.tested or '–'}"
     if len(library.prefixes) > 1:
-        yield f"  tables begin   {' or '.join(each or 'as they are' for each in library.prefixes)}"
+        yield f"  table prefix   {' or '.join(each or 'none' for each in library.prefixes)}"
     for name, columns in library.tables.items():
-        yield f"  known by       {with_prefix(name, prefix)}: {', '.join(columns)}"
+        yield f"  recognized by  {with_prefix(name, prefix)}: {', '.join(columns)}"
     if library.others:
-        yield f"  no queues are  {', '.join(with_prefix(each, prefix) for each in library.others)}"
+        yield f"  not queues     {', '.join(with_prefix(each, prefix) for each in library.others)}"
     for number, raw in enumerate(library.groups, 1):
         name = with_prefix(str(raw["table"]), prefix)
         yield from _group_lines(group_for(library, number, prefix, TableName("", name), library.name))
     for number, queue in enumerate(library.queues, 1):
         types = ", ".join(f"{column} {' or '.join(kinds)}" for column, kinds in queue.columns.items())
-        yield f"  known by       columns of any table: {types}"
+        yield f"  recognized by  the columns of any table: {types}"
         found = queue_for(library, number, TableName("", "such a table"), library.name)
         yield from _group_lines(found) if isinstance(found, Group) else _layout_lines(found)
     if library.groups:
-        yield f"  actions        {', '.join(_action_names(library)) or 'none: it is only watched'}"
+        yield f"  actions        {', '.join(_action_names(library)) or 'none, qmon only watches it'}"
     yield ""
 
 
 def _layout_lines(layout: Layout) -> Iterator[str]:
     from qmon.operate.plan.allowed_actions import why_not_allowed
 
-    yield f"  messages       rows of such a table, called by {' and '.join(layout.ids)}"
-    yield f"  queues         one a table, as of the design {layout.design}: {layout.traits.essence}"
+    yield f"  messages       rows of such a table, identified by {' and '.join(layout.ids)}"
+    yield f"  queues         one per table, like the design {layout.design}: {layout.traits.essence}"
     if layout.deletes_on_pop:
-        yield "    in_progress: what an open transaction has deleted"
-        yield "    ready: what is there" + (
-            "" if layout.due_at is None else f" and due by {layout.due_at}; else scheduled"
+        yield "    in_progress: rows deleted by an open transaction"
+        yield "    ready: all other rows" + (
+            "" if layout.due_at is None else f" that are due by {layout.due_at}; rows due later are scheduled"
         )
     yield "  rates          the server's counters of the table"
     verbs = [words for words, kind, side in _TABLE_ACTIONS if why_not_allowed(layout, kind, side) is None]
-    yield f"  actions        {', '.join(verbs) or 'none: it is only watched'}"
+    yield f"  actions        {', '.join(verbs) or 'none, qmon only watches it'}"
 
 
 def _group_lines(group: Group) -> Iterator[str]:
     from qmon.model.formatting import format_duration
     from qmon.model.groups.conditions import column_text, condition_text
 
-    yield f"  messages       rows of {group.table.name}, called by {group.id}"
-    yield f"  queues         {'one a table' if group.queue is None else f'by {column_text(group.queue)}'}"
+    yield f"  messages       rows of {group.table.name}, identified by {group.id}"
+    yield f"  queues         {'one per table' if group.queue is None else f'by {column_text(group.queue)}'}"
     for state in group.states:
         kind = "" if state.kind == state.name else f" ({state.kind.replace('_', ' ')})"
         since = "" if state.since is None else f"; since {column_text(state.since)}"
@@ -89,11 +89,11 @@ def _group_lines(group: Group) -> Iterator[str]:
     )
     yield f"  stuck          {late}"
     if group.gone is not None:
-        yield f"  worker is gone {condition_text(group.gone)}"
+        yield f"  dead worker    {condition_text(group.gone)}"
     if group.owner is not None:
         yield f"  worker         {column_text(group.owner)}"
     if group.workers is not None:
-        yield f"  workers live   {group.workers.table}: {condition_text(group.workers.alive)}"
+        yield f"  live workers   {group.workers.table}: {condition_text(group.workers.alive)}"
     for steps in group.steps:
         for step, condition in steps.steps:
             at = "" if steps.at is None else f", by the time {steps.at}"
@@ -102,9 +102,9 @@ def _group_lines(group: Group) -> Iterator[str]:
                 f"{steps.table}{at}{'' if condition is None else f': {condition_text(condition)}'}"
             )
     if group.counters:
-        yield "  rates          the server's counters of the table, where it holds one queue"
+        yield "  rates          the server's counters of the table, if it contains one queue"
     elif not group.steps:
-        yield "  rates          none: nothing says what was pushed and popped"
+        yield "  rates          none, because the tables do not record pushes and pops"
     yield f"  times          {'with a zone, or UTC' if group.zone.count is None else group.zone.description}"
 
 

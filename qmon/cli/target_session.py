@@ -109,7 +109,7 @@ def choose_polled_targets(
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
-        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
+        raise BadInput(f"--every must be {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
     return choose_targets(texts, path, all_targets=all_targets)
 
 

@@ -32,7 +32,7 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
         raise BadInput(f"{found.path}: there is no [[notify]]; see qmon help alerts-and-checks")
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{found.path}: there is no [[notify]] called {name!r}{suggest_nearest(name, known)}")
+            raise BadInput(f"{found.path}: there is no [[notify]] named {name!r}{suggest_nearest(name, known)}")
     wanted = [receiver for receiver in found.receivers if not names or receiver.name in names]
     missing: list[str] = []
     ways = deliveries_for(wanted, missing.append)
@@ -48,7 +48,7 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
             "",
             (),
             receiver.severity,
-            "a trial: nothing is wrong",
+            "this is a test notice; nothing is wrong",
             None,
             now,
             now,
@@ -57,6 +57,6 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
         if not done.problem:
             done = deliver([replace(raised, event=AlertEvent.CLEARED)])
         failed = failed or bool(done.problem)
-        print_output(f"{receiver.name}: {done.problem or 'took it'}{f': {done.detail}' if done.detail else ''}")
+        print_output(f"{receiver.name}: {done.problem or 'accepted'}{f': {done.detail}' if done.detail else ''}")
     if failed:
         raise typer.Exit(FAILED)

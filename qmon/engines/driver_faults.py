@@ -40,7 +40,7 @@ class DriverFault:
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
-# Converts a fault to the error that says what is wrong and what to do.
+# Converts a fault to an error with the problem and its fix.
 ExplainFault = Callable[[DriverFault], QmonError]
 
 

@@ -55,7 +55,7 @@ class DriverThread:
         self._running: _Call[None] | None = None
 
     def run(self, work: Callable[[], T], seconds: float | None) -> T:
-        """Return the result of ``work``, or raise what it raises.
+        """Return the result of ``work``, or raise its exception.
 
         ``seconds``: maximum wait; ``None``: no limit. Raises ``NoAnswer`` after that time, and as soon as the call
         is abandoned.

@@ -1,4 +1,4 @@
-"""ODBC drivers: how to install one on this operating system, and what the driver manager knows about a DSN."""
+"""ODBC drivers: how to install one on this operating system, and the driver manager's settings of a DSN."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ class OdbcConnection:
     def _close_raw(self, idle: bool) -> None:
         if self._pooled and idle:
             with contextlib.suppress(pyodbc.Error):
-                self._cursor.close()  # also frees what the driver has prepared for it, because the session lives on
+                self._cursor.close()  # also frees its prepared statements, because the session stays open
         with contextlib.suppress(pyodbc.Error):
             self._raw.close()
 

@@ -13,7 +13,7 @@ class Secret:
     def __init__(self, text: str, origin: str = "") -> None:
         self._text = text
         remember_password(text)
-        # Where it came from, for messages: `the environment variable QMON_PASSWORD`.
+        # Its origin, for messages: `the environment variable QMON_PASSWORD`.
         self.origin = origin
 
     def reveal(self) -> str:

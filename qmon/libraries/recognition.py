@@ -110,7 +110,7 @@ def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tabl
             for schema, there in sorted(tables.items()):
                 if needed & there.keys():
                     lacks = "; ".join(_describe_missing(library, prefix, there))
-                    said = f"not recognised: {lacks}" if lacks else f"recognised by {', '.join(sorted(needed))}"
+                    said = f"not recognized: {lacks}" if lacks else f"recognized by {', '.join(sorted(needed))}"
                     lines.append(f"{library.name} in schema {schema}: {said}")
     return tuple(lines)
 

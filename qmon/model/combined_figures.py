@@ -71,7 +71,7 @@ def _total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     missing = len(each) - len(known)
     found = _combine_known(figure, known)
     return (
-        found if not missing else replace(found, at_least=True, reason=f"it is not known of {missing} of {len(each)}")
+        found if not missing else replace(found, at_least=True, reason=f"unknown for {missing} of {len(each)} queues")
     )
 
 
@@ -95,4 +95,4 @@ def _table_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     whole = _combine_known(figure, each)
     if len(queues) < MOST_QUEUES:
         return whole
-    return replace(whole, at_least=True, reason=f"of the table's queues only {MOST_QUEUES} are read")
+    return replace(whole, at_least=True, reason=f"qmon reads only {MOST_QUEUES} queues of a table")

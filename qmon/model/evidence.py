@@ -75,7 +75,7 @@ class DoubleDelivery:
 
 @dataclass(frozen=True, slots=True)
 class RingLoss:
-    """What a ring has lost, as far as its slots were read. Numbers seen in only one sweep are not included.
+    """The lost numbers of a ring, as far as its slots were read. Numbers seen in only one sweep are not included.
 
     Attributes:
         hole: the first number that consumers have drawn and that has no message, for at least ``hole_s`` seconds.

@@ -68,7 +68,7 @@ class Forecast:
 
     @property
     def while_paused(self) -> Forecast:
-        """The forecast without the number of consumers needed, which a pause says nothing about."""
+        """The forecast without the number of consumers needed, which does not apply during a pause."""
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 

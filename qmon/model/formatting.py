@@ -195,7 +195,7 @@ def parse_duration(text: str) -> float:
     at, seconds = 0, 0.0
     if re.fullmatch(r"\d*[1-9]\d*(\.\d+)?", cleaned):
         number = cleaned if len(cleaned) < _SHOWN // 2 else "5"
-        raise BadInput(f"{_shorten(text)!r} has no unit: say {number}s, {number}m or {number}h")
+        raise BadInput(f"{_shorten(text)!r} has no unit: write {number}s, {number}m or {number}h")
     while at < len(cleaned) and (part := _PART.match(cleaned, at)):
         seconds += float(part[1]) * _SECONDS[part[2]]
         at = part.end()

@@ -41,7 +41,7 @@ class Side(StrEnum):
 
 
 class OwnerState(StrEnum):
-    """What is known about the consumer that holds a message.
+    """The state of the consumer that holds a message.
 
     ``NONE``: the layout has no owner column, so only the age counts.
     """
@@ -68,7 +68,7 @@ class OperationState(StrEnum):
 
 
 class Consent(StrEnum):
-    """What the operator must do before a plan may be applied."""
+    """The confirmation that a plan needs before it may be applied."""
 
     # Choose the button that is not Cancel; `--yes` on the command line.
     BUTTON = "button"
@@ -179,7 +179,7 @@ class Nothing(StrEnum):
     """Why a plan has nothing to do. That is no failure."""
 
     NO_MESSAGE = "no message matches: nothing to do"
-    NO_TRASH = "nothing in the trash is that old: nothing to do"
+    NO_TRASH = "the trash has no messages that old: nothing to do"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ _USER_OPTIONS: Final = {
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
     "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
-    "NOCOUNT": "consumers that check how many rows their UPDATE changed get no count",
+    "NOCOUNT": "consumers cannot see how many rows their UPDATE changed",
 }
 
 
@@ -59,27 +59,29 @@ def _options_harm(value: str) -> str:
 
 def _level_harm(value: str) -> str:
     old = value.isdecimal() and int(value) < _NEW_THRESHOLD
-    return "statistics are only renewed after a fifth of a table has changed, so plans of pops grow old" if old else ""
+    return (
+        "statistics are updated only after 20 % of a table has changed, so pops run with outdated plans" if old else ""
+    )
 
 
-_LOST: Final = "a crash loses the last commits: pushed messages are gone, popped messages come back"
+_LOST: Final = "a crash loses the last commits: pushed messages are lost, popped messages become ready again"
 _DEAD_ROWS: Final = "dead rows of popped messages are not removed, so each pop reads more of them"
 _SQLSERVER: Final[dict[str, Callable[[str], str]]] = {
     "compatibility level": _level_harm,
     "read committed snapshot": _harm_if_in(
-        "off", "reports on the queue wait for rows that consumers have changed, and consumers wait for reports"
+        "off", "reports wait for rows that consumers have changed, and consumers wait for reports"
     ),
     "accelerated recovery": _harm_if_in(
-        "off", "the rollback of a large batch takes as long as the batch did, and holds its locks"
+        "off", "the rollback of a large batch takes as long as the batch and keeps its locks"
     ),
     "optimized locking": _harm_if_in(
         "on", "a DELETE without UPDLOCK leaves no lock on the row: in progress and stuck are lower bounds"
     ),
     "delayed durability": _harm_if_in("forced", _LOST),
-    "auto update statistics": _harm_if_in("off", "plans of pops grow old unless a job updates the statistics"),
-    "asynchronous statistics": _harm_if_in("off", "a pop that finds old statistics waits until they are updated"),
+    "auto update statistics": _harm_if_in("off", "pops run with outdated plans unless a job updates the statistics"),
+    "asynchronous statistics": _harm_if_in("off", "a pop that needs outdated statistics waits until they are updated"),
     "lock escalation": _harm_if_in(
-        "table|auto", "a statement that locks about 5,000 rows locks the table or partition, and consumers wait"
+        "table|auto", "a statement that locks about 5,000 rows locks the whole table or partition, so consumers wait"
     ),
     "user options": _options_harm,
 }
@@ -94,7 +96,7 @@ _POSTGRES: Final[dict[str, Callable[[str], str]]] = {
     "track_activities": _harm_if_in(
         "off", "states and statements of sessions are unknown, so blockers have no statement"
     ),
-    "track_counts": _harm_if_in("off", "no rows are counted: rates are unknown, and autovacuum does not start"),
+    "track_counts": _harm_if_in("off", "the server counts no rows: rates are unknown, and autovacuum does not start"),
     "idle_in_transaction_session_timeout": _harm_if_in(
         "0", "a consumer that hangs in a transaction keeps its messages until its connection ends"
     ),

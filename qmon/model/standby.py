@@ -1,4 +1,4 @@
-"""What a standby can show about its primary's queues: rows of some time ago, and no counters."""
+"""The figures of a standby about its primary's queues: delayed rows, and no counters."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class QueueView:
         past: earlier verdicts, newest first, a bounded number.
         producers: connected producer sessions.
         consumers: connected consumer sessions.
-        consumers_waiting: consumers that run nothing, or wait for a lock or for time to pass.
+        consumers_waiting: consumers that are idle, sleep or wait for a lock.
         done: messages done and not archived.
         blocked: messages that cannot run until something else happens.
         blocked_oldest: age of the oldest of them in seconds.

@@ -1,4 +1,4 @@
-"""Run every probe once by itself, and report which work, how long they take, and what is missing for the others."""
+"""Run every probe once by itself, and report its time, or the problem and the missing right."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from qmon.monitor.state.target_history import TargetHistory
 
 # The use of each connection of `qmon connect`, in the order in which they are opened.
 CONNECTION_USES: Final = (
-    "all that a poll reads",
-    "exact counts of deep queues, the full search for the oldest message, and the catalog read anew beside the polls",
-    "what sessions wait for over time, where the server counts no waits",
-    "acting while the dashboard is open",
+    "the polls",
+    "exact counts of deep queues, the full search for the oldest message, and reading the catalog again during polls",
+    "waits over time, on servers that do not count waits",
+    "actions while the dashboard is open",
 )
 
 
@@ -227,15 +227,15 @@ def _check_visibility(
     for statement in statements.statements_for_tables("partial", PartialSample, tables):
         for found in to_records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:
-                problem = f"{found.why}: each figure from rows is at least so much; {found.helps}"
+                problem = f"{found.why}: all figures from rows are lower bounds; {found.helps}"
                 yield Check("(rows)", queue, problem=problem)
             else:
-                problem = f"{found.why}: figures made of it are unknown; {found.helps}"
+                problem = f"{found.why}: figures that need this column are unknown; {found.helps}"
                 yield Check(f"({found.column_name})", queue, problem=problem)
 
 
 def _check_standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
-    """Return what is unknown on a standby, and how old the rest is."""
+    """Return the figures that are unknown on a standby, and the delay of the others."""
     try:
         server = to_records(ServerSample, connection.fetch(statements.statement_for_target("server").bound))[0]
     except QueryFailed:
@@ -248,7 +248,10 @@ def _check_standby(connection: Connection, statements: StatementCache) -> Iterat
         server = with_replica(server, found)
     if (standby := standby_for(server)) is not None:
         how = standby.delay_text or "up to date"
-        problem = f"a standby, {how}: counters, sequences and sessions are its primary's, and nothing can be changed"
+        problem = (
+            f"a standby, {how}: the primary's counters, sequences and sessions are not available, and actions are not"
+            " possible"
+        )
         yield Check("(standby)", problem=problem, expected=not standby.delay_text)
 
 

@@ -77,7 +77,7 @@ class HeadlessPoller:
                 self._poller.set_interval(seconds)
 
     def set_focus(self, focus: Focus) -> None:
-        """Set what is on screen."""
+        """Set the current screen."""
         with self._poller_lock:
             self._focus = focus
             if self._poller is not None:

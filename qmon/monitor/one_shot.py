@@ -88,7 +88,7 @@ def view_after(
         target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first
     )
     if len(views) < polls and not in_time:
-        raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls came back")
+        raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls finished")
     return views[-1]
 
 
@@ -126,7 +126,7 @@ def _collect_views(
         if not state.catalog or len(problems) == _TRIES:
             done.set()
         else:
-            report(f"{state.reason}; trying once more")
+            report(f"{state.reason}; trying again")
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):

@@ -57,7 +57,7 @@ MOST_WRONG: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What the screens show now, in addition to what every poll reads.
+    """The reads that the current screen needs in addition to every poll.
 
     ``rows_of``: the queue whose messages are listed. ``listing``: which of them; ``None``: those in progress or at the
     head. ``blocking``: the lock chains are on screen. ``closely``: waits are on screen and sampled more often.
@@ -109,7 +109,7 @@ class SnapshotSource(Protocol):
         """Set the seconds between polls (0.5 to 60)."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Set what is on screen."""
+        """Set the current screen."""
 
     def count_exactly(self, queue: str) -> None:
         """Request an exact count of one queue on the background connection. It arrives as that queue's count."""

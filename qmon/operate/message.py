@@ -157,7 +157,7 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
         raise BadInput(f"rows of {layout.table} cannot be identified: it has no id")
     parts = split_id(id, len(layout.ids))
     if len(parts) != len(layout.ids):
-        raise BadInput(f"an id here is {'/'.join(layout.ids)}")
+        raise BadInput(f"ids of this queue have the form {'/'.join(layout.ids)}")
     return dict(zip(layout.ids, parts, strict=True))
 
 
@@ -290,10 +290,10 @@ def _describe_lock_holder(sql: Sql, table_id: int) -> str:
     except QmonError:
         found = []
     if not found:
-        return "a session holds a lock on the table that even readers wait for"
+        return "a session has locked the table so that readers wait"
     who = f"session {found[0].session}" if found[0].session else f"prepared transaction {one_line(found[0].gid)}"
     by = f"{who} ({one_line(found[0].application)})" if found[0].application else who
-    return f"{by} waits to lock the table, and readers wait behind it" if found[0].waits else f"locked by {by}"
+    return f"{by} waits to lock the table, and readers wait for that session" if found[0].waits else f"locked by {by}"
 
 
 def _text_value(column: MessageColumn | None) -> str | None:

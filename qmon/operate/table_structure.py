@@ -109,7 +109,8 @@ class TableStructure:
     def hidden_rows_notes(self) -> tuple[str, ...]:
         """Notes for the operator about rows hidden from our role; empty if there are none."""
         return tuple(
-            f"{why}; the rest of {self.table} is neither counted nor touched" for why in self.obstacle_names("hidden")
+            f"{why}; the other rows of {self.table} are neither counted nor changed"
+            for why in self.obstacle_names("hidden")
         )
 
     def fingerprint(self, columns: tuple[str, ...]) -> str:

@@ -61,7 +61,7 @@ class OpenStream:
                 why = f"{why_unreachable(problem)}; name its CA or self-signed certificate with --ca FILE"
                 raise BadInput(f"{self._place}: {why}") from None
             if isinstance(problem, OSError):
-                raise Unreachable(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
+                raise Unreachable(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
             if isinstance(problem, http.client.HTTPException | ValueError):
                 raise self._not_a_serve("it does not answer like one") from None
             raise
@@ -143,7 +143,7 @@ class OpenStream:
         except TimeoutError:
             raise ConnectionLost(f"no complete line arrived from {self._place} for {duration(LOST_AFTER_S)}") from None
         except OSError as problem:
-            raise ConnectionLost(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
+            raise ConnectionLost(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
         except (http.client.HTTPException, ValueError):  # broken off, or closed by us
             text = b""
         if len(text) >= MAX_LINE_BYTES:

@@ -121,7 +121,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     ) -> None:
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
-        self.fixed_reason = f"qmon serve at {clean(served)} decides what is read" if served else ""
+        self.fixed_reason = f"not possible with data from qmon serve at {clean(served)}" if served else ""
         self.candidate_tables: frozenset[TableName] = frozenset()
         self.unwritable_reason = "only a dashboard that polls the database itself can write qmon.toml"
         self.failure_text = ""

@@ -163,7 +163,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
         (["postgresql://me:s3cretword@127.0.0.1:1/shop"], "connection refused"),
         (["postgres://u:s3cretword@h:port/db"], "no valid port"),
         (["shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
-        (["shop", "--warn", "depth"], "is no rule: write depth>1000"),
+        (["shop", "--warn", "depth"], "is not a rule: write depth>1000"),
         (["shop", "--crit", "depht>5"], "did you mean depth?"),
         (["shop", "--polls", "0"], "--polls"),
         (["shop", "--timeout", "soon"], "not a duration"),

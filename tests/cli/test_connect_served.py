@@ -92,7 +92,7 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
     with served(PollStream("shop", 2.0), users=read_users(users), tls=tls_context(*certificate)) as url:
         named = url.replace("https://", "https://prometheus@") + "shop"
         place = url.removeprefix("https://").rstrip("/")
-        assert "its certificate is not trusted" in refusal(url)
+        assert "the server's certificate is not trusted" in refusal(url)
         assert "put the name into the URL" in refusal(url, *trusted)
         assert "put the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
         done = call("connect", named, *trusted)
@@ -200,7 +200,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with watching(f"http://{listen}/shop") as found:
-        assert f"qmon serve at {listen} cannot be reached" in found.phase(Phase.LOST).reason
+        assert f"qmon serve at {listen}: cannot be reached" in found.phase(Phase.LOST).reason
         stream = PollStream("shop", 2.0)
         stream.publish_event(LIVE)
         stream.publish_event(poll(1))

@@ -22,17 +22,17 @@ FROM (VALUES ('a', 'neu', -60), ('a', 'nochmal', -5), ('a', 'neu', 3600), ('b', 
     AS rows (ausgabe, schritt, due);
 """
 ANSWERS = (
-    ("Is it a queue", "y"),
+    ("Is this table a queue", "y"),
     ("id of a message", "id"),
-    ("tells several queues apart", "ausgabe"),
+    ("name of the queue", "ausgabe"),
     ("state of a message", "schritt"),
     ("= halt means", "blocked"),
     ("= laeuft means", "in_progress"),
     ("= neu means", "ready"),
     ("= nochmal means", "ready"),
-    ("not to be taken", "faellig"),
-    ("Since when", "-"),
-    ("numbers of these times", "unix"),
+    ("when a message is due", "faellig"),
+    ("when a message was popped", "-"),
+    ("unit of these numbers", "unix"),
 )
 
 
@@ -63,10 +63,10 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
-    terminal.expect("9 h 00 m ahead of UTC would fit")
-    terminal.expect("the times in created_at")
+    terminal.expect("9 h 00 m ahead of UTC")
+    terminal.expect("Time zone of created_at")
     terminal.type("Asia/Tokio")
-    terminal.expect("no time zone")
+    terminal.expect("is not a time zone")
     terminal.type("Asia/Tokyo")
     assert terminal.end() == 0, terminal.seen
     (target,) = read_config(place).targets.values()
@@ -81,16 +81,16 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
     query(database, UNKNOWN)
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
-    terminal.expect("Is it a queue")
+    terminal.expect("Is this table a queue")
     terminal.type("n")
     assert terminal.end() == 0, terminal.seen
     assert "work_queue" not in place.read_text()
     again = Terminal("init", database, "--config", str(place), "--force", home=own_home.parents[1])
-    again.expect("Is it a queue")
+    again.expect("Is this table a queue")
     again.type("y")
     again.expect("id of a message")
     again.type("nothing")
-    again.expect("'nothing' is none of these")
+    again.expect("'nothing' is not one of the choices")
     again.process.terminate()
     again.end()
     assert "work_queue" not in place.read_text()
@@ -100,5 +100,5 @@ def test_without_a_terminal_it_asks_nothing(database: str, tmp_path: Path) -> No
     query(database, UNKNOWN)
     done = call("init", database, "--config", str(tmp_path / "shop.toml"))
     assert done.exit_code == 0, done.output
-    assert "Is it a queue" not in done.output
+    assert "Is this table a queue" not in done.output
     assert 'design = "fifo"' in (tmp_path / "shop.toml").read_text()

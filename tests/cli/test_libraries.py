@@ -27,6 +27,6 @@ def test_conditions_are_told_in_words() -> None:
     assert "queues         by _private_tasks.identifier (by task_id)" in text
     assert "dead: locked_at is NULL and attempts >= max_attempts" in text
     assert "and there is no row of _private_job_queues whose id is job_queue_id where locked_at is set" in text
-    assert "requeue of what is dead" in text
+    assert "requeue dead messages" in text
     assert "seconds since 1970" in call("help", "laravel").stdout
     assert "whose worker" not in call("help", "river").stdout

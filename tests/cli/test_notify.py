@@ -43,14 +43,14 @@ def two(own_home: Path, listener: Listener) -> Path:
 
 def test_a_trial_is_raised_and_cleared_at_each_receiver_or_those_named(two: Path, listener: Listener) -> None:
     done = call("check", "--test-notice", "all")
-    assert (done.exit_code, done.stdout) == (0, "chat: took it\non-call: took it\n")
+    assert (done.exit_code, done.stdout) == (0, "chat: accepted\non-call: accepted\n")
     chat, cleared, trigger, resolve = listener.taken
     assert chat["text"].startswith("▲ WARNING qmon on ")
-    assert chat["text"].endswith(": a trial: nothing is wrong")
+    assert chat["text"].endswith(": this is a test notice; nothing is wrong")
     assert cleared["text"].startswith("✓ CLEARED")
     assert (trigger["event_action"], resolve["event_action"]) == ("trigger", "resolve")
     assert trigger["dedup_key"] == resolve["dedup_key"]
-    assert call("check", "--test-notice", "chat").stdout == "chat: took it\n"
+    assert call("check", "--test-notice", "chat").stdout == "chat: accepted\n"
 
 
 def test_a_trial_that_fails_says_why_and_no_secret(
@@ -59,7 +59,7 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     listener.answers.extend([403, 500])
     done = call("check", "--test-notice", "all")
     assert done.exit_code == 1
-    assert done.stdout == ("chat: answers 403 Forbidden\non-call: answers 500 Internal Server Error\n")
+    assert done.stdout == ("chat: answered 403 Forbidden\non-call: answered 500 Internal Server Error\n")
     monkeypatch.delenv("QMON_NOTIFY_CHAT")
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
     done = call("check", "--test-notice", "all")

@@ -125,7 +125,7 @@ def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
 def test_bad_input_is_said_before_anything_begins(database: str) -> None:
     for options, why in (
         (("--listen", "0.0.0.0:9777"), "other machines needs TLS and passwords"),
-        (("--every", "5m"), "--every is"),
+        (("--every", "5m"), "--every must be"),
         (("--keep", "1d"), "--keep and --max-size need --record"),
         (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),
         (("--textfile", "qmon.prom", "--users", "u"), "need --listen if --textfile or --otlp is given"),

@@ -174,19 +174,19 @@ def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_n
     helps = f"this helps: GRANT SELECT ON public.jobs TO {named(role)}"
     hidden = "qmon cannot move or keep rows of public.jobs as they are"
     assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-        f"{hidden} (secret: our role may not read it; tries: our role may not read it); {helps}"
+        f"{hidden} (secret: your role may not read it; tries: your role may not read it); {helps}"
     )
-    assert operator.requeue(JOBS, WORKING).plan.refused == f"{hidden} (tries: our role may not read it); {helps}"
+    assert operator.requeue(JOBS, WORKING).plan.refused == f"{hidden} (tries: your role may not read it); {helps}"
     query(database, f"GRANT SELECT (tries, secret) ON jobs TO {named(role)}")
     assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-        f"{hidden} (ctid: our role may not read it); {helps}"
+        f"{hidden} (ctid: your role may not read it); {helps}"
     )
     query(database, f"GRANT SELECT ON jobs TO {named(role)}")
     done = applied(operator.purge(JOBS, Choice(state="in_progress")))
     assert done.done == 3
     query(database, f"REVOKE SELECT ON jobs FROM {named(role)}")
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")
-    assert "secret: our role may not read it" in (operator.undo(done.operation).plan.refused or "")
+    assert "secret: your role may not read it" in (operator.undo(done.operation).plan.refused or "")
     query(database, f"GRANT SELECT ON jobs TO {named(role)}")
     assert applied(operator.undo(done.operation)).done == 3
 
@@ -237,8 +237,8 @@ def test_a_masked_column_is_refused_by_name_where_it_would_be_kept(
         label(database, masked if by_group else named(role), "body")
         label(database, named(role), "tries", provider="other", of_role="NOT MASKED")
         assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-            "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for our role (anon)); this"
-            " helps: a role without masks"
+            "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for your role (anon)); this"
+            " helps: use a role without masks"
         )
         # A requeue keeps other columns.
         assert operator.requeue(JOBS, WORKING).plan.refused is None
@@ -253,7 +253,7 @@ def test_an_archive_refuses_masked_columns(database: str, role: str) -> None:
     query(database, f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {named(role)}")
     payload = str(layout.payload)
     label(database, named(role), payload)
-    with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for our role"):
+    with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for your role"):
         check_can_archive(connection, ENGINE, layout)
 
 
@@ -269,7 +269,7 @@ def test_figures_that_are_made_of_a_masked_column_are_unknown_while_watching(dat
     label(database, named(role), "status", provider="other")
     (masked,) = view_over(target_of(role), [JOBS], over_s=1.0).queues
     assert masked.ready.value is None
-    assert masked.ready.reason == Reason.MASKED.format(column="status", grant="a role without masks")
+    assert masked.ready.reason == Reason.MASKED.format(column="status", grant="use a role without masks")
     (owners,) = view_over(target_of(database), [JOBS], over_s=1.0).queues
     assert owners.ready.value == 3
 

@@ -241,7 +241,7 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
         ),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
-        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers do not let it in"),
+        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers prevent its insertion"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
     ],
 )
@@ -289,9 +289,9 @@ def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(databas
     query(database, f'ALTER DATABASE "{name}" SET track_counts = off')
     operator = Operator(desk_at(database, tmp_path))
     refused = operator.purge(JOBS, Choice(state="ready")).plan.refused
-    assert refused == "track_counts is off: what the triggers of public.jobs do is unknown: spring"
+    assert refused == "track_counts is off, so the effects of the triggers of public.jobs are unknown: spring"
     query(database, "UPDATE jobs SET status = 'working'")
     query(database, "CREATE TRIGGER other AFTER UPDATE ON jobs EXECUTE FUNCTION spring()")
     result = applied(operator.requeue(JOBS, WORKING_IDS))
     assert (result.done, result.refused) == (0, 3)
-    assert "track_counts is off: what the table's triggers do is unknown: other" in reasons(result)
+    assert "track_counts is off, so the effects of the table's triggers are unknown: other" in reasons(result)

@@ -181,7 +181,7 @@ def test_an_id_that_names_several_messages_is_refused_and_the_whole_key_is_not(
         "CREATE TABLE parts (tenant varchar(10) NOT NULL, id int NOT NULL, payload {text}, PRIMARY KEY (tenant, id))",
         "INSERT INTO parts VALUES ('acme', 7, 'a'), ('shop', 7, 'b'), ('shop', 8, 'c')",
     )
-    with pytest.raises(BadInput, match="one of these ids names several"):
+    with pytest.raises(BadInput, match="one of these ids belongs to several"):
         operator.purge(layout, Choice(ids=("7",)))
     assert finished(applied(operator.purge(layout, Choice(ids=("shop/7",))))) == 1
     assert place.ask("SELECT tenant, id FROM parts ORDER BY id, tenant") == (("acme", 7), ("shop", 8))

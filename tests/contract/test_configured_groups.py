@@ -91,14 +91,14 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
 @pytest.mark.parametrize(
     ("column", "said", "fault"),
     [
-        ("bigint", "", "`due` is bigint; what its numbers are is to be said: times = "),
-        ("timestamp", "", "`due` has no time zone, and nothing can be counted until"),
+        ("bigint", "", "`due` is bigint; say what its numbers are: times = "),
+        ("timestamp", "", "`due` has no time zone, so nothing can be counted"),
         (
             "timestamp DEFAULT now()",
             "",
-            "`due` has no time zone, its default is the time in the time zone of the session",
+            "`due` has no time zone and gets the local time of the inserting session by default",
         ),
-        ("text", "", "`due` is text, which is no time"),
+        ("text", "", "`due` is text, which is not a time"),
         ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),
     ],
 )
@@ -203,7 +203,7 @@ def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(
     assert {queue.name for queue in seen(database, own + named.format("oban"), 2).queues} == {"jobs", "oban/mails"}
     missing = resolved(database, own + named.format("river"))
     assert [each.reason for each in missing.problems] == [
-        "river: its tables are not here; qmon queues --explain says more"
+        "river: its tables were not found; to see why: qmon queues TARGET --explain"
     ]
     theirs = own.replace('"jobs"', '"oban_jobs"') + 'id = "id"\nqueue = "queue"\n'
     both = resolved(database, theirs + named.format("oban"))
@@ -224,5 +224,5 @@ def test_a_column_without_an_exact_text_names_no_message(database: str, monkeypa
     monkeypatch.setattr(Postgres, "types_without_text", frozenset({"bigint"}))
     (problem,) = resolved(database, text).problems
     assert problem.reason == (
-        "`id` is bigint, whose values have no exact text to name a message by: name another column as the id"
+        "`id` is bigint, which has no exact text form and cannot identify a message: name another column as the id"
     )

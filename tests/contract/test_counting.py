@@ -120,7 +120,7 @@ def test_a_table_too_large_for_a_look_is_not_begun_and_the_reason_says_what_coun
     monkeypatch.setattr(table_scan, "_PAGES_S", 0.01)
     queue = view_over(target_of(database), [JOBS], over_s=1.0).queues[0]
     assert queue.stuck.value is None
-    assert "pages of the table take about" in queue.stuck.reason
+    assert "pages of the table takes about" in queue.stuck.reason
     assert "--over" in queue.stuck.reason
     reads = "SELECT coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0) FROM pg_stat_user_tables WHERE relname = 'jobs'"
     assert query(database, reads) == [(0,)]

@@ -54,8 +54,8 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
         assert found["queues"][0]["ready"] == 1
         assert any(FULL in str(failure) for failure in found["failures"])
     done = call("doctor", url, environment=at)
-    assert "1 of 4 connections are available; each further one would give: exact counts of deep queues" in done.stdout
-    assert "acting while the dashboard is open" in done.stdout
+    assert "1 of 4 connections are available; more connections would allow: exact counts of deep queues" in done.stdout
+    assert "actions while the dashboard is open" in done.stdout
     assert "connections are available" not in call("doctor", database, environment=at).stdout
     done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test", environment=at)
     assert done.exit_code == 0, done.output

@@ -194,7 +194,7 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
         "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
     )
     before = everything(database)
-    with pytest.raises(AllRefused, match="the first 8 were refused; the rest was not tried: never"):
+    with pytest.raises(AllRefused, match="the first 8 were refused; qmon did not try the others: never"):
         applied(operator.requeue(LAYOUT, ALL))
     assert everything(database) == before
     ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")

@@ -82,7 +82,7 @@ def test_every_message_of_the_queue_is_on_one_page(database: str) -> None:
         assert sum(len(page) for page in pages(watched, "jobs/a", "in_progress")) == 5
         found = listed(watched, "jobs/a", Listing("done"))
         assert found.page is not None
-        assert found.page.why == "nothing in this table says that a message is done"
+        assert found.page.why == "no column of this table shows that a message is done"
 
 
 def test_an_index_by_queues_leads_to_its_own(database: str) -> None:

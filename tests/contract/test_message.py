@@ -155,7 +155,7 @@ def test_names_and_values_of_anybodys_making(database: str) -> None:
     assert whole(read(database, layout, called)) == "one"
     assert whole(read(database, layout, "x/00000000-0000-4000-8000-000000000001/7.5")) == "two"
     assert Operator(desk(database)).read_message(layout, "y/00000000-0000-4000-8000-000000000001/7.5") is None
-    with pytest.raises(BadInput, match="an id here is a/"):
+    with pytest.raises(BadInput, match="ids of this queue have the form a/"):
         Operator(desk(database)).read_message(layout, "x")
 
 

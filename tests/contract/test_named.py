@@ -46,14 +46,13 @@ KINDS: Final = {
     ),
     "materialized view": (
         "CREATE MATERIALIZED VIEW orders AS SELECT id, status FROM a",
-        "public.orders is a materialized view with a copy, as old as its last REFRESH, of public.a: "
-        "name public.a instead",
+        "public.orders is a materialized view with a copy (from its last REFRESH) of public.a: name public.a instead",
     ),
     "foreign table": (
         """CREATE EXTENSION postgres_fdw;
            CREATE SERVER warehouse FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'elsewhere');
            CREATE FOREIGN TABLE orders (id bigint, status int) SERVER warehouse OPTIONS (table_name 'a')""",
-        "public.orders is a foreign table of the server warehouse: make that server a target of its own and name the "
+        "public.orders is a foreign table of the server warehouse; make that server a separate target and name the "
         "table there",
     ),
     "partition": (
@@ -63,7 +62,7 @@ KINDS: Final = {
     ),
     "sequence": (
         "CREATE SEQUENCE orders",
-        "public.orders is a sequence and no table; qmon queues lists what there is",
+        "public.orders is a sequence, not a table; to list the tables: qmon queues TARGET",
     ),
 }
 ORDERS: Final[dict[str, object]] = {
@@ -151,5 +150,5 @@ def test_an_unlogged_table_is_watched_on_the_primary_and_refused_on_its_standby(
         assert not resolved(primary.url(), ORDERS).problems
         (problem,) = resolved(standby.url(), ORDERS).problems
         assert problem.reason == (
-            "public.orders is an unlogged table of a standby: it can be read on the primary alone: watch it there"
+            "public.orders is an unlogged table of a standby: it can be read only on the primary; watch it there"
         )

@@ -154,7 +154,7 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
         count, left = reasons(operator, replace(layout, owner=owner))
         assert (count, left) == (
             1,
-            {"owner alive": 1, "owner unknown: the column of its heartbeat or lease is empty": 1},
+            {"owner alive": 1, "owner unknown: the column with its heartbeat or lease is empty": 1},
         )
     assert applied(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
     assert query(database, "SELECT id FROM jobs WHERE state = 'wait' AND until IS NULL") == [(1,)]

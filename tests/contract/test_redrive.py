@@ -117,7 +117,7 @@ def test_it_stops_when_they_fail_again(
 
     prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=200.0, failures=5))
     assert prepared.plan.seconds == pytest.approx(0.2)
-    assert "200 per second at most; it stops once 5 messages have failed again" in prepared.plan.consequences
+    assert "at most 200 per second; it stops once 5 messages have failed again" in prepared.plan.consequences
     result = applied(prepared, tell=popped)
     if again:
         assert result.state is OperationState.CANCELLED
@@ -170,7 +170,7 @@ def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
         (Choice(error="x"), FAST, "no column for why a message failed"),
         (Choice(payload=""), FAST, "is empty"),
         (Choice(older_than_s=60, newer_than_s=60), FAST, "older than 1 m"),
-        (Choice(), RedriveLimits(rate=0.0), "a rate of 0"),
+        (Choice(), RedriveLimits(rate=0.0), "the rate must be greater than 0"),
         (Choice(), RedriveLimits(failures=0), "at least 1, not 0"),
         (Choice(newer_than_s=60), FAST, "no column for the time at which a message was pushed"),
     ):

@@ -234,7 +234,7 @@ def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choi
         (Choice(ids=("1; DROP TABLE orders",)), "not ids of queue"),
         (Choice(state="sleeping"), "is not a state"),
         (Choice(state="done"), "no messages that are done"),
-        (Choice(limit=0), "a limit of 0"),
+        (Choice(limit=0), "the limit must be at least 1"),
         (Choice(limit=-1), "is not a limit"),
         (Choice(older_than_s=float("nan")), "is not an age"),
         (Choice(owner_states=frozenset()), "no owner state was given"),

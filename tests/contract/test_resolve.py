@@ -89,7 +89,7 @@ def test_three_lines_are_enough_for_each_article(database: str, design: str) -> 
     raw: dict[str, object] = {"name": "q", "table": table, "design": design}
     if design == "pending":
         (problem,) = resolved(database, raw).problems
-        assert "`duetime` has no time zone, and nothing can be counted until" in problem.reason
+        assert "`duetime` has no time zone, so nothing can be counted" in problem.reason
         raw["times"] = "utc"
     found = resolved(database, raw)
     assert not found.problems
@@ -138,8 +138,8 @@ def test_a_heap_has_no_head_and_says_so(database: str) -> None:
         ({"table": "orders", "design": "flag"}, ["orders"]),
         ({"table": "twice", "design": "fifo"}, ["several tables", "a.twice", "b.twice"]),
         ({"table": "customers", "design": "pending"}, ["due_at"]),
-        ({"table": "events", "design": "status"}, ["needs the column that says which state"]),
-        ({"table": "background_jobs", "design": "ring"}, ["needs its size and its sequences"]),
+        ({"table": "events", "design": "status"}, ["needs a state column"]),
+        ({"table": "background_jobs", "design": "ring"}, ["needs a size and sequences"]),
         ({"table": "events", "design": "fifo", "sequence": "events_id_sec"}, ["did you mean public.events_id_seq?"]),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_registry_that_may_not_be_read_or_holds_nonsense_is_a_problem(database
     found = resolved(database)
     assert not found.layouts
     assert {problem.queue for problem in found.problems} == {"odd", "new", "mails"}
-    assert "newer qmon" in next(p.reason for p in found.problems if p.queue == "new")
+    assert "newer version of qmon" in next(p.reason for p in found.problems if p.queue == "new")
 
 
 def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(database: str) -> None:

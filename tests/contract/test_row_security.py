@@ -75,9 +75,9 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
         queue = watched.queue("jobs", lambda q: q.ready.value == 5, polls=2)
         assert queue.ready.at_least
         assert queue.ready.partial
-        assert "a part" in queue.ready.reason
+        assert "some of the rows" in queue.ready.reason
         assert queue.verdict.code == "cannot tell"
-        assert "a part" in queue.verdict.proof
+        assert "some of the rows" in queue.verdict.proof
         query(database, "ALTER TABLE jobs DISABLE ROW LEVEL SECURITY")
         assert not watched.queue("jobs", lambda q: q.ready.value == 50, polls=2).ready.partial
     query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")
@@ -85,8 +85,8 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
     with opened(tenant) as connection:
         (said,) = (each.problem for each in run_checkup(connection, ENGINE, [JOBS]).checks if each.probe == "(rows)")
     assert said == (
-        "row level security: our role sees a part of the rows: each figure from rows is at least so much; an owner of"
-        " the table, or BYPASSRLS, sees all"
+        "row-level security: your role sees only some of the rows: all figures from rows are lower bounds; the table"
+        " owner and roles with BYPASSRLS see all rows"
     )
 
 
@@ -96,7 +96,7 @@ def test_queues_of_a_group_of_which_a_part_is_seen_are_at_least_so_much(database
     with watching(tenant, [SPLIT]) as watched:
         queue = watched.queue("jobs/1", lambda q: q.ready.value == 5, polls=2)
     assert queue.ready.partial
-    assert "a part" in queue.ready.reason
+    assert "some of the rows" in queue.ready.reason
     assert queue.verdict.code == "cannot tell"
     with opened(tenant) as connection:
         assert [each.queue for each in run_checkup(connection, ENGINE, [SPLIT]).checks if each.probe == "(rows)"] == [
@@ -112,7 +112,8 @@ def test_a_plan_of_a_role_that_sees_a_part_says_so_and_touches_no_other_row(
     query(database, f"GRANT CREATE ON DATABASE {query(database, 'SELECT current_database()')[0][0]} TO {named(tenant)}")
     operator = Operator(desk_at(tenant, tmp_path))
     said = (
-        "row level security: our role sees a part of the rows; the rest of public.jobs is neither counted nor touched"
+        "row-level security: your role sees only some of the rows; the other rows of public.jobs are neither counted"
+        " nor changed"
     )
     assert said not in operator.requeue(JOBS, Choice()).plan.consequences
     query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")

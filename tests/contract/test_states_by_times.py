@@ -138,7 +138,7 @@ KEPT: Final = (
 def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str) -> None:
     """Of what is taken, nothing but its going says that it is done."""
     finding = the_only(database, KEPT)
-    assert finding.missing.startswith("what marks a message that is done")
+    assert finding.missing.startswith("how to recognize a done message")
     with watching(database, []) as watched:
         assert watched.view().queues == ()
     query(database, "DELETE FROM job_queue WHERE id <= 60")

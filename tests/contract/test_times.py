@@ -121,7 +121,7 @@ def test_the_default_of_the_inserting_session_proves_nothing(database: str) -> N
     with qmon_connection(database) as connection:
         found = resolve_queues(connection, engine_for(target_of(database)), [asked])
     reason = next(line for line in found.reasons["jobs"] if line.startswith("`created_at`"))
-    assert "the time zone of the session that inserts" in reason
+    assert "the local time of the inserting session" in reason
     with watching(database, [asked]) as watched:
         queue = watched.queue("jobs", lambda q: q.ready.value == 1)
     assert (queue.oldest.at_least, queue.oldest.reason) == (True, "watched: no usable time in `created_at`")

@@ -106,7 +106,7 @@ def test_queues_names_them_and_explains_why(database: str) -> None:
         ["procrastinate/mails", "procrastinate"],
     ]
     assert lines[1][-2:] == ["2", "queues"]
-    assert "procrastinate in schema public: recognised by procrastinate_events, procrastinate_jobs" in said.output
+    assert "procrastinate in schema public: recognized by procrastinate_events, procrastinate_jobs" in said.output
     told = valid(call("queues", database, "--output", "json").output, "queues")
     assert [each["queues"] for each in told["libraries"]] == [["procrastinate/invoices", "procrastinate/mails"]]
     assert told["queues"] == []

@@ -213,7 +213,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(
         told.result()
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("orders: 3 messages taken in, up to number 3\n")
-    assert "stopped; what was under way is done by the next start" in done.stderr
+    assert "stopped; the next start finishes the interrupted batch" in done.stderr
 
 
 def test_a_reading_holds_no_password() -> None:

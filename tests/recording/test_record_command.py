@@ -127,7 +127,7 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
 def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
     url = "postgresql://nobody@127.0.0.1:1/x"
     for arguments, why in (
-        ((url, "--every", "100ms"), "--every is 0.5 to 60 seconds"),
+        ((url, "--every", "100ms"), "--every must be 0.5 to 60 seconds"),
         ((url, url), "named twice"),
         ((url, "--max-size", "many"), "'many' is not a size"),
         (("no-such-target",), "no-such-target"),

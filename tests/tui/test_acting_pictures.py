@@ -71,7 +71,7 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=2,
         seconds=24.0,
         consequences=(
-            "10 per second at most; it stops once 5 messages failed again",
+            "at most 10 per second; it stops once 5 messages failed again",
             "they return to their old place by id: before all messages pushed after them",
             "those that become ready get: attempts 0, started_at NULL, owner NULL",
         ),

@@ -205,7 +205,7 @@ async def test_a_command_that_fails_is_said_once_and_the_screen_goes_on() -> Non
         for sequence, ready in enumerate((500, 5, 500, 5), 1):
             await d.give(depth(ready, sequence))
         await d.until(lambda: "page-me" in d.said(), "the failure")
-        assert d.said().count("notices to page-me: cannot be run; the notice is dropped") == 1
+        assert d.said().count("notices to page-me: the command cannot be run; the notice is dropped") == 1
         await d.press("2", "1")
         assert d.app.current_mode == "overview"
     notifier.close(10.0)

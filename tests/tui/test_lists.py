@@ -273,7 +273,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert focus(d) == Listing("in_progress", following, descending=True)
         await d.press("l")
         assert focus(d) is None
-        for why in ("a ring does not say since when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
+        for why in ("a ring does not record when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
             assert why in d.said()
 
 
@@ -290,7 +290,7 @@ async def test_of_a_serve_no_other_list_can_be_had() -> None:
     async with dashboard(served="https://h") as d:
         await d.give(view([invoices()]))
         await d.press("enter", "l")
-        assert "decides what is read" in d.said()
+        assert "not possible with data from" in d.said()
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -13,7 +13,7 @@ from tests.tui.histories import read
 from tests.tui.scripted import TAKEN_AT, queue, view
 
 PLACE = "ops-1:9777"
-WHY = f"qmon serve at {PLACE} decides what is read"
+WHY = f"not possible with data from qmon serve at {PLACE}"
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])

@@ -128,7 +128,7 @@ async def test_the_database_card_says_which_settings_hurt_a_queue_and_what_is_un
         )
         await d.press("i")
         card = " ".join(d.lines("state").split())
-        assert "hurts read committed snapshot off: reports on the queue wait" in card
+        assert "hurts read committed snapshot off: reports wait" in card
         assert "hurts lock escalation table (dbo.events and 3 more): a statement that locks about 5,000 rows" in card
         assert "unknown optimized locking: this version does not report it" in card
         refused = ProbeFailure("settings", "our role may not")

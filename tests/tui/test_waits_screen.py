@@ -99,7 +99,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         await d.press("3")
         assert "10.0 sessions at work on average · 118 samples in 30 s" in d.lines("waits-heading")
         assert d.grid.cursor == "LWLock:WALWrite"
-        assert "one commit a message" in d.lines("meaning")
+        assert "one commit per message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
         assert "2 benign" in d.text()
         assert "EACH" not in d.grid.visible_titles, "nobody counts waits here"
@@ -112,7 +112,7 @@ async def test_the_help_explains_the_wait_under_the_cursor() -> None:
         await d.give(waited_view())
         await d.press("3", "question_mark")
         told = " ".join(d.lines("help-lines").split())
-        assert told.index("LWLock:WALWrite") < told.index("cause one commit a message") < told.index("SYMBOLS")
+        assert told.index("LWLock:WALWrite") < told.index("cause one commit per message") < told.index("SYMBOLS")
         assert "fix several messages per transaction" in told
 
 
@@ -125,7 +125,7 @@ async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
         assert "1,204" in d.text()
         await d.press("G", "up")
         assert d.grid.cursor == "latch:ACCESS_METHODS_HOBT_VIRTUAL_ROOT"
-        assert "keep a floor of rows" in d.lines("meaning")
+        assert "keep some rows in the table" in d.lines("meaning")
 
 
 async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_to_gain() -> None:

@@ -53,6 +53,8 @@ def test_lines_end_as_on_any_system(tmp_path: Path) -> None:
 
 def test_a_layout_of_a_registry_has_a_bound() -> None:
     for text in ("[" * 10**6, '{"table": "' + "x" * 10**7 + '"}', " " * 10**6):
-        with pytest.raises(BadInput, match="registry of orders: a layout has 262,144 characters at most") as refused:
+        with pytest.raises(
+            BadInput, match="registry of orders: a layout may have at most 262,144 characters"
+        ) as refused:
             layout_from_json(text, where="registry of orders")
         assert len(str(refused.value)) < 200

@@ -134,7 +134,7 @@ def test_each_column_and_each_remedy_is_named_once() -> None:
 
 def test_an_undo_of_a_purge_is_planned_without_ids() -> None:
     server = recorded(Server())
-    assert operator(server).undo("261121-071402-k7qd").plan.refused == "nothing of it can be undone"
+    assert operator(server).undo("261121-071402-k7qd").plan.refused == "none of it can be undone"
     assert "action/operate/choose_trash" in server.asked
 
 

@@ -309,16 +309,16 @@ def test_rules_are_read_with_their_units() -> None:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({}, ": needs either figure or verdict, not both"),
-        ({"figure": "ready", "verdict": "*"}, ": needs either figure or verdict, not both"),
-        ({"figure": "redy", "warn": 1}, ".figure: 'redy' is no figure; did you mean ready?"),
+        ({}, ": needs figure or verdict, but not both"),
+        ({"figure": "ready", "verdict": "*"}, ": needs figure or verdict, but not both"),
+        ({"figure": "redy", "warn": 1}, ".figure: 'redy' is not a figure; did you mean ready?"),
         ({"figure": "ready"}, ": needs warn, crit or both"),
-        ({"figure": "ready", "warn": "many"}, ".warn: 'many' is no number"),
-        ({"figure": "ready", "warn": -1}, ".warn: -1 can never be reached; depth is counted from 0"),
+        ({"figure": "ready", "warn": "many"}, ".warn: 'many' is not a number"),
+        ({"figure": "ready", "warn": -1}, ".warn: -1 can never be reached; depth is never below 0"),
         ({"figure": "ready", "warn": True}, ".warn: must be a number, not true or false"),
         ({"figure": "oldest", "warn": "soon"}, ".warn: 'soon' is not a duration: "),
         ({"figure": "fill", "warn": 90}, ".warn: fill is a share from 0 to 1, so write 0.9 for 90 %"),
-        ({"figure": "ready", "warn": 9, "crit": 5}, ": crit is below warn, so there would never be a warning"),
+        ({"figure": "ready", "warn": 9, "crit": 5}, ": crit is below warn, so qmon would never warn"),
         ({"figure": "ready", "warn": 5, "crit": 9, "when": "below"}, ": crit is above warn, so"),
         ({"figure": "ready", "warn": 5, "margin": 1}, ".margin: must be from 0 to less than 1"),
         ({"figure": "ready", "warn": 5, "for": "often"}, ".for: 'often' is not a duration"),
@@ -347,7 +347,7 @@ def test_a_pattern_that_a_verdict_can_match_is_accepted(pattern: str) -> None:
 
 def test_names_are_unique() -> None:
     same = {"name": "x", "figure": "ready", "warn": 1}
-    with pytest.raises(BadInput, match=r"alert\[2\].name: there is an alert 'x' above already"):
+    with pytest.raises(BadInput, match=r"alert\[2\].name: an earlier alert is already named 'x'"):
         rules_from_list([same, same], "alert")
 
 
@@ -363,10 +363,10 @@ def test_rules_of_the_command_line() -> None:
 @pytest.mark.parametrize(
     ("warn", "crit", "message"),
     [
-        (["depth"], [], "--warn: 'depth' is no rule: write "),
-        (["depth=5"], [], "--warn: 'depth=5' is no rule: write "),
-        ([], ["verdict>5"], "--crit: 'verdict>5' is no rule: write "),
-        ([], ["depht>5"], "--crit: 'depht' is no figure; did you mean depth?"),
+        (["depth"], [], "--warn: 'depth' is not a rule: write "),
+        (["depth=5"], [], "--warn: 'depth=5' is not a rule: write "),
+        ([], ["verdict>5"], "--crit: 'verdict>5' is not a rule: write "),
+        ([], ["depht>5"], "--crit: 'depht' is not a figure; did you mean depth?"),
         (["depth>5", "ready>6"], [], "--warn: there are two limits for ready on the same side"),
         (["depth>5"], ["depth>1"], "--warn and --crit of ready: crit is below warn"),
         (

@@ -116,7 +116,7 @@ def test_no_key_takes_what_is_no_number_of_this_world(key: str, bad: str) -> Non
 @pytest.mark.parametrize("key", [key for key, value in NUMBERS.items() if isinstance(value, str)])
 @pytest.mark.parametrize("bare", ["7", "7.5", '"7"', "86400"])
 def test_a_number_without_a_unit_is_no_duration_in_the_configuration(key: str, bare: str) -> None:
-    with pytest.raises(BadInput, match=rf"{key}: '{bare.strip(chr(34))}' has no unit: say .*s, .*m or .*h$"):
+    with pytest.raises(BadInput, match=rf"{key}: '{bare.strip(chr(34))}' has no unit: write .*s, .*m or .*h$"):
         parse_config(WHOLE.replace(f"\n{key} = {NUMBERS[key]}\n", f"\n{key} = {bare}\n"), PATH)
 
 
@@ -124,7 +124,7 @@ def test_a_number_without_a_unit_is_no_duration_in_the_configuration(key: str, b
 def test_a_limit_of_an_age_needs_a_unit(bare: str) -> None:
     with pytest.raises(BadInput, match=r"crit: '7(\.5)?' has no unit"):
         parse_config(f'[[alert]]\nfigure = "oldest"\ncrit = {bare}\n', PATH)
-    with pytest.raises(BadInput, match=r"'7' has no unit: say 7s, 7m or 7h"):
+    with pytest.raises(BadInput, match=r"'7' has no unit: write 7s, 7m or 7h"):
         rules_from_texts([], ["oldest>7"])
 
 
@@ -190,4 +190,4 @@ def test_no_option_takes_what_is_no_number_of_this_world(path: tuple[str, ...], 
 def test_no_option_takes_a_number_without_a_unit_for_a_duration(path: tuple[str, ...], option: str) -> None:
     done = call(*path, f"{option}=5", *("x",) * 3)
     assert done.exit_code == (3 if path == ("check",) else 2), done.output[-300:]
-    assert "has no unit: say 5s, 5m or 5h" in " ".join(done.output.replace("│", " ").split())
+    assert "has no unit: write 5s, 5m or 5h" in " ".join(done.output.replace("│", " ").split())

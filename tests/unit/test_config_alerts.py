@@ -62,7 +62,7 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[alert]]\nfigure = 'redy'\nwarn = 1", "alert[1].figure: 'redy' is no figure; did you mean ready?"),
+        ("[[alert]]\nfigure = 'redy'\nwarn = 1", "alert[1].figure: 'redy' is not a figure; did you mean ready?"),
         ("[[alert]]\nverdict = '*'\n[[alert]]\nverdict = 5", "alert[2].verdict: must be a list of texts, not a whole"),
         ("[alert]\nfigure = 'ready'", "alert: must be written as [[alert]], not as a table of keys"),
         ("[alerts]\nbel = true", "alerts.bel: unknown key; did you mean bell?"),
@@ -112,7 +112,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     assert found.notifier is not None
     assert capsys.readouterr().err == (
         "qmon: notices to on-call: its key is missing: set QMON_NOTIFY_ON_CALL, or store it with "
-        "'keyring set qmon \"notify on-call\"'; this dashboard tells it nothing\n"
+        "'keyring set qmon \"notify on-call\"'; this dashboard sends it no notices\n"
     )
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
     quiet = screen_alerting("shop-1", read_config(place))

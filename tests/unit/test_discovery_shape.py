@@ -217,7 +217,7 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
     details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
     found, why = complete_layout(layout, details, [], lambda _: KnownValues(), textless)
     assert found.id is None
-    assert f"`Id` is {kind}, whose values have no exact text to name a message by: messages have no id" in why
+    assert f"`Id` is {kind}, which has no exact text form and cannot identify a message: messages have no id" in why
     with pytest.raises(BadInput, match="name another column as the id"):
         complete_layout(replace(layout, id="Id"), details, [], lambda _: KnownValues(), textless)
     with pytest.raises(BadInput, match="name another column as the id"):

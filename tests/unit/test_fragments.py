@@ -64,7 +64,7 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
-    assert known[3].unread == "not read of an index of more than 781 MB; this one has 1.2 GB"
+    assert known[3].unread == "not read, because the index is larger than 781 MB (it has 1.2 GB)"
     assert known[5] == Fragmentation(11, 5)
     fragments.read(at, statements, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
@@ -85,7 +85,7 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     fragments.read(at, statements, SPEC)
     assert "probe/fragmentation" not in driver.asked
     assert [each.unread for each in fragments.latest_fragmentation()] == [
-        "not read of a heap: that would read the whole table"
+        "not read, because it would read the whole heap"
     ]
     fragments.retain_only(frozenset())
     assert fragments.latest_fragmentation() == ()
@@ -180,7 +180,7 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     found = (
         Fragmentation(COUNTERS.table_id, 0, 995.0, 0.031),
         Fragmentation(COUNTERS.table_id, 5, 940.0, None),
-        Fragmentation(COUNTERS.table_id, 7, unread="not read of an index of more than 781 MB; this one has 1.2 GB"),
+        Fragmentation(COUNTERS.table_id, 7, unread="not read, because the index is larger than 781 MB (it has 1.2 GB)"),
         Fragmentation(99, 5, 990.0, 0.9),
     )
     snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())
@@ -192,5 +192,5 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     assert ("FRAG" in told) is known
     assert ("3 %" in told) is known
     assert ("FRAG as of 1 m 00 s ago" in told) is known
-    assert ("IX_heavy: fragmentation is not read of an index of more than 781 MB" in told) is known
+    assert ("IX_heavy: fragmentation is not read, because the index is larger than 781 MB" in told) is known
     assert "90 %" not in told, "of another table"

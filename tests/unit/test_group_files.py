@@ -63,10 +63,13 @@ def test_a_condition_is_read(text: str, condition: object) -> None:
     [
         ('name = "jobs"\n' + READY, "file: needs id"),
         ('name = "jobs"\nid = "id"\n', "file: needs a [[state]] of the kind ready"),
-        ('name = "jobs"\nid = "id"\n' + READY + READY, "file: two states are called 'ready'"),
+        ('name = "jobs"\nid = "id"\n' + READY + READY, "file: two states have the name 'ready'"),
         ('name = "jobs"\nid = "id"\nqueeu = "q"\n' + READY, "file.queeu: unknown key; did you mean queue?"),
         ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\n', "file.state[1]: needs when"),
-        ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {}\n', "file.state[1].when: says nothing"),
+        (
+            'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {}\n',
+            "file.state[1].when: is empty; add a condition",
+        ),
         (
             'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = { a = { pasd = true } }\n',
             "file.state[1].when.a: needs one of null, not, past",
@@ -79,7 +82,7 @@ def test_a_condition_is_read(text: str, condition: object) -> None:
             'name = "jobs"\nid = "id"\n'
             + state("ready", "{ s = ['new', 'again'] }")
             + state("done", "{ s = 'again' }"),
-            'file: ready and done have the same value ("again" and "again"); give each state a value of its own',
+            'file: ready and done have the same value ("again" and "again"); give each state a different value',
         ),
         (
             'name = "jobs"\nid = "id"\n' + state("ready", "{ s = 1 }") + state("dead", "{ s = [4, '1'] }"),

@@ -86,9 +86,9 @@ def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
 
 
 def test_a_slot_counts_by_transactions_since_nobody_says_since_when() -> None:
-    slot = replace(HOLDER, kind="slot", session=0, name="copy", held_s=None, state="nobody reads it", application="")
+    slot = replace(HOLDER, kind="slot", session=0, name="copy", held_s=None, state="no reader", application="")
     assert long_holder((slot,)) is None
-    assert holder_text(replace(slot, age=20_000)) == "replication slot copy (nobody reads it)"
+    assert holder_text(replace(slot, age=20_000)) == "replication slot copy (no reader)"
     assert long_holder((replace(slot, age=20_000),)) is not None
     assert (
         holder_text(replace(slot, kind="prepared", name="pay 7", held_s=300.0))

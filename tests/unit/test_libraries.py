@@ -84,8 +84,8 @@ def test_what_is_missing_is_explained() -> None:
     old = {name: kind for name, kind in whole["procrastinate_jobs"].items() if name != "attempts"}
     given: dict[str, dict[str, Columns]] = {"app": whole, "old": {"procrastinate_jobs": old}}
     assert explain_recognition([library], "postgres", given) == (
-        "procrastinate in schema app: recognised by procrastinate_events, procrastinate_jobs",
-        "procrastinate in schema old: not recognised: procrastinate_jobs has no attempts; "
+        "procrastinate in schema app: recognized by procrastinate_events, procrastinate_jobs",
+        "procrastinate in schema old: not recognized: procrastinate_jobs has no attempts; "
         "there is no table procrastinate_events",
     )
     assert explain_recognition([library], "postgres", {"app": {"orders": {"id": "bigint"}}}) == ()
@@ -112,6 +112,6 @@ def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str)
     other = given | {"jobs": {**given["jobs"], "available_at": kind, "reserved_at": kind}}
     assert recognize_libraries([library], engine, {"app": other}) == ()
     assert explain_recognition([library], engine, {"app": other}) == (
-        f"laravel in schema app: not recognised: jobs.available_at is {kind}, but laravel has seconds since 1970; "
+        f"laravel in schema app: not recognized: jobs.available_at is {kind}, but laravel has seconds since 1970; "
         f"jobs.reserved_at is {kind}, but laravel has seconds since 1970",
     )

@@ -42,12 +42,13 @@ KINDS: Final[dict[str, tuple[list[Named], str]]] = {
     ),
     "synonym that leads to another server": (
         [("dbo", "Orders", True, "synonym", "[far].[shop].[dbo].[A]", "dbo", "A")],
-        "dbo.Orders is a synonym for [far].[shop].[dbo].[A]: make that database a target of its own and name it there",
+        "dbo.Orders is a synonym for [far].[shop].[dbo].[A]: make that database a separate target and name "
+        "the table there",
     ),
     "memory-optimized table": (
         [("dbo", "Orders", True, "memory-optimized table", None, None, None)],
-        "dbo.Orders is a memory-optimized table: it has none of the locks, lock hints and counters that qmon uses: "
-        "name a table on disk",
+        "dbo.Orders is a memory-optimized table: it lacks locks, lock hints and counters that qmon uses; "
+        "name a disk-based table",
     ),
     "temporal history table": (
         [("dbo", "Orders", True, "temporal history table", None, "dbo", "Now")],
@@ -55,12 +56,12 @@ KINDS: Final[dict[str, tuple[list[Named], str]]] = {
     ),
     "external table": (
         [("dbo", "Orders", True, "external table", None, None, None)],
-        "dbo.Orders is an external table: its rows are kept elsewhere: make that server a target of its own and name "
+        "dbo.Orders is an external table: its rows are stored elsewhere; make that server a separate target and name "
         "the table there",
     ),
     "queue of Service Broker": (
         [("dbo", "Orders", True, "queue of Service Broker", None, None, None)],
-        "dbo.Orders is a queue of Service Broker and no table; qmon queues lists what there is",
+        "dbo.Orders is a queue of Service Broker, not a table; to list the tables: qmon queues TARGET",
     ),
 }
 ORDERS: Final = layout_from_dict({"name": "orders", "table": "Orders", "design": "fifo", "id": "Id"})

@@ -21,10 +21,10 @@ def lines(*newest: str, local: str = BERLIN) -> tuple[str, ...]:
         ("2026-11-27 12:00:01", BERLIN, '"utc" would fit'),
         ("2026-11-27 12:58:00", BERLIN, '"local" would fit'),
         ("2026-11-27 11:59:58", UTC, '"utc" and "local" would fit'),
-        ("2026-11-27 17:29:50", BERLIN, "if that message is new, a time zone 5 h 30 m ahead of UTC would fit"),
-        ("2026-11-27 06:59:59", BERLIN, "if that message is new, a time zone 5 h 00 m behind UTC would fit"),
-        ("2026-11-27 11:52:00", BERLIN, "it is no new message, or its clock is another one"),
-        ("2026-11-20 12:00:00", BERLIN, "it is no new message, or its clock is another one"),
+        ("2026-11-27 17:29:50", BERLIN, "if that message is new, the time zone is 5 h 30 m ahead of UTC"),
+        ("2026-11-27 06:59:59", BERLIN, "if that message is new, the time zone is 5 h 00 m behind UTC"),
+        ("2026-11-27 11:52:00", BERLIN, "the message is not new, or its time comes from another clock"),
+        ("2026-11-20 12:00:00", BERLIN, "the message is not new, or its time comes from another clock"),
     ],
 )
 def test_it_says_what_would_fit(newest: str, local: str, said: str) -> None:
@@ -36,7 +36,7 @@ def test_it_says_what_would_fit(newest: str, local: str, said: str) -> None:
 def test_times_that_go_back_speak_against_one_time_zone() -> None:
     _, back = lines("2026-11-27 12:00:00", "2026-11-27 13:59:59", "2026-11-27 11:59:00")
     assert back.startswith(
-        "within the newest 3 messages `made` goes back by 1 h 59 m: sessions may insert in different"
+        "among the newest 3 messages, `made` goes back by 1 h 59 m: sessions may insert times of different"
     )
 
 

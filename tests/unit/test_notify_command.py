@@ -83,13 +83,16 @@ def test_it_is_run_without_a_shell_and_without_secrets(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("/nonexistent/page-me",), "cannot be run; the notice is dropped: No such file or directory"),
+        (("/nonexistent/page-me",), "the command cannot be run; the notice is dropped: No such file or directory"),
         (
             (sys.executable, "-c", "import sys; sys.exit('no\\nservice')"),
-            "ended with 1; the notice is dropped: no service",
+            "the command ended with exit code 1; the notice is dropped: no service",
         ),
-        ((sys.executable, "-c", "import os; os.close(0); os._exit(7)"), "ended with 7; the notice is dropped"),
-        (("a\0b",), "cannot be run; the notice is dropped: embedded null byte"),
+        (
+            (sys.executable, "-c", "import os; os.close(0); os._exit(7)"),
+            "the command ended with exit code 7; the notice is dropped",
+        ),
+        (("a\0b",), "the command cannot be run; the notice is dropped: embedded null byte"),
     ],
 )
 def test_a_failure_is_told_once_and_what_it_wrote_is_not_logged(
@@ -100,7 +103,7 @@ def test_a_failure_is_told_once_and_what_it_wrote_is_not_logged(
     for number in range(3):
         sender.send(notice(number))
     sender.close()
-    assert "0 not sent, 3 dropped before" in sender.join(END_S)
+    assert "0 not sent, 3 dropped earlier" in sender.join(END_S)
     assert said == [f"notices to page-me: {words}"]
     assert "no service" not in caplog.text
 
@@ -120,9 +123,9 @@ def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     sender.close()
     sender.join(END_S)
     assert [words.partition(": ")[2] for words in said] == [
-        "cannot be run; the notice is dropped: No such file or directory",
+        "the command cannot be run; the notice is dropped: No such file or directory",
         "works again; 1 notices were dropped",
-        "cannot be run; the notice is dropped: No such file or directory",
+        "the command cannot be run; the notice is dropped: No such file or directory",
     ]
 
 

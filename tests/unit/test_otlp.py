@@ -123,10 +123,10 @@ def test_a_collector_that_refuses_and_hangs_gets_what_is_known_once_it_is_back(
         assert points(listener.taken[0])["qmon_target_up", (("target", "orders-prod"),)] == 1.0
     said = [record.getMessage() for record in caplog.records]
     assert [line.split("collector ")[1].split(" ")[0] for line in said] == [
-        "answers",
-        "answers",
+        "answered",
+        "answered",
         "no",
-        "answers",
+        "answered",
         "accepts",
     ]
     assert "503" in said[0] and "429" in said[1] and "400" in said[3]

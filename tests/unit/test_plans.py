@@ -70,7 +70,7 @@ def test_where_the_server_remembers_no_plans_it_is_said_and_nothing_more_is_aske
     assert (found.unread, found.plans) == ("Query Store is OFF", ())
     assert driver.asked == ["probe/plan_history"]
     found, driver = read(Store(True), (12, 0))
-    assert found.unread == "this server does not remember plans: Query Store came with SQL Server 2016"
+    assert found.unread == "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
     assert driver.asked == ["probe/clock"]
 
 

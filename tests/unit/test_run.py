@@ -335,4 +335,4 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
         poller.close()
     assert timeouts[:4] == [30, 30, 30, 2]
     assert [each for each in poller.allowed if each > 10] == [32.0] * 3
-    assert lost == ["catalog/columns: cancelled, since it took longer than 32 s"] * 2
+    assert lost == ["catalog/columns: cancelled, because it took longer than 32 s"] * 2

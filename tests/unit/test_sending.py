@@ -157,8 +157,8 @@ def test_what_it_refuses_for_good_is_dropped_counted_and_said_once(listener: Lis
     wait_until(lambda: len(listener.taken) == 1, what="the one that was taken")
     wait_until(lambda: len(sending.said) == 3, what="the news")
     assert sending.said == [
-        "notices to hook: answers 404 Not Found; the notice is dropped",
-        "notices to hook: answers 302 Found: redirects are not followed; the notice is dropped",
+        "notices to hook: answered 404 Not Found; the notice is dropped",
+        "notices to hook: answered 302 Found; qmon does not follow redirects; the notice is dropped",
         "notices to hook: works again; 3 notices were dropped",
     ]
     assert sending.end() == ""
@@ -170,7 +170,7 @@ def test_beyond_the_bound_the_oldest_is_dropped_never_an_end_and_all_is_counted(
     sending.send(notice(0))
     wait_until(lambda: sending.said, what="the failure")
     sending.send(notice(1, AlertEvent.CLEARED), *(notice(number) for number in range(2, 6)))
-    assert sending.said[1:] == ["notices to hook: 3 notices wait; older ones are dropped"]
+    assert sending.said[1:] == ["notices to hook: 3 notices are queued; the oldest are dropped"]
     assert sending.end() == ""
     assert sending.said[2:] == ["notices to hook: works again; 3 notices were dropped"]
     assert told(listener) == [("q1", "cleared"), ("q4", "raised"), ("q5", "raised")]
@@ -197,7 +197,7 @@ def test_retry_after_is_a_number_or_a_date() -> None:
 
 def test_what_the_answer_asks_for_reaches_the_pause(listener: Listener) -> None:
     listener.answers.append((429, {"Retry-After": "77"}))
-    assert way(listener)([notice()]) == Delivery("answers 429 Too Many Requests", True, 77.0)
+    assert way(listener)([notice()]) == Delivery("answered 429 Too Many Requests", True, 77.0)
 
 
 @pytest.mark.parametrize("answer", ["hang", "drip"])
@@ -224,7 +224,7 @@ def test_the_end_tries_once_more_without_waiting(listener: Listener) -> None:
     sending = Sending(listener, 500, 500, back_off=BackOff(first_s=3_600.0))
     sending.send(notice(1))
     wait_until(lambda: sending.said, what="the failure")
-    assert sending.end() == "notices to hook: 1 not sent: answers 500 Internal Server Error"
+    assert sending.end() == "notices to hook: 1 not sent: answered 500 Internal Server Error"
     assert len(listener.seen) == 2
 
 
@@ -290,7 +290,7 @@ def test_a_traceback_with_the_url_in_its_words_is_logged_without(listener: Liste
 def test_the_request_carries_what_it_should_and_follows_no_redirect(listener: Listener) -> None:
     listener.answers.append((307, {"Location": listener.url("/elsewhere")}))
     deliver = way(listener)
-    assert "redirects are not followed" in deliver([notice()]).problem
+    assert "does not follow redirects" in deliver([notice()]).problem
     assert deliver([notice()]).problem == ""
     (path, headers, body) = listener.seen[-1]
     assert path == f"/services/{SECRET}?sig={SECRET}"
@@ -390,5 +390,5 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkey
     finally:
         server.shutdown()
         server.server_close()
-    assert refused.problem.startswith("its certificate is not trusted: self")
+    assert refused.problem.startswith("the server's certificate is not trusted: self")
     assert trusted == Delivery()

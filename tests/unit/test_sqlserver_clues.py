@@ -208,6 +208,6 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     assert found == plain
     assert (problem.queue, problem.reason) == (
         "ring",
-        "holes and orphans are not looked for: your role may not read dbo.Orders_spare",
+        "qmon does not search for holes and orphans: your role may not read dbo.Orders_spare",
     )
     assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"

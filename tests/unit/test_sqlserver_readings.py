@@ -43,7 +43,7 @@ OURS: Final = frozenset(
 )
 
 
-FILTERED: Final = "a security policy filters this table: our login may see a part of the rows"
+FILTERED: Final = "a security policy filters this table: your login may see only some of the rows"
 SAME: Final[dict[str, object]] = {
     "plans": -7,
     "table_id": 11,

@@ -148,7 +148,7 @@ def a_probe_reads_and_does_nothing_else(file: SqlFile) -> None:
     text = bare(file)
     assert re.match(r"(?:SELECT|WITH) ", text)
     assert not re.search(r"\b(?:INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|DECLARE|query_plan|SET)\b", text)
-    assert ("recompile}" in text) == ("ompiled anew each time" in file.file.read_text(encoding="utf-8"))
+    assert ("recompile}" in text) == ("ecompiled for each execution" in file.file.read_text(encoding="utf-8"))
     assert "RECOMPILE" not in text, "needed only where an index is filtered: {name!recompile}"
 
 

@@ -59,7 +59,7 @@ def test_a_value_that_the_column_cannot_hold_is_refused_in_one_line() -> None:
     assert work.layouts == []
     (problem,) = work.problems
     assert problem.queue == "orders"
-    assert problem.reason.startswith("dbo.Orders.State cannot hold the value 'готово' of a state: its collation")
+    assert problem.reason.startswith("dbo.Orders.State cannot store the state value 'готово': the column is too short")
     assert "\n" not in problem.reason
 
 

@@ -155,7 +155,7 @@ def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_sai
     assert known["Sales"].indexes["head"] == "Index_RowVersion"
     assert not known["Sales"].unknown.keys() & {"in_progress", "stuck", "gap", "rates"}
     assert known["Sales.Delayed"].indexes["due"] == "Index_Due"
-    assert "an index on (`visible`) would serve it" in known["orders"].slow["scheduled"]
+    assert "an index on (`visible`) would help" in known["orders"].slow["scheduled"]
     assert "no index finds the rows that consumers hold" in known["orders"].unknown["in_progress"]
 
 

@@ -57,7 +57,7 @@ def test_nobody_is_connected() -> None:
     )
     assert said(signs(nobody), 9.9)[0] == "cannot tell"
     pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=Clients(application="mailer-*")))
-    assert said(pattern)[1] == "31 ready, but no connected session is a consumer (application mailer-*)"
+    assert said(pattern)[1] == "31 ready, but no connected session matches the consumers setting (application mailer-*)"
 
 
 def test_those_connected_do_not_pop() -> None:

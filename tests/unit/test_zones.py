@@ -80,8 +80,8 @@ def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> No
     there = details(At=("datetime", None), Made=("datetime2", "(getdate())"), Due=("datetimeoffset", None))
     found, why = with_zones(layout(due_at="Due"), there, lambda: LOCAL_ZONE)
     assert dict(found.zones) == {"At": UNKNOWN_ZONE, "Made": LOCAL_ZONE}
-    assert next(line for line in why if "`At`" in line).startswith("`At` has no time zone, and ages are unknown until")
-    assert "`Made` has no time zone: the server's local time, by its default" in why
+    assert next(line for line in why if "`At`" in line).startswith("`At` has no time zone, so ages are unknown;")
+    assert "`Made` has no time zone: the server's local time, because of its default" in why
     assert not found.has_known_time("At")
     assert found.has_known_time("Made")
     assert found.has_known_time("Due")
@@ -96,7 +96,7 @@ def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> No
 
 def test_a_queue_whose_due_times_could_be_anybodys_is_not_counted() -> None:
     due, _ = with_zones(layout(due_at="Due"), details(Due=("datetime", None)), lambda: LOCAL_ZONE)
-    with pytest.raises(BadInput, match=r'`Due` has no time zone, and nothing can be counted until .* times = "utc"'):
+    with pytest.raises(BadInput, match=r'`Due` has no time zone, so nothing can be counted; .* times = "utc"'):
         require_due_zone(due)
     require_due_zone(replace(due, zones=(("Due", LOCAL_ZONE),)))
 

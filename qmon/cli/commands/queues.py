@@ -105,7 +105,7 @@ def _reason_text(finding: Candidate) -> str:
 
 
 def _print_explanation(listing: _Listing, *, named: bool) -> None:
-    nothing = ("no table has the name of a library's table; qmon help libraries lists the libraries",)
+    nothing = ("no table has the name of a library table; to list the libraries: qmon help libraries",)
     for line in listing.resolved.explained or nothing:
         print_output(clean_text(f"{listing.target}: {line}" if named else line))
 
@@ -144,7 +144,7 @@ def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
         if not each.rows:
             where = f"{each.target}: " if named else ""
             print_note(
-                f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon design install --help"
+                f"{where}no table looks like a queue; add yours to qmon.toml, or install one: qmon design install"
             )
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)

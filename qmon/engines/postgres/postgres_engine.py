@@ -92,8 +92,8 @@ SEARCH_PATH: Final = "pg_catalog, pg_temp"
 
 # Settings at the start of a connection, so that they apply before its first statement.
 #
-# Not pinned: `row_security`, because a role that sees only a part of a table is told so; `role`, which administrators
-# set on purpose; settings that only a superuser may change.
+# Not pinned: `row_security`, because qmon reports when a role sees only some rows of a table; `role`, which
+# administrators set on purpose; settings that only a superuser may change.
 _PINNED_SETTINGS: Final = {
     # A better match in another schema would run its owner's code as our role, even in psqlODBC's first query.
     "search_path": SEARCH_PATH,
@@ -277,8 +277,8 @@ class Postgres:
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session.
 
-        Behind a pooler, settings last for a transaction, so that nobody gets our session with our settings. A pooler
-        that gives each transaction another session is refused (``BadInput``) before anything is set.
+        Behind a pooler, settings last for a transaction, so that other clients do not get a session with our settings.
+        A pooler that gives each transaction another session is refused (``BadInput``) before anything is set.
         """
 
         def second() -> OdbcConnection:

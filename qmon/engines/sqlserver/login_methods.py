@@ -1,4 +1,4 @@
-"""Login methods of SQL Server: server logins, Windows or Kerberos, Entra; and what a driver cannot do.
+"""Login methods of SQL Server: server logins, Windows or Kerberos, Entra; and the limits of drivers.
 
 Sources: Microsoft's page on Entra with the ODBC driver (2026), and tests of each with ODBC Driver 18.6 on Linux.
 """

@@ -32,7 +32,7 @@ DRIVER_NAMES: Final = (driver_wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server"
 
 # Settings of Microsoft's driver 18 that change what we read and do. They override those of the user and the DSN.
 #
-# FreeTDS knows `Language` and ignores the rest. `ColumnEncryption` is left to the user: it decides what is shown.
+# FreeTDS supports `Language` and ignores the rest. The user sets `ColumnEncryption`, because it makes values readable.
 DRIVER_SETTINGS: Final = {
     "QuotedId": "yes",
     "AnsiNPW": "yes",
@@ -195,7 +195,7 @@ class SqlServer:
         return f"{column}.ToString()" if kind in _OBJECT_TYPES else column
 
     def newest(self, expression: str, kind: str) -> str:
-        """JSON is a text here, of which the end is shown: ``OPENJSON`` needs 2016 and fails on what is no JSON."""
+        """Return the end of a JSON text, because ``OPENJSON`` needs 2016 and fails on text that is not JSON."""
         size, text = "DATALENGTH(e.qmon_value)", "CONVERT(nvarchar(max), e.qmon_value, 1)"
         cases = (
             f"WHEN {size} > 65536 THEN CONVERT(nvarchar(20), {size} / 1024) + N' kB'"

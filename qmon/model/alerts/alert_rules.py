@@ -95,7 +95,7 @@ class AlertRule:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What may cause alerts of several queues: the code of the verdict that shows it, and its name."""
+    """A cause that may raise alerts of several queues: the code of the verdict that shows it, and its name."""
 
     code: str
     who: str

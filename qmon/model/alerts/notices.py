@@ -1,4 +1,4 @@
-"""Notices: what receivers are told about alerts. Alerts with the same cause become one notice with all its queues."""
+"""Notices: messages to receivers about alerts. Alerts with the same cause become one notice with all its queues."""
 
 from __future__ import annotations
 

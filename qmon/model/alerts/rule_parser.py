@@ -34,7 +34,7 @@ def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Al
         keys = Keys(each, f"{where}[{number}]")
         rule = _parse_rule(keys, number)
         if rule.name in out:
-            raise BadInput(f"{keys.path('name')}: there is an alert {rule.name!r} above already")
+            raise BadInput(f"{keys.path('name')}: an earlier alert is already named {rule.name!r}")
         out[rule.name] = rule
     return tuple(out.values())
 
@@ -44,7 +44,7 @@ def _parse_rule(keys: Keys, number: int) -> AlertRule:
     for pattern in verdicts:
         _check_verdict(pattern, keys.path("verdict"))
     if (figure is None) is not bool(verdicts):
-        raise BadInput(f"{keys.where}: needs either figure or verdict, not both")
+        raise BadInput(f"{keys.where}: needs figure or verdict, but not both")
     name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
     targets, queues = parse_patterns(keys, "target", (ANY_NAME,)), parse_patterns(keys, "queue", (ANY_NAME,))
     hold_s, clear_s = keys.seconds("for") or 0.0, keys.seconds("clear_for") or 0.0
@@ -76,7 +76,7 @@ def _check_limits(rule: AlertRule, where: str) -> None:
         return
     if (rule.crit > rule.warn) if rule.below else (rule.crit < rule.warn):
         side = "above" if rule.below else "below"
-        raise BadInput(f"{where}: crit is {side} warn, so there would never be a warning; change one of them")
+        raise BadInput(f"{where}: crit is {side} warn, so qmon would never warn; change one of them")
 
 
 def parse_patterns(keys: Keys, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,14 +91,16 @@ def _check_verdict(pattern: str, where: str) -> None:
     if pattern in CODES or any(matches_pattern(pattern, code) for code in WARNING_CODES):
         return
     if any(matches_pattern(pattern, code) for code in CODES):
-        raise BadInput(f"{where}: {pattern!r} matches no verdict that is a warning or worse; write the verdict in full")
+        raise BadInput(
+            f"{where}: {pattern!r} matches no verdict that is a warning or worse; write the full name of the verdict"
+        )
     raise BadInput(f"{where}: there is no verdict {pattern!r}{suggest_nearest(pattern, CODES)}")
 
 
 def _figure_name(name: str, where: str) -> str:
     known = ALIASES.get(name, name)
     if known not in LIMIT_FIGURES:
-        raise BadInput(f"{where}: {name!r} is no figure{suggest_nearest(name, (*LIMIT_FIGURES, *ALIASES))}")
+        raise BadInput(f"{where}: {name!r} is not a figure{suggest_nearest(name, (*LIMIT_FIGURES, *ALIASES))}")
     return known
 
 
@@ -123,14 +125,14 @@ def _parse_limit_text(text: str, figure: str, where: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise BadInput(f"{where}: {text!r} is no number") from None
+        raise BadInput(f"{where}: {text!r} is not a number") from None
     return _check_limit_range(value, figure, where)
 
 
 def _check_limit_range(value: float, figure: str, where: str) -> float:
     kind = LIMIT_FIGURES[figure]
     if not -1e15 < value < 1e15 or (value < 0 and not kind.negative):
-        raise BadInput(f"{where}: {value:g} can never be reached; {kind.label} is counted from 0")
+        raise BadInput(f"{where}: {value:g} can never be reached; {kind.label} is never below 0")
     if kind.unit == SHARE and value > 1:
         raise BadInput(f"{where}: {kind.label} is {SHARE}, so write 0.9 for 90 %")
     return value
@@ -174,5 +176,7 @@ def rules_from_texts(
 def _split_rule_text(text: str, where: str) -> tuple[str, str, str]:
     found = _RULE.fullmatch(text)
     if found is None or not found[3] or (found[2] == "=") is not (found[1] == "verdict"):
-        raise BadInput(f"{where}: {text!r} is no rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'")
+        raise BadInput(
+            f"{where}: {text!r} is not a rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'"
+        )
     return found[1], found[2], found[3]

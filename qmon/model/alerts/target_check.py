@@ -39,9 +39,7 @@ class CheckState(IntEnum):
         return (0, 2, 3, 1)[self.value]
 
 
-_NO_QUEUE_KNOWN: Final = (
-    "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
-)
+_NO_QUEUE_KNOWN: Final = "no queue is known here; to be warned about a missing queue, name it in qmon.toml"
 _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: CheckState.CRITICAL}
 
 
@@ -105,7 +103,7 @@ def check_target(view: View, rules: Sequence[AlertRule], queue_names: Sequence[s
         Problem(
             name,
             CheckState.UNKNOWN,
-            f"the alert {rule.name!r} names this queue, which is not here{suggest_nearest(name, known)}",
+            f"the alert {rule.name!r} names this queue, which does not exist{suggest_nearest(name, known)}",
         )
         for rule in rules
         for name in dict.fromkeys(rule.queues)

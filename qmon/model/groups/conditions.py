@@ -166,7 +166,7 @@ class ColumnsRead:
 
 
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
-    """Return what a condition on a row of ``table``, or a column of it, reads. ``as_time``: the column has times."""
+    """Return the columns read by a condition on a row of ``table``, or by a column. ``as_time``: it has times."""
     match source:
         case ColumnRef(lookup=lookup):
             own = frozenset({table_column(source, table)})
@@ -192,7 +192,7 @@ def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: b
 
 
 def condition_text(condition: Condition) -> str:
-    """Return what must be true of a row, in words."""
+    """Return the condition in words."""
     match condition:
         case OneOf(column, values, negated):
             said = " or ".join(map(str, values))
@@ -205,7 +205,7 @@ def condition_text(condition: Condition) -> str:
             right = str(other) if isinstance(other, int) else column_text(other)
             return f"{column_text(column)} {how} {right}"
         case Timed(column, how, plus):
-            when = "is past" if how == "<=" else "is to come"
+            when = "is in the past" if how == "<=" else "is in the future"
             later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
             return f"{column_text(column)}{f' + {later}' if plus else ''} {when}"
         case Exists(table, key, by, when, negated):

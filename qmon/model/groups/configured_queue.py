@@ -66,10 +66,10 @@ def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequenc
         return layout_from_dict(raw, where=where)
     for name in _LAYOUT_ONLY_KEYS:
         if name in raw:
-            raise BadInput(f"{keys.path(name)}: a queue that is told by {' or '.join(_GROUP_KEYS)} has none")
+            raise BadInput(f"{keys.path(name)}: cannot be combined with {' or '.join(_GROUP_KEYS)}")
     layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_GROUP_KEYS, "times")}, where=where)
     if layout.id is None or layout.key:
-        raise BadInput(f"{where}: needs id, the one column that messages are called by")
+        raise BadInput(f"{where}: needs id, the column that identifies messages")
     part = parse_condition(keys, "where")
     group = group_from_layout(layout, parse_column(keys, "queue"), parse_times(keys, tuple(NUMBER_ZONES)))
     return group if part is None else group.restrict_to(part)

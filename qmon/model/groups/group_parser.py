@@ -74,7 +74,7 @@ def _parse_states(keys: Keys) -> tuple[State, ...]:
         raise BadInput(f"{keys.where}: needs a [[state]] of the kind ready")
     names = [state.name for state in states]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadInput(f"{keys.where}: two states are called {twice!r}")
+        raise BadInput(f"{keys.where}: two states have the name {twice!r}")
     _check_disjoint(keys.where, states)
     return states
 
@@ -99,18 +99,16 @@ def _parse_state(keys: Keys) -> State:
     name = keys.require_text("name")
     kind = keys.choice("kind", STATE_KINDS) or (name if name in STATE_KINDS else None)
     if kind is None:
-        raise BadInput(
-            f"{keys.where}: needs kind, what its messages are: {', '.join(STATE_KINDS[:-1])} or {STATE_KINDS[-1]}"
-        )
+        raise BadInput(f"{keys.where}: needs kind: {', '.join(STATE_KINDS[:-1])} or {STATE_KINDS[-1]}")
     when = parse_condition(keys, "when")
     if when is None:
-        raise BadInput(f"{keys.where}: needs when, what is true of its rows")
+        raise BadInput(f"{keys.where}: needs when, the condition for its rows")
     state = State(
         name, cast("StateKind", kind), when, parse_column(keys, "since"), _parse_blocker(keys), keys.text("why") or ""
     )
     keys.reject_unknown_keys()
     if kind != "blocked" and (state.blocker is not None or state.why):
-        raise BadInput(f"{keys.where}: blocker and why are of blocked states only")
+        raise BadInput(f"{keys.where}: only blocked states have blocker and why")
     return state
 
 
@@ -120,7 +118,7 @@ def _parse_blocker(keys: Keys) -> Blocker | None:
         return None
     name = parse_column(inner, "name")
     if name is None:
-        raise BadInput(f"{inner.where}: needs name, the column that names what blocks")
+        raise BadInput(f"{inner.where}: needs name, the column with the name of the blocker")
     blocker = Blocker(name, parse_column(inner, "holder"), parse_column(inner, "since"))
     inner.reject_unknown_keys()
     return blocker
@@ -140,9 +138,9 @@ def _parse_steps(keys: Keys) -> Steps:
         keys.require_text("table"), keys.text("id"), keys.text("at"), parse_column(keys, "queue"), tuple(rows)
     )
     if (steps.id is None) == (steps.at is None):
-        raise BadInput(f"{keys.where}: needs id, by which its rows are numbered, or at, the time of a step")
+        raise BadInput(f"{keys.where}: needs either id, the column that numbers its rows, or at, the time of a step")
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
-        raise BadInput(f"{keys.where}: where steps are found by their time, queue must be a column of the same table")
+        raise BadInput(f"{keys.where}: if at is given, queue must be a column of the same table")
     keys.reject_unknown_keys()
     return steps
 
@@ -153,7 +151,7 @@ def _parse_workers(keys: Keys) -> Workers | None:
         return None
     alive = parse_condition(inner, "alive")
     if alive is None:
-        raise BadInput(f"{inner.where}: needs alive, what is true of a worker that has been heard of lately")
+        raise BadInput(f"{inner.where}: needs alive, the condition for workers that are alive")
     workers = Workers(inner.require_text("table"), alive, parse_column(inner, "queue"))
     inner.reject_unknown_keys()
     return workers
@@ -193,7 +191,7 @@ def _parse_all_of(keys: Keys) -> Condition:
         else:
             of += _parse_tests(ColumnRef(name), keys)
     if not of:
-        raise BadInput(f"{keys.where}: says nothing")
+        raise BadInput(f"{keys.where}: is empty; add a condition")
     keys.reject_unknown_keys()
     return of[0] if len(of) == 1 else AllOf(tuple(of))
 
@@ -201,7 +199,7 @@ def _parse_all_of(keys: Keys) -> Condition:
 def _parse_any_of(keys: Keys) -> Condition:
     raw = keys.tables("any")
     if not raw:
-        raise BadInput(f"{keys.path('any')}: is a list of tables, one of which is true")
+        raise BadInput(f"{keys.path('any')}: must be a list of conditions")
     return AnyOf(tuple(_parse_all_of(Keys(one, f"{keys.path('any')}[{n}]")) for n, one in enumerate(raw, 1)))
 
 
@@ -236,7 +234,7 @@ def _parse_values(keys: Keys, name: str) -> tuple[StateValue, ...]:
     keys.entries(name)
     values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
     if not values or None in values:
-        raise BadInput(f"{keys.path(name)}: must be one or more values")
+        raise BadInput(f"{keys.path(name)}: must be a value or a list of values")
     return tuple(value for value in values if value is not None)
 
 
@@ -264,14 +262,14 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
 
 
 def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
-    """Read what a column is compared with: a whole number, or the name of a column."""
+    """Read the operand of a comparison: a whole number, or the name of a column."""
     if isinstance(tests.raw[name], str):
         return ColumnRef(tests.require_text(name))
     return tests.whole_number(name) or 0
 
 
 def _parse_offset(tests: Keys) -> float | ColumnRef:
-    """Read what is added to a time before it is compared: a duration, or the name of a column with seconds."""
+    """Read the offset added to a time before the comparison: a duration, or the name of a column with seconds."""
     raw = tests.raw.get("plus")
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.require_text("plus"))

@@ -34,26 +34,28 @@ TRAITS: Final[dict[str, Traits]] = {
     "ring_subscribers": Traits(
         "Kejser", "the ring for several subscribers, each of which reads every message", False, "fifo", False
     ),
-    "ring_classic": Traits("Kejser", "the ring as published, without turns: to compare only", False, "fifo", False),
+    "ring_classic": Traits("Kejser", "the ring as published, without turns, for comparison only", False, "fifo", False),
     "ring_pointer": Traits("Kejser", "a ring of pointers, payloads in tables by message id", False, "fifo", False),
-    "heap": Traits("Rusanu", "any order, skips what is locked", True, "any", False, binary=True),
-    "fifo": Traits("Rusanu", "ordered by identity, skips what is locked (lax order)", True, "fifo", False, binary=True),
+    "heap": Traits("Rusanu", "any order, skips locked rows", True, "any", False, binary=True),
+    "fifo": Traits("Rusanu", "ordered by identity, skips locked rows (lax order)", True, "fifo", False, binary=True),
     "strict_fifo": Traits("Rusanu", "one pop at a time, in commit order", True, "fifo", False, binary=True),
     "lifo": Traits("Rusanu", "a stack: newest first", True, "lifo", False, binary=True),
-    "pending": Traits("Rusanu", "a due time; pops only what is due", True, "due", False, binary=True),
+    "pending": Traits("Rusanu", "a due time; pops only due messages", True, "due", False, binary=True),
     "status": Traits(
         "Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True, binary=True
     ),
-    "flag": Traits("Rusanu", "a processed flag leading the key; a pop sets it", False, "fifo", False),
+    "flag": Traits("Rusanu", "a processed flag as the first key column; a pop sets it", False, "fifo", False),
     "batch_single": Traits(
-        "Al Zabir", "one wide table, select-then-update batches: the slow reference", False, "fifo", True
+        "Al Zabir", "one wide table, select-then-update batches, as a slow reference", False, "fifo", True
     ),
     "batch_split": Traits(
-        "Al Zabir", "small meta rows apart from payloads, select-then-update batches", False, "fifo", True
+        "Al Zabir", "small meta rows, payloads in another table, select-then-update batches", False, "fifo", True
     ),
-    "batch_fast": Traits("Al Zabir", "small meta rows apart from payloads, one UPDATE per batch", False, "fifo", True),
+    "batch_fast": Traits(
+        "Al Zabir", "small meta rows, payloads in another table, one UPDATE per batch", False, "fifo", True
+    ),
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }
 
 # Properties of the queues of a group (`model.groups`), whose tables were not designed by qmon.
-GROUP_TRAITS: Final = Traits("", "rows in states that conditions tell", False, "any", True)
+GROUP_TRAITS: Final = Traits("", "rows with states defined by conditions", False, "any", True)

@@ -74,7 +74,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a requeue that makes a message ready or dead writes into one column.
+    """The value that a requeue writes into one column of a message that becomes ready or dead.
 
     ``what``: ``null``. ``now``: the server's clock, as seconds since the epoch in a number column. ``front``: a place
     before the first ready message that was never popped, or its own place if that is earlier. ``value``: ``value``.
@@ -89,7 +89,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class OwnerColumn:
-    """The column with the owner of a message, and what it proves.
+    """The column with the owner of a message, and the kind of proof it gives.
 
     ``kind``: ``session``: a server session id, dead if that session vanished *and* ``held_while_working`` is true.
     ``lease``: a time until which the message is taken. ``heartbeat``: a time that the owner renews. ``name``: no proof.
@@ -142,7 +142,7 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class GroupPart:
-    """Which queue of a group this is (``model.groups``): the value of the column that tells them apart.
+    """A queue of a group (``model.groups``): the value of the column that contains the queue.
 
     Attributes:
         value: ``None`` for all messages in the table.

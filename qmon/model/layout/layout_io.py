@@ -156,7 +156,9 @@ def layout_from_json(text: str, *, where: str = "layout") -> Layout:
     The source of the layout is the registry. Raises ``BadInput`` if it is invalid.
     """
     if len(text) > _MAX_JSON_LENGTH:
-        raise BadInput(f"{where}: a layout has {_MAX_JSON_LENGTH:,} characters at most, this one {len(text):,}")
+        raise BadInput(
+            f"{where}: a layout may have at most {_MAX_JSON_LENGTH:,} characters; this one has {len(text):,}"
+        )
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -182,7 +184,7 @@ def table_from_text(text: str) -> TableName:
         parts.append(bracketed.replace("]]", "]") if bracketed else quoted.replace('""', '"') if quoted else bare)
         at, more = found.end(), found[4] == "."
     if more or at < len(text) or not 1 <= len(parts) <= 2:
-        raise BadInput(f'{text!r} is not a table: write table, schema.table, or [odd.schema].[odd "table"]')
+        raise BadInput(f'{text!r} is not a table name: write table, schema.table, or [odd.schema].[odd "table"]')
     return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
@@ -240,7 +242,7 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
     if all(value is None for value in given.values()):
         given |= {"ready": ready, "in_progress": in_progress, "done": done}
     if given["ready"] is None:
-        raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
+        raise BadInput(f"{inner.where}: needs ready, the value of ready messages")
     state = StateColumn(
         inner.require_text("column"),
         given["ready"],
@@ -268,7 +270,7 @@ def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[Sta
                 # As JSON the values show whether they are text or numbers.
                 shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
                 raise BadInput(
-                    f"{where}: {other} and {name} have the same value ({shown}); give each state a value of its own"
+                    f"{where}: {other} and {name} have the same value ({shown}); give each state a different value"
                 )
 
 

@@ -13,10 +13,10 @@ _ROW_STATES: Final = {"stuck": "in_progress"}
 # Why a ring has no such list.
 _RING_REASONS: Final = {
     "scheduled": "a ring has no due time",
-    "stuck": "a ring does not say since when a message is in progress",
+    "stuck": "a ring does not record when a message was popped",
     "blocked": "a ring has no blocked messages",
     "dead": "a ring has no dead messages",
-    "done": "a pop of a ring frees the slot, and keeps no message",
+    "done": "a pop frees the slot, so a ring keeps no done messages",
 }
 
 
@@ -42,7 +42,7 @@ def reason_without_list(layout: Layout, state: str) -> str:
     """Return why this queue has no list of messages in a state, empty if it may have one."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
-        return "" if there else f"nothing in this table says that a message is {state.replace('_', ' ')}"
+        return "" if there else f"no column of this table shows that a message is {state.replace('_', ' ')}"
     if layout.ring is not None:
         return _RING_REASONS.get(state, "")
     if not layout.ids:
@@ -51,9 +51,9 @@ def reason_without_list(layout: Layout, state: str) -> str:
     if state == "scheduled" and layout.due_at is None:
         return "this table has no column for the due time"
     if state in ("in_progress", "stuck") and (states is None or states.in_progress is None):
-        return "no value of a state column says that a message is in progress"
+        return "the state column has no value for messages in progress"
     if state == "stuck" and not layout.has_known_time(layout.started_at):
-        return "no column says since when a message is in progress"
+        return "no column for the start time"
     if state in ("blocked", "dead", "done") and (states is None or getattr(states, state) is None):
         return f"this table has no state for {state} messages"
     return ""

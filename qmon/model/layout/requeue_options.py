@@ -33,7 +33,7 @@ def parse_order(keys: Keys) -> tuple[Order, ...]:
         order = Order(inner.require_text("column"), inner.flag("descending"))
         inner.reject_unknown_keys()
         if order.column in out:
-            raise BadInput(f"{where}: {order.column} is there twice")
+            raise BadInput(f"{where}: {order.column} is listed twice")
         out[order.column] = order
     return tuple(out.values())
 
@@ -56,7 +56,7 @@ def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
     states.reject_unknown_keys()
     fronts = [each.column for each in out if each.what == "front"]
     if len(fronts) > 1:
-        raise BadInput(f"{states.where}: the front is one column's: {' or '.join(fronts)}")
+        raise BadInput(f"{states.where}: only one column can be set to front: {' or '.join(fronts)}")
     return tuple(sorted(out, key=lambda each: (each.state != "ready", each.column)))
 
 
@@ -83,7 +83,9 @@ def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order
         return Write(state, column, "value", value)
     if isinstance(raw, str):
         if raw not in _WRITE_WORDS:
-            raise BadInput(f'{path}: is {", ".join(_WRITE_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}')
+            raise BadInput(
+                f'{path}: must be {", ".join(_WRITE_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}'
+            )
         if raw == "front":
             _check_front(state, column, order, path)
         return Write(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))
@@ -95,6 +97,6 @@ def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order
 
 def _check_front(state: str, column: str, order: Sequence[Order], path: str) -> None:
     if state != "ready":
-        raise BadInput(f"{path}: only what is ready has a place in the queue")
+        raise BadInput(f"{path}: front is only for ready messages")
     if not any(each.column == column and not each.descending for each in order):
-        raise BadInput(f"{path}: front is for a column that pops go by, smallest first: name it in order")
+        raise BadInput(f"{path}: front needs a column that order lists, in ascending order; add it to order")

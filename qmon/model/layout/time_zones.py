@@ -76,7 +76,7 @@ LOCAL_ZONE: Final = Zone("local")
 UNKNOWN_ZONE: Final = Zone("unknown")
 UNIX: Final = Zone("unix", count=TimeUnit(1, 0, "seconds since 1970"))
 UNIX_MS: Final = Zone("unix_ms", count=TimeUnit(1000, 0, "milliseconds since 1970"))
-TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, 719_162, "ticks of .NET, 100 ns since the year 1"))
+TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, 719_162, ".NET ticks of 100 ns since the year 1"))
 NUMBER_ZONES: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 

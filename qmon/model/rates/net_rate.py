@@ -1,4 +1,4 @@
-"""The net rate of a queue, its uncertainty, and since when it has been what it is.
+"""The net rate of a queue, its uncertainty, and when it last changed.
 
 The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
 (Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for that of the second before (counters

@@ -20,7 +20,7 @@ _VERB_WORDS: Final = {
 
 
 def verb_for(layout: Layout, schema: str, name: str) -> str:
-    """Return what a procedure does that names the queue's table: ``push``, ``pop``, or empty if unknown.
+    """Return the job of a procedure that names the queue's table: ``push``, ``pop``, or empty if unknown.
 
     The layout's patterns for procedures decide if it has any, else the words of the procedure's name.
     """

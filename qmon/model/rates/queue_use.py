@@ -1,4 +1,4 @@
-"""Use: what a pop costs on a queue's tables and indexes, from the totals of two polls.
+"""Use: the cost of a pop on a queue's tables and indexes, from the totals of two polls.
 
 While the horizon is held back, dead rows stay in the table and in its indexes, and every scan for the head passes them
 again. Rows touched per pop grow with each popped message until the horizon moves on.
@@ -27,7 +27,7 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
-    # What qmon itself read is known and subtracted.
+    # qmon's own reads are known and subtracted.
     ours: bool = True
     io_waits: int | None = None
     escalations_tried: int | None = None
@@ -115,7 +115,7 @@ class QueueUse:
 
     @property
     def touched_per_pop(self) -> Figure:
-        """What a pop touches: rows, or if the server does not count them, pages read by the procedure that pops."""
+        """The rows that a pop touches or, if the server does not count them, the pages that its procedure reads."""
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property

@@ -71,7 +71,7 @@ class ListedSample:
 
 @dataclass(frozen=True, slots=True)
 class PageSample:
-    """What was read for a page, apart from its messages.
+    """The facts about a page, apart from its messages.
 
     Attributes:
         order: the sort column; empty if the list has no order.

@@ -70,7 +70,7 @@ def _longest(rows: Iterable[OwnerSample]) -> OwnerSample | None:
 
 @dataclass(frozen=True, slots=True)
 class OwnerFacts:
-    """What a server reveals about owners, see ``action/operate/facts``. Times are seconds since the epoch."""
+    """The server's facts about owners, see ``action/operate/facts``. Times are seconds since the epoch."""
 
     clock: str
     epoch: float
@@ -97,7 +97,7 @@ class OwnerProof:
 
 
 def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
-    """Return what the owner column of this layout proves now.
+    """Return the current proof of the layout's owner column.
 
     A vanished session proves nothing if consumers commit first and work outside the session, if a pool shares sessions,
     if our role may not see the sessions of others, or within one timeout after the server started: the restart ended
@@ -111,7 +111,7 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     if kind != "session" and not layout.has_known_time(layout.owner.column):
         return OwnerProof("name", False, False, f"{layout.owner.column} has no time zone")
     if kind != "session":
-        return OwnerProof(kind, False, False, "the column of its heartbeat or lease is empty")
+        return OwnerProof(kind, False, False, "the column with its heartbeat or lease is empty")
     why = ""
     if not facts.sees_others:
         why = "your role cannot see other sessions"

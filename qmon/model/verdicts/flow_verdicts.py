@@ -271,7 +271,7 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
             ("procedure", layout.consumers.procedure),
         )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
-        is_one = f"is a consumer ({wanted})"
+        is_one = f"matches the consumers setting ({wanted})"
     elif consumers.by == "library":
         return "no worker of the library has reported for this queue"
     else:

@@ -119,7 +119,7 @@ def stopped_reason(copy: ReplicationSample) -> str:
 
 
 def missing_log_text(copy: ReplicationSample) -> str:
-    """Return what a replica lacks: ``120 MB not sent, 800 MB not redone``."""
+    """Return the log that a replica lacks: ``120 MB not sent, 800 MB not redone``."""
     known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
     return ", ".join(f"{size(value)} {what}" for value, what in known if value)
 

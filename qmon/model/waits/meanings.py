@@ -15,7 +15,7 @@ from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What is waited for, why that happens in a queue, and what helps."""
+    """The resource of a wait, its cause in a queue, and its fix."""
 
     what: str
     why: str
@@ -24,44 +24,44 @@ class Meaning:
 
 _BATCH = "several messages per transaction"
 _HOT = Meaning(
-    "a page in memory that another session has locked for a moment",
-    "hot pages: the last leaf of an index at push, the pages at the head at pop, dead rows between",
-    "fewer indexes; partitions by a hash; vacuum more often; messages in batches; fewer workers",
+    "a page in memory that another session has briefly locked",
+    "hot pages: pushes share the last leaf of an index, pops share the first pages and step over dead rows",
+    "fewer indexes; hash partitions; vacuum more often; messages in batches; fewer consumers",
 )
 _LOG = Meaning(
     "the log to be flushed at commit",
-    "one commit a message: the usual ceiling of a queue",
-    f"{_BATCH}; a faster disk for the log; synchronous_commit = off only where loss is accepted",
+    "one commit per message, the usual limit of a queue",
+    f"{_BATCH}; a faster disk for the log; synchronous_commit = off if you accept losses",
 )
 _ROW = Meaning(
     "another transaction that holds the row",
-    "workers reach for one row: pops without SKIP LOCKED, or long transactions",
-    "FOR UPDATE SKIP LOCKED; short transactions; screen 4 names who holds it",
+    "consumers try to lock the same row: pops without SKIP LOCKED, or long transactions",
+    "FOR UPDATE SKIP LOCKED; short transactions; screen 4 shows the session that holds it",
 )
 _READ = Meaning(
     "pages read from disk",
-    "the backlog, or dead rows, are larger than the cache",
-    "an index on ready rows only; archive what is done; more shared_buffers",
+    "ready messages or dead rows do not fit into the cache",
+    "an index on ready rows only; archive done messages; more shared_buffers",
 )
 _WRITE = Meaning(
     "pages written to disk",
-    "sessions clean the cache themselves",
-    "a busier background writer; longer between checkpoints; less bloat",
+    "sessions must write changed pages to free space in the cache",
+    "a more active background writer; fewer checkpoints; less bloat",
 )
 _GROW = Meaning(
-    "the table or index to be made longer",
-    "many pushes into one table at once",
-    "batches; partitions; let vacuum give space back",
+    "a table or index to be extended",
+    "many sessions push into one table at the same time",
+    "batches; partitions; vacuum, so that free space is used again",
 )
 _WAL_ROOM = Meaning(
-    "room in the log's buffers",
-    "the log is made faster than it is written: large payloads, many indexes",
-    "larger wal_buffers; smaller rows; fewer indexes; checkpoints further apart",
+    "free space in the log buffers",
+    "sessions produce log faster than it is written: large payloads, many indexes",
+    "larger wal_buffers; smaller rows; fewer indexes; fewer checkpoints",
 )
 _COMMITS = Meaning(
-    "the pages of transaction states",
-    "very many small transactions, or savepoints beside a long reader",
-    f"{_BATCH}; no savepoint or EXCEPTION block a message; end long transactions",
+    "the pages with the states of transactions",
+    "very many small transactions, or savepoints while another session reads for a long time",
+    f"{_BATCH}; no savepoint or EXCEPTION block per message; end long transactions",
 )
 _SNAPSHOTS = Meaning(
     "the list of running transactions",
@@ -70,13 +70,13 @@ _SNAPSHOTS = Meaning(
 )
 _LOCKS = Meaning(
     "the lock manager's table",
-    "many partitions or indexes touched by each call of many workers",
-    "fewer indexes; prune partitions; fewer workers",
+    "many consumers, each of whose statements locks many partitions or indexes",
+    "fewer indexes; prune partitions; fewer consumers",
 )
 _NOTIFY = Meaning(
-    "the queue of NOTIFY, one commit at a time",
-    "each push notifies",
-    "one NOTIFY a batch, or consumers that poll",
+    "the queue of NOTIFY, which takes one commit at a time",
+    "each push sends a NOTIFY",
+    "one NOTIFY per batch, or consumers that poll",
 )
 _MULTI = Meaning(
     "the lists of transactions that share a row lock",
@@ -86,7 +86,7 @@ _MULTI = Meaning(
 _STANDBY = Meaning(
     "a synchronous standby to confirm the commit",
     "each commit waits for the network and the standby's disk",
-    f"{_BATCH}; look at the standby; a lower synchronous_commit where loss is accepted",
+    f"{_BATCH}; check the standby; a lower synchronous_commit if you accept losses",
 )
 _PARALLEL = Meaning(
     "parallel workers",
@@ -96,11 +96,13 @@ _PARALLEL = Meaning(
 
 # By the event's name in lower case, because spellings and classes differ between versions.
 MEANT_POSTGRES: Final[dict[str, Meaning]] = {
-    "": Meaning("nothing: it runs on a processor", "work; with many more than processors they queue up", ""),
+    "": Meaning(
+        "nothing: it is running", "statements at work; if they outnumber the processors, they wait for each other", ""
+    ),
     "buffercontent": _HOT,
     "buffermapping": Meaning(
-        "the table of pages in memory",
-        "more is touched than shared_buffers hold, or bloat",
+        "the list of pages in memory",
+        "statements use more pages than fit into shared_buffers, or bloat",
         "larger shared_buffers; less bloat; scan less",
     ),
     "bufferio": _READ,
@@ -112,8 +114,8 @@ MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "walwrite": _LOG,
     "walsync": _LOG,
     "commitdelay": Meaning(
-        "other commits, to be flushed with its own",
-        "commit_delay is set: it helps many commits at a time and delays few",
+        "other commits, to flush them together",
+        "commit_delay is set: it speeds up many simultaneous commits and delays single ones",
         "a smaller commit_delay, or a larger commit_siblings",
     ),
     "walinsert": _WAL_ROOM,
@@ -136,39 +138,41 @@ MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "tuple": _ROW,
     "relation": Meaning(
         "a lock on the whole table",
-        "DDL, TRUNCATE, VACUUM FULL or REINDEX against workers",
-        "lock_timeout and try again; CONCURRENTLY; screen 4 names who holds it",
+        "DDL, TRUNCATE, VACUUM FULL or REINDEX while consumers are working",
+        "set lock_timeout and retry; CONCURRENTLY; screen 4 shows the session that holds it",
     ),
     "virtualxid": Meaning(
         "a running transaction to end",
-        "CREATE INDEX CONCURRENTLY behind a long transaction",
+        "CREATE INDEX CONCURRENTLY waits for a long transaction",
         "end the long transaction",
     ),
     "object": _NOTIFY,
     "notifyqueue": _NOTIFY,
     "notifybuffer": _NOTIFY,
     "advisory": Meaning(
-        "a lock of the application's own",
-        "workers that guard one resource",
+        "an advisory lock of the application",
+        "consumers that lock the same resource",
         "pg_try_advisory_xact_lock instead of waiting",
     ),
     "bufferpin": Meaning(
-        "all others to leave a page",
-        "vacuum behind an open cursor on the page",
+        "all other sessions to release a page",
+        "vacuum waits for an open cursor on the page",
         "short reads; close cursors",
     ),
     "vacuumdelay": Meaning(
-        "vacuum's own pause",
-        "dead rows pile up behind a slowed vacuum",
+        "nothing: vacuum pauses",
+        "vacuum is throttled, and dead rows accumulate",
         "autovacuum_vacuum_cost_delay = 0 on the queue's table",
     ),
-    "spindelay": Meaning("a spinlock", "too many sessions at work at once", "a connection pool; fewer workers"),
-    "clientwrite": Meaning("the client to take its rows", "a worker works while its result is open", "read all first"),
+    "spindelay": Meaning("a spinlock", "too many active sessions", "a connection pool; fewer consumers"),
+    "clientwrite": Meaning(
+        "the client to fetch its rows", "a consumer processes rows before it has fetched all", "fetch all rows first"
+    ),
     "messagequeuereceive": _PARALLEL,
     "messagequeuesend": _PARALLEL,
     "executegather": _PARALLEL,
     "parallelfinish": _PARALLEL,
-    "pgsleep": Meaning("pg_sleep", "a poller asleep", "nothing"),
+    "pgsleep": Meaning("pg_sleep", "a consumer sleeps between polls", "nothing"),
 }
 
 _BENIGN_KINDS: Final = frozenset({"Activity", "Extension"})

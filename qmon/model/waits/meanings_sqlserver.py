@@ -7,69 +7,69 @@ from typing import Final
 MeaningText = tuple[str, str, str]
 
 _PAGE_LATCH_EX: Final[MeaningText] = (
-    "a page in memory that another session writes",
-    "writers meet on one page: the last of an increasing key at push, the first at pop",
-    "spread the key; OPTIMIZE_FOR_SEQUENTIAL_KEY; fewer indexes; batches; fewer workers",
+    "a page in memory that another session changes",
+    "writers share one page: pushes the last of an increasing key, pops the first",
+    "spread the key; OPTIMIZE_FOR_SEQUENTIAL_KEY; fewer indexes; batches; fewer consumers",
 )
 _PAGE_LATCH_SH: Final[MeaningText] = (
-    "a page in memory, to be read while another session writes it",
-    "pops and index descents behind the same hot pages",
+    "a page in memory, to read it while another session changes it",
+    "pops and index seeks wait for the same hot pages",
     "a filtered index on ready rows; TOP (n); poll less; spread the key",
 )
 _PAGE_LATCH_UP: Final[MeaningText] = (
     "a page that keeps track of free space",
-    "heavy insert and delete, or tempdb",
-    "more data files of equal size; fewer temporary objects a call",
+    "many inserts and deletes, or heavy use of tempdb",
+    "more data files of equal size; fewer temporary objects per call",
 )
 _IO: Final[MeaningText] = (
     "pages read from disk",
-    "the backlog, or ghosts and finished rows, are larger than memory",
-    "an index on ready rows only; archive what is done; memory; the disk where a read takes over 10 ms",
+    "ready messages, ghost records or finished rows do not fit into memory",
+    "an index on ready rows only; archive done messages; more memory; a faster disk if a read takes over 10 ms",
 )
 _LOG: Final[MeaningText] = (
     "the log to be flushed at commit",
-    "one commit a message: the usual ceiling of a queue",
-    "several messages per transaction; a faster disk for the log; delayed durability only where loss is accepted",
+    "one commit per message, the usual limit of a queue",
+    "several messages per transaction; a faster disk for the log; delayed durability if you accept losses",
 )
 _RATE: Final[MeaningText] = (
-    "the service's limit on log",
-    "the tier writes no more log than that",
+    "the log rate limit of the service",
+    "the service tier allows no higher log rate",
     "batches; smaller rows; a higher tier",
 )
 _UPDATE_LOCK: Final[MeaningText] = (
     "an update lock on a row or page",
-    "workers reach for the same row: READPAST or ROWLOCK is missing",
+    "consumers try to lock the same row: READPAST or ROWLOCK is missing",
     "WITH (UPDLOCK, READPAST, ROWLOCK), an index in the order of pops; short transactions",
 )
 _XACT: Final[MeaningText] = (
     "the end of a transaction that has changed the row (optimized locking)",
-    "a long transaction, or workers that change the same rows",
-    "short transactions; screen 4 names the session that holds it",
+    "a long transaction, or consumers that change the same rows",
+    "short transactions; screen 4 shows the session that holds it",
 )
 _EXCLUSIVE_LOCK: Final[MeaningText] = (
     "an exclusive lock on a row",
-    "rows that another worker holds are changed",
-    "change by primary key; batches below 5,000 locks; screen 4 names who holds it",
+    "a session changes rows that another consumer holds",
+    "change rows by primary key; batches below 5,000 locks; screen 4 shows the session that holds it",
 )
 _SHARED_LOCK: Final[MeaningText] = (
-    "a lock to read",
-    "somebody counts the queue without row versions",
-    "READ_COMMITTED_SNAPSHOT; counts from the system views, never COUNT(*) in a loop",
+    "a shared lock, to read",
+    "a session reads or counts the queue without row versions",
+    "READ_COMMITTED_SNAPSHOT; row counts from the system views instead of COUNT(*) in a loop",
 )
 _INTENT_LOCK: Final[MeaningText] = (
-    "the whole table or page, which somebody has locked",
+    "the whole table or page, which another session has locked",
     "lock escalation, TABLOCK, a purge, index work",
-    "purge in smaller batches; screen 4 names who holds it",
+    "purge in smaller batches; screen 4 shows the session that holds it",
 )
 _CPU: Final[MeaningText] = (
-    "a processor again, after a full turn",
-    "scans over large or ghost-ridden queues, tight polling",
-    "an index on ready rows; fewer polls; more processors where signal waits are high too",
+    "a processor, after it has used up its time slice",
+    "scans of large queues or of many ghost records, consumers that poll without a pause",
+    "an index on ready rows; fewer polls; more processors if signal waits are also high",
 )
 _TREE: Final[MeaningText] = (
     "the root of a B-tree",
-    "a small tree whose root splits and shrinks while rows come and go",
-    "keep a floor of rows; partition by a hash; fewer indexes",
+    "a small tree whose root often splits and shrinks, because rows are inserted and deleted",
+    "keep some rows in the table; hash partitions; fewer indexes",
 )
 _PARALLEL: Final[MeaningText] = (
     "parallel workers",
@@ -77,9 +77,9 @@ _PARALLEL: Final[MeaningText] = (
     "an index in the order of pops; MAXDOP 1",
 )
 _FILE: Final[MeaningText] = (
-    "a file that grows",
-    "all wait while a data or log file is made longer",
-    "make files large enough beforehand; sensible growth; no auto-shrink",
+    "a file to grow",
+    "all sessions wait while a data or log file grows",
+    "create files large enough; reasonable growth steps; no auto-shrink",
 )
 
 # By the wait's name in lower case. Names of latch classes start with `latch`.
@@ -92,14 +92,14 @@ MEANINGS: Final[dict[str, MeaningText]] = {
     "pageiolatch_up": _IO,
     "writelog": _LOG,
     "logbuffer": (
-        "room in the log's buffer",
-        "log is made faster than it is written: large payloads, many indexes",
-        "the log's disk; smaller rows; fewer indexes",
+        "free space in the log buffer",
+        "sessions produce log faster than it is written: large payloads, many indexes",
+        "a faster disk for the log; smaller rows; fewer indexes",
     ),
     "hadr_sync_commit": (
         "a synchronous secondary to confirm the commit",
         "each commit waits for the network and the secondary's disk",
-        "several messages per transaction; look at the secondary's send queue",
+        "several messages per transaction; check the send queue of the secondary",
     ),
     "log_rate_governor": _RATE,
     "pool_log_rate_governor": _RATE,
@@ -115,46 +115,54 @@ MEANINGS: Final[dict[str, MeaningText]] = {
     "lck_m_iu": _INTENT_LOCK,
     "lck_m_six": _INTENT_LOCK,
     "lck_m_sch_m": (
-        "the table without any user",
-        "DDL waits for everybody, and everybody who comes waits behind it",
-        "do it in a quiet hour; WAIT_AT_LOW_PRIORITY; a low lock time-out",
+        "all other sessions to stop using the table",
+        "DDL waits for all sessions, and new sessions wait for the DDL",
+        "change the table when the load is low; WAIT_AT_LOW_PRIORITY; a short lock timeout",
     ),
     "lck_m_sch_s": (
         "DDL to end",
-        "the victims behind a waiting schema change",
-        "find the DDL on screen 4 and stop it",
+        "sessions wait for DDL that is waiting itself",
+        "find the DDL on screen 4 and end its session",
     ),
     "lck_m_r": (
         "a lock on a range of keys",
         "serializable callers: MERGE with HOLDLOCK, TransactionScope's default",
-        "read committed; no HOLDLOCK on the hot path",
+        "read committed; no HOLDLOCK in pushes and pops",
     ),
     "threadpool": (
         "a worker thread",
         "too many blocked or polling sessions",
-        "cure the head blocker on screen 4; fewer workers and connections",
+        "end the head blocker on screen 4; fewer consumers and connections",
     ),
     "sos_scheduler_yield": _CPU,
     "resource_semaphore": (
         "memory for a query",
-        "a sort or hash in the pop, or heavy reports beside it",
+        "a sort or hash in the pop, or heavy reports at the same time",
         "an index in the order of pops; a smaller TOP; less memory for reports",
     ),
-    "resource_semaphore_query_compile": ("a turn to compile", "pops with literals in their text", "parameters"),
-    "async_network_io": ("the client to take its rows", "a worker works while its result is open", "read all first"),
+    "resource_semaphore_query_compile": (
+        "a free slot to compile a query",
+        "pops with literals in their text",
+        "parameters",
+    ),
+    "async_network_io": (
+        "the client to fetch its rows",
+        "a consumer processes rows before it has fetched all",
+        "fetch all rows first",
+    ),
     "cxpacket": _PARALLEL,
     "cxconsumer": _PARALLEL,
     "cxsync_port": _PARALLEL,
-    "transaction_mutex": ("a transaction shared by sessions", "MARS or MSDTC around the queue", "plain transactions"),
+    "transaction_mutex": ("a transaction shared by sessions", "consumers use MARS or MSDTC", "plain transactions"),
     "broker_receive_waitfor": (
         "a message",
-        "idle readers; with a backlog a lock on their group",
-        "nothing while empty",
+        "idle readers; if messages are ready, readers wait for a locked conversation group",
+        "nothing while the queue is empty",
     ),
     "broker_transmission_work": (
         "the transmission queue",
-        "messages that leave the instance, or cannot be routed",
-        "look at transmission_status in sys.transmission_queue",
+        "messages are sent to another instance or cannot be routed",
+        "check transmission_status in sys.transmission_queue",
     ),
     "latch access_methods_hobt_virtual_root": _TREE,
     "latch access_methods_hobt_count": (
@@ -165,22 +173,26 @@ MEANINGS: Final[dict[str, MeaningText]] = {
     "latch access_methods_dataset_parent": _PARALLEL,
     "latch access_methods_scan_range_generator": _PARALLEL,
     "latch alloc_freespace_cache": (
-        "the list of pages with room",
-        "the queue is a heap, or its payload lies outside the row",
+        "the list of pages with free space",
+        "the queue is a heap, or payloads are stored outside the row",
         "a clustered index; partitions; payload in the row",
     ),
-    "latch alloc_extent_cache": ("extents with free pages", "many pushes into one table", "partitions; more files"),
+    "latch alloc_extent_cache": (
+        "extents with free pages",
+        "many sessions push into one table",
+        "partitions; more files",
+    ),
     "latch fgcb_add_remove": _FILE,
-    "latch fgcb_alloc": ("a turn among the files", "heavy push", "files of equal size"),
+    "latch fgcb_alloc": ("the choice of a file for new space", "many pushes", "files of equal size"),
     "latch fcb": _FILE,
     "latch log_manager": _FILE,
-    "latch service_broker_waitfor_manager": ("the list of waiting receivers", "too many of them", "fewer readers"),
+    "latch service_broker_waitfor_manager": ("the list of waiting receivers", "too many receivers", "fewer receivers"),
     "latch nesting_transaction_full": _PARALLEL,
     "latch nesting_transaction_readonly": _PARALLEL,
     "latch versioning_transaction_list": (
         "the list of transactions with row versions",
-        "row versions beside long readers",
-        "shorter readers",
+        "row versions are kept for long reads",
+        "shorter reads",
     ),
 }
 

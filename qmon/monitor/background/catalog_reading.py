@@ -74,7 +74,7 @@ class CatalogReading:
                 self._requested_before = replace(self._resolved, seen=self._seen_states)
 
     def take_result(self) -> Resolved | None:
-        """Return what was read in the background since the last call, or ``None``."""
+        """Return the catalog read in the background since the last call, or ``None``."""
         with self._lock:
             found, self._result = self._result, None
         return None if found is None else self._record_result(*found)

@@ -23,7 +23,7 @@ EVERY_S: Final = 60.0
 # Indexes above this size (781 MB) are not read: the level above the leaves has up to an eighth as many pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)
-_HEAP_UNREAD: Final = "not read of a heap: that would read the whole table"
+_HEAP_UNREAD: Final = "not read, because it would read the whole heap"
 
 
 @dataclass(slots=True)
@@ -104,5 +104,5 @@ def _why_unread(tree: TreeSample) -> str:
         return _HEAP_UNREAD
     if tree.pages > MOST_PAGES:
         most, has = (size(pages * 8192) for pages in (MOST_PAGES, tree.pages))
-        return f"not read of an index of more than {most}; this one has {has}"
+        return f"not read, because the index is larger than {most} (it has {has})"
     return ""

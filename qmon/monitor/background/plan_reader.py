@@ -1,6 +1,6 @@
 """Read the plans of the statements that pop, one queue at a time.
 
-The server itself records them (Query Store), or counts what the statements read (pg_stat_statements).
+The server itself records them (Query Store), or counts the reads of the statements (pg_stat_statements).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHARS: Final = 400
 _MAX_STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
-_NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
+_NO_HISTORY: Final = "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
 
 
 class PlanReader:
@@ -49,7 +49,7 @@ class PlanReader:
             self._totals = {name: found for name, found in self._totals.items() if name in queues}
 
     def take_new_plans(self) -> tuple[QueuePlans, ...]:
-        """Return what was read since the last call: the plans of each queue, or why none are known."""
+        """Return the plans of each queue read since the last call, or why none are known."""
         with self._lock:
             found, self._read = self._read, {}
             return tuple(found.values())

@@ -184,7 +184,7 @@ class ScanCounts:
         connection.fetch(statements.statement_for_target("clock").bound)
         self._trip_s = min(self._trip_s, self._clock() - began)
         if not statements.has_probe("scan_parts"):
-            raise QueryFailed("this server's tables cannot be counted", query="probe/scan_parts")
+            raise QueryFailed("qmon cannot count tables on this server", query="probe/scan_parts")
         parts = read_parts(connection, statements, spec)
         scan = Scan(statements, spec, parts)
         with self._lock:
@@ -207,9 +207,8 @@ class ScanCounts:
             self._scans.pop(queue, None)
             about = duration(needed_s)
             self._problems[queue] = (
-                f"the {scan.pages:,} pages of the table take about {about} to count within the budget, longer than this"
-                " command: the dashboard counts them, or qmon status with a longer --over; qmon doctor prints the index"
-                " that makes it quick"
+                f"counting the {scan.pages:,} pages of the table takes about {about} within the cost budget; use the"
+                " dashboard, or qmon status with a longer --over; qmon doctor prints an index that avoids the scan"
             )
         return True
 

@@ -56,9 +56,9 @@ class Allowance:
 
 
 def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
-    """Return what a scan of a table of ``pages`` may use.
+    """Return the allowance of a scan of a table with ``pages``.
 
-    That is half of the budget of polls, divided among all qmon instances. A short-lived command does not share it, and
+    It is half of the budget of polls, divided among all qmon instances. A short-lived command does not share it, and
     may use more for a small table.
     """
     if within_s is None:

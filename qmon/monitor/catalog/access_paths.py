@@ -169,7 +169,7 @@ class _PathFinder:
         """Describe the index that is missing, for a message to the user."""
         value = getattr(self.state, state) if self.state else None
         where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
-        return f"an index on (`{column}`){where} would serve it"
+        return f"an index on (`{column}`){where} would help"
 
     def find_head(self) -> None:
         """Find indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""

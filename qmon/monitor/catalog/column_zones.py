@@ -27,7 +27,7 @@ from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 # PostgreSQL's type of times without a zone.
 _SESSION_TIME_TYPE: Final = "timestamp without time zone"
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
-_WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
+_WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "owners never count as dead"}
 _UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
 _LOCAL: Final = re.compile(
     r"\b(?:getdate|sysdatetime|sysdatetimeoffset|now|clock_timestamp|statement_timestamp|transaction_timestamp)\s*\("
@@ -96,7 +96,7 @@ def require_due_zone(layout: Layout) -> None:
 
 
 def zone_in_default(default: str | None) -> str:
-    """Return what the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
+    """Return the time zone in the default of a column: ``utc``, ``local``, a zone's name, or ``unknown``."""
     if default is None:
         return "unknown"
     if made := _MADE.findall(default):
@@ -115,10 +115,10 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
     if kind in NUMBER_TYPES:
         if group.zone.count is None:
             units = ", ".join(f'"{zone.name}" ({zone.description})' for zone in NUMBER_ZONES.values())
-            raise BadInput(f"`{name}` is {kind}; what its numbers are is to be said: times = {units}")
+            raise BadInput(f"`{name}` is {kind}; say what its numbers are: times = {units}")
         return group.zone
     if kind not in TIME_TYPES:
-        raise BadInput(f"`{name}` is {kind}, which is no time")
+        raise BadInput(f"`{name}` is {kind}, which is not a time")
     if kind not in ZONELESS_TYPES:
         return UTC_ZONE
     said = None if group.times in NUMBER_ZONES else group.times
@@ -129,20 +129,20 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
 
 
 def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
-    """Return what is known about the column's times, and the source."""
+    """Return the time zone of the column's times, and its source."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
         return "utc", ""
     found = zone_in_column_default(details, column)
-    return found, "" if found == "unknown" else "by its default"
+    return found, "" if found == "unknown" else "because of its default"
 
 
 def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
-    """Return what the default of a column says about its times; see ``zone_in_default``.
+    """Return the time zone in the default of a column; see ``zone_in_default``.
 
     In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
-    have a different one, so this default says nothing.
+    have a different one, so this default gives no time zone.
     """
     found = zone_in_default(_default_expression(details, column))
     return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found
@@ -154,10 +154,10 @@ def _default_expression(details: TableDetails, column: ColumnRow) -> str | None:
 
 
 def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
-    """Return why the default of a column does not tell its time zone; empty if it has no such default."""
+    """Return why the default of a column gives no time zone; empty if it has no such default."""
     if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
         return ""
-    return ", its default is the time in the time zone of the session that inserts"
+    return " and gets the local time of the inserting session by default"
 
 
 def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
@@ -171,8 +171,8 @@ def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
 
 def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
     return (
-        f"`{column}` has no time zone{of_session}, and {what} until its times are said to be UTC, the server's local "
-        'time, or that of a place: times = "utc", "local" or such as "Europe/Berlin"'
+        f"`{column}` has no time zone{of_session}, so {what}; say which time it is: "
+        'times = "utc", "local" (the server\'s local time) or a zone such as "Europe/Berlin"'
     )
 
 

@@ -91,7 +91,7 @@ def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
     ring = layout.ring
     if ring is None:
         example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
-        raise BadInput(f"a {layout.design} needs its size and its sequences: {example}")
+        raise BadInput(f"design {layout.design} needs a size and sequences: {example}")
 
     def there(wanted: TableName, role: str) -> TableName:
         sequence = find_sequence(wanted, sequences)
@@ -117,11 +117,13 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
     if layout.design not in NEEDS_STATE:
         if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
             name, wanted = found[0].column_name, "flag" if found[1] else "status"
-            reasons.append(f'`{name}` looks like a state, which {layout.design} has not: design = "{wanted}" uses it')
+            reasons.append(
+                f'`{name}` looks like a state column, which {layout.design} does not use; set design = "{wanted}"'
+            )
         return layout
     example = 'state = { column = "Status", ready = 1, in_progress = 2 }'
     if found is None:
-        raise BadInput(f"{layout.design} needs the column that says which state a message is in: {example}")
+        raise BadInput(f"design {layout.design} needs a state column: {example}")
     column, flag = found
     state, why = state_meanings(column, values(column.column_name), layout.design, flag=flag)
     if state is None:
@@ -154,15 +156,15 @@ def _with_id(
         sequence = there.name
     elif column.sequence_name is not None:
         sequence = TableName(column.sequence_schema or "", column.sequence_name)
-        reasons.append(f"`{name}` is filled by the sequence {sequence}")
+        reasons.append(f"`{name}`: filled by the sequence {sequence}")
     elif column.type_name in WHOLE_TYPES and not column.is_identity:
         sequence = unowned_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
-            reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
+            reasons.append(f"`{name}`: filled by the sequence {sequence}, judging by its name")
     key = layout.key or _key_columns(column.column_name, details, textless)
     if key and not layout.key:
         whole = " and ".join(f"`{each}`" for each in key)
-        reasons.append(f"`{name}` alone does not make a message known: {whole} do")
+        reasons.append(f"`{name}` alone does not identify a message: {whole} do")
     return replace(layout, id=name, key=key, sequence=sequence)
 
 
@@ -174,7 +176,7 @@ def check_ids(details: TableDetails, names: Iterable[str | None], textless: Coll
 
 
 def _describe_textless(column: ColumnRow) -> str:
-    return f"`{column.column_name}` is {column.type_name}, whose values have no exact text to name a message by"
+    return f"`{column.column_name}` is {column.type_name}, which has no exact text form and cannot identify a message"
 
 
 def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
@@ -199,11 +201,11 @@ def _choose_id(layout: Layout, details: TableDetails, reasons: list[str]) -> str
         reasons.append(f"id `{primary.keys[0]}`: the primary key")
         return primary.keys[0]
     if primary is not None and (whole := [each for each in primary.keys if _is_whole(each, details)]):
-        reasons.append(f"id `{whole[-1]}`: the number in the primary key")
+        reasons.append(f"id `{whole[-1]}`: the whole number in the primary key")
         return whole[-1]
     name = column_for_role("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
     if name is not None:
-        reasons.append(f"id `{name}`: by its name")
+        reasons.append(f"id `{name}`: recognized by its name")
     return name
 
 
@@ -230,7 +232,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
         )
         if found is not None:
             used.add(found)
-            reasons.append(f"{role.replace('_name', '').replace('_', ' ')} `{found}`: by its name")
+            reasons.append(f"{role.replace('_name', '').replace('_', ' ')} `{found}`: recognized by its name")
         return found
 
     changes: dict[str, object] = {}
@@ -242,7 +244,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
             changes[role] = by_name(role)
     completed = replace(layout, **changes)  # type: ignore[arg-type]
     if completed.design == "pending" and completed.due_at is None:
-        raise BadInput('pending needs the column that says when a message is due: due_at = "DueTime"')
+        raise BadInput('design pending needs the column with the due time: due_at = "DueTime"')
     return completed
 
 

@@ -65,7 +65,7 @@ def find_library_queues(
     single = [each for each in find_table_queues(known, catalog.engine.name, named) if each.table not in theirs]
     there = {each.library.name for each in found} | {each.library for each in single}
     problems = [
-        _library_problem(name, "its tables are not here; qmon queues --explain says more")
+        _library_problem(name, "its tables were not found; to see why: qmon queues TARGET --explain")
         for name in sorted(set(names or ()) - there)
     ]
     rows = {table.name: table for table in tables}
@@ -83,7 +83,7 @@ def find_library_queues(
         except BadInput as problem:
             problems.append(_library_problem(library, str(problem)))
     lines = explain_recognition(known, catalog.engine.name, named)
-    lines += tuple(f"{each.library}: {each.table} was recognised by its columns" for each in single)
+    lines += tuple(f"{each.library}: {each.table} was recognized by its columns" for each in single)
     return LibraryQueues(
         groups=tuple(groups),
         layouts=tuple(each for each in single if isinstance(each, Layout)),
@@ -96,7 +96,7 @@ def find_library_queues(
 def complete_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
     """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
-    ``details``: returns what the catalog says about a table. ``local``: returns the server's local time zone. Raises
+    ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
     ``BadInput`` if a column does not exist or the time zone of its times is unknown, and whatever ``details`` raises.
     If the group does not define rates, but its rows are numbered and stay when they are done, the new rows give the
     push rate.
@@ -122,7 +122,7 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
     for steps in group.steps:
         if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
             raise BadInput(
-                f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
+                f"{steps.table}.{steps.at} has no time zone: at needs a column with a time zone, or with UTC times"
             )
     walk = walk_path_for(own, (group.id,), _queue_column(group))
     labels = _read_labels(group, details)

@@ -49,5 +49,5 @@ class LockHolderSample:
         about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)
         runs = one_line(_VALUES.sub("…", _DRIVER.sub("", hide_secrets(self.statement))), _LENGTH)
         by = f"{who} ({about})" if about else who
-        verb = f"{by} waits to lock it, and readers wait behind that" if self.waits else f"locked by {by}"
+        verb = f"{by} waits to lock it, and readers wait for that session" if self.waits else f"locked by {by}"
         return f"{verb}: {runs}" if runs else verb

@@ -93,8 +93,8 @@ def comparison_lines(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
     back_s = max(((older - newer).total_seconds() for newer, older in pairwise(times)), default=0.0)
     if back_s > _BACK_S:
         lines.append(
-            f"within the newest {len(rows)} messages `{column}` goes back by {duration(back_s)}: sessions may insert in"
-            " different time zones"
+            f"among the newest {len(rows)} messages, `{column}` goes back by {duration(back_s)}:"
+            " sessions may insert times of different time zones"
         )
     return tuple(lines)
 
@@ -111,5 +111,5 @@ def _describe_fit(newest: datetime, utc: datetime, local: datetime) -> str:
     quarter_s = round(ahead_s / _QUARTER_S) * _QUARTER_S
     if abs(ahead_s - quarter_s) <= _CLOSE_S and quarter_s and abs(quarter_s) <= _MOST_AHEAD_S:
         side = "ahead of" if quarter_s > 0 else "behind"
-        return f"if that message is new, a time zone {duration(abs(quarter_s))} {side} UTC would fit"
-    return "it is no new message, or its clock is another one"
+        return f"if that message is new, the time zone is {duration(abs(quarter_s))} {side} UTC"
+    return "the message is not new, or its time comes from another clock"

@@ -128,7 +128,7 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or such as "Europe/Berlin"; without it no age is known\n'
+    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without it, ages are unknown\n'
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
@@ -137,12 +137,12 @@ def _undecided_block(target: str, finding: Candidate) -> str:
     lines = _candidate_lines(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:
-        question += f" Decide first: {finding.missing}."
+        question += f" Missing: {finding.missing}."
     return to_comment(question) + "".join(f"# {line}\n" for line in lines)
 
 
 def _header_comment() -> str:
     return (
-        "# Proposed by qmon init. Read it through: what was found by shape is a guess until you keep it.\n"
-        "# Passwords do not belong here: qmon takes them from the environment, the keyring, or asks.\n"
+        "# Written by qmon init. Review it: queues found by shape are guesses.\n"
+        "# Do not write passwords here: qmon reads them from the environment or the keyring, or asks for them.\n"
     )

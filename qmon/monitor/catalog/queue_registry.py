@@ -52,11 +52,15 @@ def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], b
     problems: list[ProbeFailure] = []
     for row in catalog.read_records(RegistryRow, "control/registry"):
         if row.version > JSON_FORMAT:
-            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
+            problems.append(
+                ProbeFailure(
+                    "registry", "written by a newer version of qmon; upgrade qmon on this machine", row.queue, gone=True
+                )
+            )
             continue
         try:
             layouts.append(layout_from_json(row.layout, where=f"registry of {row.queue}"))
         except BadInput as problem:
-            reason = f"{problem}; qmon design install writes it anew"
+            reason = f"{problem}; to write it again: qmon design install"
             problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
     return layouts, problems, True

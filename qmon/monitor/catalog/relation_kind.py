@@ -10,20 +10,20 @@ from qmon.errors import QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Catalog
 
-_ELSEWHERE: Final = "make that server a target of its own and name the table there"
+_ELSEWHERE: Final = "make that server a separate target and name the table there"
 
-# Advice for kinds where it does not depend on the base objects.
+# Advice for kinds, if it does not depend on the base objects.
 ADVICE: Final = {
-    "temporary table": "only the session that made it can read it: name a table that stays",
-    "unlogged table of a standby": "it can be read on the primary alone: watch it there",
-    "external table": f"its rows are kept elsewhere: {_ELSEWHERE}",
-    "memory-optimized table": "it has none of the locks, lock hints and counters that qmon uses: name a table on disk",
+    "temporary table": "only the session that created it can read it; name a permanent table",
+    "unlogged table of a standby": "it can be read only on the primary; watch it there",
+    "external table": f"its rows are stored elsewhere; {_ELSEWHERE}",
+    "memory-optimized table": "it lacks locks, lock hints and counters that qmon uses; name a disk-based table",
 }
 
 # Text between the kind and the base objects, which the user should name instead.
 MADE_FROM: Final = {
     "view": "of",
-    "materialized view": "with a copy, as old as its last REFRESH, of",
+    "materialized view": "with a copy (from its last REFRESH) of",
     "partition": "of",
     "temporal history table": "of",
     "synonym": "for",
@@ -50,9 +50,9 @@ class NamedRow:
 
 
 def why_not_a_table(catalog: Catalog, name: TableName) -> str | None:
-    """Return what a name missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
+    """Return in one line the kind of an object that ``Catalog.read_tables`` does not list, and the name to use instead.
 
-    ``None`` if no object has this name, or the server does not tell.
+    ``None`` if no object has this name, or if it cannot be read.
     """
     try:
         rows = catalog.read_records(NamedRow, "catalog/named", its_schema=name.schema, its_name=name.name)
@@ -70,13 +70,13 @@ def _describe_relation(rows: Sequence[NamedRow]) -> str:
     article = "an" if first.kind[0] in "aeiou" else "a"
     what = f"{first.name} is {article} {first.kind}"
     if first.kind == "foreign table":
-        return f"{what} of the server {first.place}: {_ELSEWHERE}"
+        return f"{what} of the server {first.place}; {_ELSEWHERE}"
     if first.kind in ADVICE:
         return f"{what}: {ADVICE[first.kind]}"
     if first.kind not in MADE_FROM:
-        return f"{what} and no table; qmon queues lists what there is"
+        return f"{what}, not a table; to list the tables: qmon queues TARGET"
     if first.place is not None:
-        return f"{what} for {first.place}: make that database a target of its own and name it there"
+        return f"{what} for {first.place}: make that database a separate target and name the table there"
     made = [str(TableName(row.made_schema or "", row.made_name)) for row in rows if row.made_name is not None]
     if not made:
         return f"{what}: name the table that it reads"

@@ -210,7 +210,7 @@ class _Resolver:
         )
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
-        """Read what the catalog says about all their tables at once."""
+        """Read the catalog's details of all their tables at once."""
         wanted: dict[int, TableRow] = {}
         for layout in layouts:
             for name in (layout.table, layout.data_table):
@@ -229,7 +229,7 @@ class _Resolver:
             known = next((other for other in installed if other.table == details.table.name), None)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
-                layout, reasons = _merge_layouts(layout, known), ("what was left open comes from the registry",)
+                layout, reasons = _merge_layouts(layout, known), ("missing settings come from the registry",)
             seen = self._seen.get(layout.queue, frozenset())
             values = partial(known_values, details, catalog=self.catalog, seen=seen)
             layout, why = complete_layout(
@@ -268,7 +268,7 @@ class _Resolver:
                 self._add_layout(
                     layout,
                     self._read_details(self._find_table(layout.table)),
-                    ("its table was recognised by its columns",),
+                    ("its table was recognized by its columns",),
                 )
         return found
 
@@ -351,7 +351,7 @@ class _Resolver:
 
     def _add_layout(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
         if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
-            raise BadInput(f"{other.table} has the name {layout.queue} already: give {layout.table} another one")
+            raise BadInput(f"{other.table} already has the name {layout.queue}; give {layout.table} another name")
         data = None
         if layout.data_table is not None:
             data = self._read_details(self._find_table(layout.data_table))
@@ -389,7 +389,7 @@ class _Resolver:
         if spare is None:
             return facts
         if not spare.readable:
-            reason = f"holes and orphans are not looked for: your role may not read {spare.name}"
+            reason = f"qmon does not search for holes and orphans: your role may not read {spare.name}"
             self.problems.append(
                 ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant_statement(spare.name))
             )
@@ -423,18 +423,20 @@ class _Resolver:
             found = visible
         if len(found) > 1:
             places = ", ".join(str(t.name) for t in found[:4])
-            raise _RefusedError(ProbeFailure("layout", f"several tables are called {name}: {places}; name the schema"))
+            raise _RefusedError(
+                ProbeFailure("layout", f"several tables have the name {name}: {places}; add the schema")
+            )
         if not found and (refused := self._refusal(name)) is not None:
             raise _RefusedError(ProbeFailure("layout", refused))
         moved = next((t for t in self.tables if t.table_id == was), None)
         if not found and moved is not None:
-            raise _RefusedError(ProbeFailure("layout", f"there is no table {name} any more: it is now {moved.name}"))
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}: it is now {moved.name}"))
         if not found:
             near = suggest_nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
             near = near or suggest_nearest(
                 name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]]
             )
-            hint = near if "did you mean" in near else "; qmon queues lists what there is"
+            hint = near if "did you mean" in near else "; to list the tables: qmon queues TARGET"
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or your role may not see it{hint}"))
         return found[0]
 

@@ -51,8 +51,8 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
     for text in map(str, state.values):
         if not text.isascii() and not catalog.read_records(_Kept, _KEPT_QUERY, names, value=text)[0].kept:
             raise BadInput(
-                f"{details.table.name}.{state.column} cannot hold the value {text!r} of a state: its collation, or that"
-                " of the database, lacks one of these characters, or it is too short"
+                f"{details.table.name}.{state.column} cannot store the state value {text!r}: the column is too"
+                " short, or its collation or that of the database lacks a character"
             )
 
 
@@ -119,7 +119,7 @@ def known_values(
     counted = tuple(str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known))
     read = _read_values(catalog, details, column) if catalog is not None and details.table.readable else ()
     found = tuple(dict.fromkeys((*counted, *read, *sorted(seen))))
-    origins = ("statistics" if counted else "", "rows there are" if set(found) - set(counted) else "")
+    origins = ("statistics" if counted else "", "existing rows" if set(found) - set(counted) else "")
     return KnownValues(found, " and ".join(filter(None, origins)), default)
 
 
@@ -140,7 +140,7 @@ def state_meanings(
     """
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
-        return StateColumn(name, "false", done="true"), (f"`{name}` is true once a message is done",)
+        return StateColumn(name, "false", done="true"), (f"`{name}` is true if a message is done",)
     numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
     state, reasons = (
         _meanings_of_numbers(name, known, "flag" if flag else design) if numbers else _meanings_of_words(name, known)
@@ -160,12 +160,10 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
         if (state := state_for_value(value)) is not None:
             meant.setdefault(state, value)
     if "ready" not in meant:
-        return None, (
-            f"none of the values of `{name}` ({values_text(values)}) says in plain words that a message is ready",
-        )
-    reasons = [f"`{name}` is {_meanings_text(meant)} ({known.origin or 'its default'})"]
+        return None, (f"none of the values of `{name}` ({values_text(values)}) is a known word for ready messages",)
+    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
     if rest := [value for value in values if value not in meant.values()]:
-        reasons.append(f"what `{name}` = {values_text(rest)} means is not known")
+        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
     column = StateColumn(
         name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"), meant.get("blocked")
     )
@@ -182,10 +180,10 @@ def _meanings_of_numbers(name: str, known: KnownValues, design: str) -> tuple[St
     ready, busy, done = usual
     state = StateColumn(name, ready, busy, done)
     meant = {"ready": ready, "in_progress": busy, "done": done}
-    source = f"values {values_text(seen)} seen in {known.origin}" if seen else "no value seen yet"
+    source = f"values {values_text(seen)} found in {known.origin}" if seen else "no value found yet"
     if known.default is not None:
         source += f", new rows get {known.default}"
-    return state, (f"`{name}` is taken as {_meanings_text(meant)} ({source})",)
+    return state, (f"`{name}`: probably {_meanings_text(meant)} ({source})",)
 
 
 def values_text(values: Sequence[StateValue]) -> str:

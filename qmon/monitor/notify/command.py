@@ -51,16 +51,16 @@ class CommandDelivery:
                 )
             except (OSError, ValueError) as problem:
                 why = getattr(problem, "strerror", None) or problem
-                return Delivery("cannot be run", detail=str(why))
+                return Delivery("the command cannot be run", detail=str(why))
             try:
                 process.communicate(data, self.receiver.timeout_s)
             except subprocess.TimeoutExpired:
                 system.kill_with_descendants(process)
                 process.communicate()
-                return Delivery(f"took longer than {duration(self.receiver.timeout_s)} and was killed")
+                return Delivery(f"the command took longer than {duration(self.receiver.timeout_s)} and was killed")
             if process.returncode == 0:
                 return Delivery()
-            return Delivery(f"ended with {process.returncode}", detail=_last_words(errors))
+            return Delivery(f"the command ended with exit code {process.returncode}", detail=_last_words(errors))
 
 
 def _last_words(errors: IO[bytes]) -> str:

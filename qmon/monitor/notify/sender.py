@@ -105,7 +105,7 @@ class Sender:
             if len(self._waiting) > self._most:
                 del self._waiting[next((i for i, each in enumerate(self._waiting) if not each.is_over), 0)]
                 self._dropped += 1
-                problem = "" if self._full else f"{self._most} notices wait; older ones are dropped"
+                problem = "" if self._full else f"{self._most} notices are queued; the oldest are dropped"
                 self._full = True
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -140,7 +140,7 @@ class Sender:
             lost, dropped = len(self._waiting) + len(self._sending), self._dropped
         if not lost and not dropped:
             return ""
-        more = f", {dropped} dropped before" if dropped else ""
+        more = f", {dropped} dropped earlier" if dropped else ""
         return f"notices to {self.name}: {lost} not sent{more}{f': {self._problem}' if self._problem else ''}"
 
     def _deliver_queued(self) -> None:

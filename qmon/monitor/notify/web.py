@@ -90,9 +90,9 @@ def post_request(
 def _refused_delivery(code: int, after: str | None, now: float) -> Delivery:
     phrase = http.client.responses.get(code, "")
     if 300 <= code < 400:
-        return Delivery(f"answers {code} {phrase}: redirects are not followed")
+        return Delivery(f"answered {code} {phrase}; qmon does not follow redirects")
     again = code >= 500 or code in _LATER
-    return Delivery(f"answers {code} {phrase}".rstrip(), again, parse_retry_after(after, now))
+    return Delivery(f"answered {code} {phrase}".rstrip(), again, parse_retry_after(after, now))
 
 
 def parse_retry_after(text: str | None, now: float) -> float | None:
@@ -110,9 +110,9 @@ def parse_retry_after(text: str | None, now: float) -> float | None:
 def why_unreachable(problem: object) -> str:
     """Return what went wrong, in words of the system that contain no address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted: {problem.verify_message}"
+        return f"the server's certificate is not trusted: {problem.verify_message}"
     if isinstance(problem, ssl.SSLError):
-        return f"TLS fails: {problem.reason or type(problem).__name__}"
+        return f"TLS failed: {problem.reason or type(problem).__name__}"
     if isinstance(problem, OSError) and problem.strerror:
         return f"cannot be reached: {problem.strerror}"
     return f"cannot be reached: {type(problem).__name__}"

@@ -61,9 +61,9 @@ from qmon.monitor.probes.server_health import ServerHealthProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
-# Keys of `QueueSamples.unknown`. `rates` stands for every rate that is derived from counters.
+# Keys of `QueueSamples.unknown`. `rates` means every rate that is derived from counters.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
-_TABLE_MOVED: Final = "its table has another name now, or is gone, or your role may not read it any more"
+_TABLE_MOVED: Final = "its table was renamed or dropped, or your role may no longer read it"
 _STATEMENT_CHARS: Final = 1000
 
 
@@ -339,7 +339,7 @@ class Collector:
             results.update(self._run_additional(asked, failures))
 
     def _run_additional(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Run more statements in this poll, because of what it has found."""
+        """Run more statements in this poll, because of its results."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.statement_for_target("clock")
         found, failed = self._runner.run_statements([*statements, clock], [each.key for each in statements], later=True)
@@ -456,5 +456,5 @@ def _server_sample(results: Results, failures: Sequence[ProbeFailure]) -> Server
     server: ServerSample | None = first_record(results, "server")
     if server is None:
         reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
-        raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+        raise QueryFailed(f"the state of the server cannot be read: {reason}", query="probe/server")
     return server

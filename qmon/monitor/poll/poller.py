@@ -53,7 +53,7 @@ FIRST_READ_S: Final = 30.0
 # The poll session has no silence limit: the watchdog abandons a poll that is not answered, so calls need neither
 # threads nor deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
-READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
+READING: Final = f"reading the catalog; on a server that has just started this may take {duration(FIRST_READ_S)}"
 
 # A first catalog read that takes longer than this many seconds is reported.
 _REPORT_S: Final = 2.0
@@ -189,7 +189,7 @@ class Poller:
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
-        """Set what is on screen. A newly opened queue or the blocking screen triggers a poll now."""
+        """Set the current screen. A newly opened queue or the blocking screen triggers a poll now."""
         before, self._focus = self._focus, focus
         if focus.needs_poll(before):
             self._wake.set()
@@ -243,7 +243,9 @@ class Poller:
             except QmonError as problem:
                 # Retrying a refused password would lock the account.
                 late = attempt.late and isinstance(problem, StatementCancelled)
-                why = f", since it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
+                why = (
+                    f", because it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
+                )
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # show a bug of ours on the screen and continue watching
@@ -397,8 +399,8 @@ class Poller:
         self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
         if len(self._abandoned) >= _MOST_ABANDONED:
             return
-        self._emit_state(attempt, Phase.LATE, "the server does not answer; connecting anew")
-        _LOG.warning("%s: the server does not answer; connecting anew", self._target)
+        self._emit_state(attempt, Phase.LATE, "the server does not answer; connecting again")
+        _LOG.warning("%s: the server does not answer; connecting again", self._target)
         with self._lock:
             attempt.abandoned.set()
         attempt.in_flight.record_loss()
@@ -408,7 +410,7 @@ class Poller:
 
 def _checked_interval(seconds: float) -> float:
     if not MIN_INTERVAL_S <= seconds <= MAX_INTERVAL_S:
-        raise BadInput(f"the poll interval is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
+        raise BadInput(f"the poll interval must be {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
     return seconds
 
 

@@ -170,7 +170,7 @@ class QueueFiling:
     def of_group(
         self, queues: Sequence[QueueSamples], found: FoundGroup, every: IndexedResults
     ) -> tuple[QueueSamples, ...]:
-        """Return the queues of a group without what is hidden from our role. ``every``: the results of the poll."""
+        """Return the queues of a group without values hidden from our role. ``every``: the results of the poll."""
         hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
         queues = tuple(replace(each, partial=hidden) for each in queues)
         masked = every.masked_in(found.tables)
@@ -229,7 +229,7 @@ def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[s
 
 
 def needs_count(samples: QueueSamples, facts: TableFacts, now_at: float) -> bool:
-    """Return whether only a count of the whole table tells how many messages a queue has."""
+    """Return whether only a count of the whole table gives the number of messages of a queue."""
     if "states" in facts.slow or (
         facts.is_scanned and (samples.layout.state is not None or samples.layout.due_at is not None)
     ):

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class _RecentReading(Generic[T]):
-    """What a probe has read in this poll or recently."""
+    """The result of a probe from this poll or a recent one."""
 
     def __init__(self) -> None:
         self._read: T | None = None

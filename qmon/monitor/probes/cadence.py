@@ -13,5 +13,5 @@ COUNTING_BRIEF_S: Final = 30.0
 # Statistics and sizes of tables.
 STATISTICS_S: Final = 10.0
 
-# Sizes, if there are so many queues that they are read in turns.
+# Sizes, if the queues are read in turns because there are many.
 SIZES_TURN_S: Final = 60.0

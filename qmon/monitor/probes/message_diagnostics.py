@@ -143,7 +143,7 @@ class MessageProbes:
         return asked
 
     def record_owner_facts(self, results: Results, now: float) -> None:
-        """Record what the server can prove about owners."""
+        """Record the server's facts about owners."""
         found = first_record(results, "owner_facts")
         if found is not None:
             self._facts, self._facts_at = found, now

@@ -1,4 +1,4 @@
-"""Count what qmon's background readers have read from queues' tables, to subtract it from the usage figures."""
+"""Count the reads of qmon's background readers on queue tables, to subtract them from the usage figures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OwnUses:
     def fetch_counted(
         self, connection: Connection, statements: StatementCache, bounds: Sequence[Bound], tables: Sequence[int]
     ) -> list[Rows]:
-        """Fetch statements in one round trip, together with what they have read if the server counts that."""
+        """Fetch statements in one round trip, together with their reads if the server counts them."""
         if not statements.has_probe("own_uses"):
             return connection.fetch_batch(bounds)
         asked = statements.engine.ids_value(tables)

@@ -102,7 +102,7 @@ class QueueDiagnosis:
         elif at - self._swept_at > _STALE_S and _SWEEP not in samples.left_out:
             loss = None
         workers = None
-        if layout.part is not None:  # what a session runs does not tell whether it belongs to this queue's workers
+        if layout.part is not None:  # the statement of a session does not show which queue it serves
             sessions = None
             workers = (
                 None if samples.workers is None else ClientsSeen(samples.workers, None, "library", quiet_s=_STALE_S)

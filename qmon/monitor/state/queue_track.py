@@ -272,7 +272,7 @@ class QueueTrack:
         return view
 
     def _record_flow(self, samples: QueueSamples, uses: UsesByIndex, at: float, unbroken: bool) -> bool:
-        """Record what has moved. Return false if this poll did not read it; the next poll then covers both."""
+        """Record the moved messages. Return false if this poll did not read them; the next poll then covers both."""
         if not unbroken:
             self._stale.start_over()
             self._committed.start_over()

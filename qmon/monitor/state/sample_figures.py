@@ -156,7 +156,7 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
         value = stuck.value + owners.lost
         if in_progress.value is not None and not in_progress.at_least:
             value = max(stuck.value, min(value, in_progress.value))
-        reason = stuck.reason or f"{owners.lost:,} with a dead owner are in progress for less than the timeout"
+        reason = stuck.reason or f"includes {owners.lost:,} with a dead owner, in progress for less than the timeout"
         stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
     return replace(view, stuck=stuck, ownerless=owners.dead_ids)
 
@@ -172,7 +172,9 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str)
     if count.longest_at is not None:
         since = min(since, count.longest_at)
     if found.value == 0 and at - since > timeout_s:
-        return replace(found, at_least=True, reason=f"none was when the table was scanned {duration(found.age_s)} ago")
+        return replace(
+            found, at_least=True, reason=f"none was stuck when the table was scanned {duration(found.age_s)} ago"
+        )
     return found
 
 
@@ -207,7 +209,9 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
         watching = f"{duration(seen_s)} of {duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
     if watched.count_perhaps_beyond(timeout_s, at) > value:
-        return Figure(value, at_least=True, reason="read less often than the timeout lasts: no start time")
+        return Figure(
+            value, at_least=True, reason="no start time, and the interval between reads is longer than the timeout"
+        )
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 

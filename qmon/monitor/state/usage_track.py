@@ -204,7 +204,7 @@ class UseTrack:
         return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))
 
     def _per_pop_before(self, snapshot: Snapshot, at: float) -> float | None:
-        """Return what a pop touched before the oldest holder of the horizon began."""
+        """Return the rows touched per pop before the oldest holder of the horizon began."""
         held = next((one.held_s for one in snapshot.horizon or ()), None)
         began = at - (held or 0.0)
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]

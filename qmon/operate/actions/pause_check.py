@@ -185,7 +185,7 @@ class PauseVerification:
                 f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; a session uses the table without"
                 f" calling {what}"
             )
-        late = "came before that, or were counted late" if self.late else "that had begun before ended after it"
+        late = "came earlier or were counted late" if self.late else "started before the pause and ended after it"
         before = f"; {self.came:,} {late}" if self.came else ""
         still = f"; still open, started before the pause: {', '.join(self.who)}" if self.who else ""
         return f"0 {many} in {duration(self.idle_s)}{before}{still}"

@@ -216,7 +216,8 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
                 f"deleting rows of {structure.table} also deletes or changes rows of {named}, which undo cannot restore"
             )
         if structure.obstacle_names("uncounted") and (triggers := structure.obstacle_names("on delete")):
-            return f"track_counts is off: what the triggers of {structure.table} do is unknown: {', '.join(triggers)}"
+            named = ", ".join(triggers)
+            return f"track_counts is off, so the effects of the triggers of {structure.table} are unknown: {named}"
         if rules := (*structure.obstacle_names("rule delete"), *structure.obstacle_names("rule insert")):
             return f"{structure.table} has rules that may do something else instead: {', '.join(rules)}"
         if wide := structure.obstacle_names("too wide"):

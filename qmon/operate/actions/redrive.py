@@ -30,7 +30,9 @@ from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
 
-_UNWATCHED_NOTE: Final = "qmon cannot tell which of them fail again: nothing identifies a message afterwards"
+_UNWATCHED_NOTE: Final = (
+    "qmon cannot see which messages fail again, because it cannot identify a message after its retry"
+)
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
@@ -134,7 +136,9 @@ def dead_only(choice: Choice) -> Choice:
 def check_limits(limits: RedriveLimits) -> None:
     """Raise ``BadInput`` for an invalid rate or number of failures."""
     if limits.rate is not None and not 0 < limits.rate <= 1e6:
-        raise BadInput(f"a rate of {limits.rate:g} messages per second is none")
+        raise BadInput(
+            f"the rate must be greater than 0 and at most 1,000,000 messages per second, not {limits.rate:g}"
+        )
     if limits.failures is not None and limits.failures < 1:
         raise BadInput(f"the number of failures to stop at must be at least 1, not {limits.failures}")
 
@@ -142,9 +146,9 @@ def check_limits(limits: RedriveLimits) -> None:
 def limits_text(limits: RedriveLimits) -> str:
     """Describe for a plan how fast it runs, and when it stops early."""
     pace = (
-        "as fast as batches with rests in between allow"
+        "without a rate limit, in batches with pauses"
         if limits.rate is None
-        else f"{number(limits.rate)} per second at most"
+        else f"at most {number(limits.rate)} per second"
     )
     if limits.failures is None:
         return f"{pace}; it does not stop if messages fail again"

@@ -243,7 +243,7 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
             why[
                 (
-                    "they hold a lock on the table, but none of the rows that were read is proven to be theirs: they"
+                    "they hold a lock on the table, but qmon cannot prove that they hold one of the rows it read: they"
                     " may be producers"
                 )
             ] += 1
@@ -368,4 +368,4 @@ def _risks() -> Iterable[str]:
 def _title(queue: str, sessions: int) -> str:
     if sessions == 1:
         return f"End 1 session of {queue} to requeue its messages?"
-    return f"Requeue what {count_text(sessions, 'session') if sessions else 'sessions'} of {queue} hold by ending them?"
+    return f"End {count_text(sessions, 'session') if sessions else 'sessions'} of {queue} to requeue their messages?"

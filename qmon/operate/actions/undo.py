@@ -74,13 +74,13 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     with context.open_sql("undo plan") as sql:
         found = read_operations(sql, limit=1, id=operation)
         if not found:
-            raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
+            raise BadInput(f"there is no operation {operation!r} here; to list operations: qmon operations TARGET")
         (done,) = found
         if (why := _why_impossible(done) or why_no_record(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         strategy = _strategy_for(sql, done)
         if strategy is None:
-            why = "none of its messages are kept any more"
+            why = "its messages are no longer kept"
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         if (why := strategy.why_not_comparable(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
@@ -88,7 +88,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
         tables = tuple(each.table.table for each in halves)
         why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if strategy.is_purge else REQUEUE_PRIVILEGES, *tables)
-        plan = _basic_plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
+        plan = _basic_plan(context, done, refused=why or (None if rows.count else "none of it can be undone"))
         plan = _full_plan(context, sql, plan, strategy, rows, left)
     record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
@@ -269,7 +269,7 @@ class _UndoStrategy:
             if not untouched:
                 back = sql.fetch(_PutBack, "came_back", names, values)[0]
         if back.done != len(own):
-            raise RowRefused("the table's triggers do not let it in")
+            raise RowRefused("the table's triggers prevent its insertion")
         if back.other:
             raise RowRefused("the table's triggers change it during the insert")
         if sql.execute(self.statement_names[-1], names, values) != len(own):

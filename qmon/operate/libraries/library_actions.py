@@ -70,7 +70,7 @@ def _prepare_action(
     if (why := allowed_actions.why_not_allowed(layout, kind)) is not None or queue is None:
         return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None and queue.group.queue is not None:
-        return deny(f"which of its queues? {layout.queue} is a table with several")
+        return deny(f"{layout.queue} is a table with several queues; name one of them")
     rows = ChosenMessages(queue, choice, verb)
     if (why := rows.why_impossible()) is not None:
         return deny(why)

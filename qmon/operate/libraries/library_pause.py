@@ -64,7 +64,7 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
     if (why := allowed_actions.why_not_allowed(layout, kind, side)) is not None or queue is None or statement is None:
         return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None:
-        return deny(f"which of its queues? {layout.queue} is a table with several")
+        return deny(f"{layout.queue} is a table with several queues; name one of them")
     with context.open_sql("pause" if pauses else "resume") as sql:
         paused, already = _read_paused(sql, queue), None
         if paused is None:

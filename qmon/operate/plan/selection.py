@@ -117,7 +117,7 @@ def check_numbers(choice: Choice) -> None:
     if None not in ages and ages[0] >= ages[1]:  # type: ignore[operator]  # both are there
         raise BadInput(f"no message is older than {duration(ages[0])} and newer than {duration(ages[1])}")  # type: ignore[arg-type]
     if choice.limit == 0:
-        raise BadInput("a limit of 0 leaves nothing to do")
+        raise BadInput("the limit must be at least 1")
 
 
 def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
@@ -129,7 +129,7 @@ def check_texts(choice: Choice, queue: str, error: str | None, payload: str | No
         if given is not None and not given:
             raise BadInput(f"the text that {what} contains is empty")
         if given is not None and column is None:
-            raise BadInput(f'queue {queue!r} has no column for {what}: {name} = "…" in the configuration names it')
+            raise BadInput(f'queue {queue!r} has no column for {what}; set {name} = "…" in the configuration')
 
 
 def check_push_time(layout: Layout) -> None:
@@ -183,12 +183,12 @@ def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) ->
     Raises ``BadInput`` if the number of parts matches neither.
     """
     if not called and id is None:
-        raise BadInput("these messages have no ids: they can be acted on in bulk only")
+        raise BadInput("these messages have no ids; choose them by state instead")
     if not called or all(len(split_id(text, len(called))) == len(called) for text in ids):
         return tuple(called) or ((id,) if id is not None else ())
     if id is not None and all(len(split_id(text, len(called))) == 1 for text in ids):
         return (id,)
-    raise BadInput(f"an id here is {'/'.join(called)}; a / within a part is written \\/")
+    raise BadInput(f"ids of this queue have the form {'/'.join(called)}; write a / within a part as \\/")
 
 
 def id_names(named: Sequence[str]) -> dict[str, Name]:
@@ -269,7 +269,7 @@ class MessageQuery:
             columns = "/".join(structure.id_columns(self.layout))
             known = f"; write {columns}" if structure.keys else ", and no other key does"
             raise BadInput(
-                f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}"
+                f"{'/'.join(named)} does not identify messages here: one of these ids belongs to several{known}"
             )
 
     def _refuse_truncated(self, columns: Sequence[str], texts: Iterable[str]) -> None:

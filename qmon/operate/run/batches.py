@@ -216,7 +216,7 @@ class Batches:
         self._report_progress()
         total = self._operation.total
         if not total.done and total.refused >= _MAX_ONLY_REFUSED:
-            raise AllRefused(f"all of the first {total.refused:,} were refused; the rest was not tried: {why}")
+            raise AllRefused(f"all of the first {total.refused:,} were refused; qmon did not try the others: {why}")
 
     def _run_batch(self, some: Sequence[Mark], move: MoveBatch, *, again: bool) -> list[Mark]:
         for tried in range(1, _MAX_TRIES + 1):

@@ -296,9 +296,9 @@ class RunningOperation:
         self._state = OperationState.UNKNOWN
         self._add_summary_notes()
         later = (
-            "once the server answers again, `qmon operations` shows what was recorded"
+            "when the server answers again, run `qmon operations` to see the recorded result"
             if self.recorded
-            else "this database has no record of operations: look at the queue itself"
+            else "this database has no record of operations; check the queue instead"
         )
         self._notes.append(f"it is unknown whether {self.unsure_step}: {problem}"[:500])
         self._notes.append(later)

@@ -106,7 +106,9 @@ class TriggerWatch:
         if not self._watches:
             return
         if self._uncounted:
-            raise RowRefused(f"track_counts is off: what the table's triggers do is unknown: {self._triggers}")
+            raise RowRefused(
+                f"track_counts is off, so the effects of the table's triggers are unknown: {self._triggers}"
+            )
         if now == meant:
             return
         what = inserts if now.inserted > meant.inserted else "a trigger changes or deletes other rows of the table"

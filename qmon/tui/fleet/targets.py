@@ -45,7 +45,7 @@ COLUMNS: Final = (
     GridColumn("oldest", "OLDEST", True, 3, most=14, about=FIGURE_MEANINGS["oldest"]),
     GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=FIGURE_MEANINGS["push_rate"]),
     GridColumn("pop_rate", "POP/s", True, 4, most=11, about=FIGURE_MEANINGS["pop_rate"]),
-    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the worst queue and why"),
+    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the worst queue and its verdict"),
 )
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)

@@ -18,7 +18,7 @@ from qmon.tui.widgets.pager import PagerLine
 
 # The name of a value at the start of a line of indented JSON.
 _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
-NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
+NO_PAYLOAD: Final = "this queue has no payload column; see the columns"
 
 
 def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:

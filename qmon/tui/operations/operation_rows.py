@@ -20,8 +20,8 @@ COLUMNS: Final = (
     GridColumn("done", "DONE", True, 2, least=5, most=12, about="messages it changed"),
     GridColumn("left", "LEFT", True, 4, least=4, most=12, about="skipped because locked, or changed since the plan"),
     GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can undo it"),
-    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="who ran it"),
-    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="the reason they gave"),
+    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="user who ran it"),
+    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="reason given by the user"),
 )
 
 SORT_COLUMNS: Final = ("when", "what", "queue", "state", "by", "undo", "done")

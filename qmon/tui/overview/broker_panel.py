@@ -22,8 +22,10 @@ COLUMNS: Final = (
     GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="activation procedures: running of the maximum"),
     GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
     GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since the last empty RECEIVE"),
-    GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
-    GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the figures behind it"),
+    GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="problem of the queue"),
+    GridColumn(
+        "proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="figures that show the problem"
+    ),
 )
 
 

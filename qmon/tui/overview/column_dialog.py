@@ -113,7 +113,9 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         """Show the column under the cursor, or hide it."""
         key = self._cursor
         if key == REQUIRED_COLUMN:
-            self.app.notify("the queue column cannot be hidden: it names the rows", timeout=5, markup=False)
+            self.app.notify(
+                "the queue column cannot be hidden, because it identifies the rows", timeout=5, markup=False
+            )
         elif key in self._shown:
             self._shown.remove(key)
             self._hidden.insert(0, key)

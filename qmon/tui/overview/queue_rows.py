@@ -60,7 +60,7 @@ COLUMNS: Final = (
         rank=0,
         least=24,
         most=28,
-        about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine",
+        about="verdict: ■ critical ▲ warning ‖ paused ◦ notice · fine",
     ),
     GridColumn(
         "proof",

@@ -41,7 +41,7 @@ COLUMNS: Final = (
         least=16,
         grows=True,
         sortable=False,
-        about="the figures behind a verdict; who ran an operation and why",
+        about="figures behind a verdict; user and reason of an operation",
     ),
 )
 

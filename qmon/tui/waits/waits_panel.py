@@ -39,7 +39,7 @@ COLUMNS: Final = (
         most=34,
         shrinks_to=18,
         sortable=False,
-        about="what sessions wait for; running: on a processor",
+        about="name of the wait; running: the session is working",
     ),
     GridColumn(
         "sessions",
@@ -103,7 +103,7 @@ COLUMNS: Final = (
         sortable=False,
         about="share of the wait spent queueing for a processor afterwards",
     ),
-    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="what the sessions wait for"),
+    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="explanation of the wait"),
 )
 
 
@@ -184,7 +184,7 @@ def _share_bar(share: float) -> str:
 
 def _wait_meaning(rate: WaitRate) -> str:
     known = wait_meaning(rate.kind, rate.event)
-    return known.what if known is not None else "not known to qmon: see the server's documentation"
+    return known.what if known is not None else "no explanation in qmon; see the server's documentation"
 
 
 def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:

@@ -1,6 +1,6 @@
 -- What our role lacks to archive: the statements that would give it. The design's routine runs with its caller's rights.
 -- {table}        the queue's table
--- {data?}        table of the payloads; NULL where they are in the same table
+-- {data?}        table of the payloads; NULL if they are in the same table
 -- {archive_log}  the archive
 -- {archive}      function of the design
 -- > helps        a GRANT

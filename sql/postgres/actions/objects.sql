@@ -1,4 +1,4 @@
--- Which of these names are taken in a schema, by what; and the schema itself, where it exists.
+-- Which of these names exist in a schema, with their kinds; and the schema itself, if it exists.
 -- :schema  the schema
 -- :names   the names, as a JSON array
 -- > kind   schema, table, view, index, sequence, type, function or procedure

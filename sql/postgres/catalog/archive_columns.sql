@@ -1,4 +1,4 @@
--- The columns of an archive; no rows where there is no such table.
+-- The columns of an archive; no rows if there is no such table.
 -- {archive_log}  the archive
 -- > table_id     its oid
 -- > column_name  the column's name

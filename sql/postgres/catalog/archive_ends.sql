@@ -1,9 +1,9 @@
--- From which key to which there are committed rows in an archive. Before it is asked who writes there.
+-- From which key to which there are committed rows in an archive. Read before the archive's writers are read.
 -- {archive_log}  the archive
--- > oldest       least key; NULL where it is empty
+-- > oldest       smallest key; NULL if it is empty
 -- > newest       greatest key
--- > issued       greatest number that was ever given; NULL where we may not see it
--- > standby      who writes cannot be seen here
+-- > issued       greatest number that was ever given; NULL if we may not see it
+-- > standby      true: this is a standby, where writers are not visible
 SELECT
     (SELECT min(archive_id) FROM {archive_log}) AS oldest,
     (SELECT max(archive_id) FROM {archive_log}) AS newest,

@@ -4,25 +4,25 @@
 -- {enqueued_at?}   column: when it was pushed
 -- {started_at?}    column: when it was popped
 -- {completed_at?}  column: when it was completed
--- {attempts?}      column: how often it was popped
--- {owner?}         column: who popped it
--- {title?}         column: what it is called
+-- {attempts?}      column: number of pops
+-- {owner?}         column: its consumer
+-- {title?}         column: its name
 -- {payload?}       column: the message
 -- :with_payload    1: the message itself, too
 -- :after           keys beyond this one
 -- :upto            up to this one
--- :limit           so many at most
+-- :limit           maximum number of rows
 -- > archive_id     key
 -- > message_id     id as text
 -- > enqueued_at    seconds since the epoch
--- > started_at     likewise
--- > completed_at   likewise
--- > archived_at    likewise
--- > attempts       how often it was popped
--- > owner          who popped it
--- > title          what it is called
+-- > started_at     the same
+-- > completed_at   the same
+-- > archived_at    the same
+-- > attempts       number of pops
+-- > owner          its consumer
+-- > title          its name
 -- > payload_bytes  bytes of the message
--- > payload        the message; NULL where it is not wanted
+-- > payload        the message; NULL if it was not requested
 SELECT
     archive_id,
     CAST({message_id} AS text) AS message_id,

@@ -1,5 +1,5 @@
--- The running transactions that have written to an archive, prepared ones included: each holds a lock from before its first
--- row is numbered until its rows are seen by everybody, or by nobody ever.
+-- The running transactions that have written to an archive, including prepared ones: each holds a lock from before its
+-- first row is numbered until its rows are visible or rolled back.
 -- {archive_log}  the archive
 -- > writer       virtual transaction
 SELECT DISTINCT CAST(l.virtualtransaction AS text) AS writer

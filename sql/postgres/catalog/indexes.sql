@@ -1,5 +1,5 @@
--- The key columns of the usable ordered indexes of some tables, one row a column. The server locks a table in order
--- to print a predicate, so a table that somebody holds or wants for themselves has its predicates left out.
+-- The key columns of the usable ordered indexes of some tables, one row a column. The server locks a table in order to
+-- print a predicate, so predicates of tables with an exclusive lock, granted or requested, are left out.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
 -- > index_name   the index's name
@@ -9,7 +9,7 @@
 -- > is_ordered   always true: an index of a partition is one by itself
 -- > position     1 is the leading column
 -- > column_name  the column; NULL where an expression is indexed
--- > predicate    of a partial index: which rows it holds, as SQL; NULL where that was left out
+-- > predicate    the condition of a partial index, as SQL; NULL if it was left out
 WITH locked AS MATERIALIZED (
     SELECT l.relation
     FROM pg_catalog.pg_locks AS l

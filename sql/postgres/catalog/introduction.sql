@@ -1,8 +1,8 @@
--- Which server and session this is, and what tells whether a pooler is in between. Sets nothing.
+-- Identity of this server and session, which shows whether a pooler is in between. Sets nothing.
 -- > major        the server's major version
 -- > minor        its minor version
 -- > session_id   the server's process for this session
--- > role         who we are
+-- > role         our role
 -- > application  the application name
 -- > source       where the session has that name from: client where it came when the session began
 -- > age_s        seconds since the session began

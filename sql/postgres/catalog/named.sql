@@ -1,13 +1,13 @@
--- What bears a name in this database and is not among "tables": a view, a foreign table, a partition and so on, with
--- what it is made from, one row for each of those. Upper and lower case are one.
--- :its_schema   its schema, '' where none was named
+-- An object of this database with this name that is not among "tables": a view, a foreign table, a partition and so on,
+-- with its base objects, one row for each of those. Upper and lower case are one.
+-- :its_schema   its schema, '' if none was named
 -- :its_name     its name
 -- > named_schema  its schema
 -- > named_name    its name
 -- > visible       preferred if several have the name, as in "tables"
--- > kind          what it is, as in qmon/monitor/catalog/relation_kind.py
+-- > kind          its kind, as in qmon/monitor/catalog/relation_kind.py
 -- > place         the foreign server that keeps it; NULL where this one does
--- > made_schema   schema of what it reads, or of its parent; NULL where there is nothing such
+-- > made_schema   schema of its base object or parent; NULL if there is none
 -- > made_name     name of that
 SELECT CAST(n.nspname AS text)                         AS named_schema,
        CAST(c.relname AS text)                         AS named_name,

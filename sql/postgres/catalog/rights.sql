@@ -1,8 +1,8 @@
--- The rights that qmon can use, whether our role has each, what it gives, and the GRANT for it. Rights on single tables are
--- not among them: those are told queue by queue.
+-- The rights that qmon can use, whether our role has each, its purpose, and the GRANT for it. Rights on single tables
+-- are not included; they are read for each queue.
 -- > name   the role that brings the right
 -- > held   our role is a member
--- > gives  what it is for
+-- > gives  its purpose
 -- > grant  the statement that gives it
 SELECT
     r.name,
@@ -11,7 +11,7 @@ SELECT
     'GRANT ' || r.name || ' TO ' || quote_ident(current_user) AS grant
 FROM (
     VALUES
-        (1, 'pg_read_all_stats', 'sees the sessions of others: waits, blocking, the age of holders, who pushes and pops'),
-        (2, 'pg_signal_backend', 'ends the sessions of others')
+        (1, 'pg_read_all_stats', 'activity of other sessions: waits, blocking, the age of horizon holders, producers and consumers'),
+        (2, 'pg_signal_backend', 'ends other sessions')
 ) AS r(place, name, gives)
 ORDER BY r.place

@@ -1,5 +1,5 @@
--- Every sequence of the users, and whether our role may see where it stands; without those dropped meanwhile, of which
--- the server tells no right.
+-- Every sequence of the users, and whether our role may read its position; without sequences that were just dropped,
+-- for which the server reports no rights.
 -- > sequence_id      its oid
 -- > sequence_schema  its schema
 -- > sequence_name    its name

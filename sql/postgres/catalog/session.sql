@@ -1,8 +1,8 @@
--- Sets up a session of qmon, or where :local, one transaction of it.
+-- Sets up a session of qmon, or with :local, one transaction of it.
 -- :local                true or false
 -- :statement_timeout    milliseconds as text, 0 for none, NULL for the server's own
--- :lock_timeout         likewise
--- :transaction_timeout  likewise: idle in an open transaction
+-- :lock_timeout         the same
+-- :transaction_timeout  the same: idle in an open transaction
 -- :read_only            on or off
 -- :application          the application name
 -- :schema_owner         a role that may own the schema qmon; empty: none. Always set, so that no ALTER DATABASE … SET counts

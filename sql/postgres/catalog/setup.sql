@@ -5,7 +5,7 @@
 -- > operator_role        the role qmon_operator
 -- > monitor_statistics   qmon_monitor sees the sessions of others
 -- > monitor_registry     qmon_monitor reads the registry
--- > operator_monitor     qmon_operator may what qmon_monitor may
+-- > operator_monitor     qmon_operator is a member of qmon_monitor
 -- > operator_signal      qmon_operator ends sessions
 -- > operations           the table qmon.operations
 -- > operator_operations  qmon_operator writes down its own operations

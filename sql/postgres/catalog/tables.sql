@@ -1,5 +1,5 @@
--- Every table of the users, and what our role may do with it. Left out are partitions, the system's own, on a standby
--- those that are not logged, which cannot be read there, and those dropped meanwhile, of which the server tells no right.
+-- Every table of the users, and what our role may do with it. Left out are partitions, system tables, unlogged tables
+-- on a standby, which cannot be read there, and tables that were just dropped, for which the server reports no rights.
 -- > table_id        its oid
 -- > table_schema    its schema
 -- > table_name      its name

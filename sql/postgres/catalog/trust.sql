@@ -4,8 +4,8 @@
 -- every session of qmon sets). Being a member of a role is no reason to trust it: its members are granted by others.
 -- Everything in the schema must belong to its owner, and no other role but ours may create objects or triggers in it.
 -- Otherwise that role could replace something later.
--- > object  what it is about
--- > problem what is wrong with it
+-- > object  the object
+-- > problem its problem
 -- > advice  what to do
 WITH home AS MATERIALIZED (
     SELECT n.oid, n.nspowner, n.nspacl, pg_catalog.pg_get_userbyid(n.nspowner) AS owner,
@@ -38,7 +38,7 @@ found AS (
                                             WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table'
                                             WHEN 'S' THEN 'sequence' ELSE 'type' END,
                              pg_catalog.pg_get_userbyid(t.relowner)),
-           'drop it, if nobody needs it'
+           'drop it if it is not needed'
     FROM home AS h
     CROSS JOIN things AS t
     WHERE t.relowner <> h.nspowner
@@ -47,7 +47,7 @@ found AS (
     UNION ALL
     SELECT 3, pg_catalog.format('qmon.%I', p.proname),
            pg_catalog.format('is a function, owned by %I', pg_catalog.pg_get_userbyid(p.proowner)),
-           'drop it, if nobody needs it'
+           'drop it if it is not needed'
     FROM home AS h
     JOIN pg_catalog.pg_proc AS p ON p.pronamespace = h.oid AND p.proowner <> h.nspowner
     UNION ALL
@@ -69,7 +69,7 @@ found AS (
     WHERE EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE t.oid IN (i.inhparent, i.inhrelid))
     UNION ALL
     SELECT 4, t.object, pg_catalog.format('calls %s in a default or constraint',
-                                          pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)), 'take that off it'
+                                          pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)), 'remove that default or constraint'
     FROM things AS t
     JOIN pg_catalog.pg_depend AS d
         ON d.refclassid IN (CAST('pg_catalog.pg_proc' AS pg_catalog.regclass), CAST('pg_catalog.pg_operator' AS pg_catalog.regclass))

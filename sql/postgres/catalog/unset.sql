@@ -1,2 +1,3 @@
--- Undoes what the driver sets while it connects, since behind a pooler it would stay with the next user of the session.
+-- Undoes settings that the driver makes while it connects, because behind a pooler they would stay for the next user of
+-- the session.
 RESET extra_float_digits

@@ -1,7 +1,7 @@
--- Which values some columns take, as far as the catalogue knows without reading a row: the labels of an enum, a check
--- on the column, its default, and the values that the last ANALYZE noted, most common ones and bounds of the histogram
--- (those only where our role may read the column). The server locks a table in order to print an expression: none of a table that somebody holds or wants for
--- themselves.
+-- The values of some columns, as far as the catalog knows without reading a row: the labels of an enum, a check on the
+-- column, its default, and the values that the last ANALYZE noted, most common ones and bounds of the histogram (those
+-- only if our role may read the column). The server locks a table in order to print an expression: expressions of
+-- tables with an exclusive lock, granted or requested, are left out.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
 -- > column_name  the column

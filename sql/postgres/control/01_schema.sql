@@ -1,4 +1,4 @@
--- qmon's own schema. Does nothing where it exists, and then needs no right to create one.
+-- qmon's own schema. Does nothing if it exists; the right to create one is then not needed.
 DO $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('qmon control'));

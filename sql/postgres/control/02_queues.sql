@@ -1,5 +1,5 @@
--- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
--- Where the role qmon_monitor exists already, it may read the registry.
+-- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing if it exists. If
+-- the role qmon_monitor already exists, it may read the registry.
 DO $$
 DECLARE
     v_role text := pg_catalog.current_setting('role');

@@ -1,8 +1,9 @@
--- The pauses: who stopped the producers or consumers of which table, why, and until when; those that are over stay. And the
--- gate: what the trigger of a table that qmon has not installed asks; see actions/pause/gate. Does nothing where they
--- exist. A pause is in force while its switch, a sequence, says so: see probes/pauses.
--- It lets a row pass by returning it, where it is asked for each; what it returns for a statement means nothing.
--- That of one queue of several is given its name, too. The gate runs as its owner, since whoever inserts may have no right in this schema.
+-- The pauses: the operator, side, table, reason and end of each; past ones stay. And the gate: the function called by
+-- the trigger on a table that qmon has not installed; see actions/pause/gate. Does nothing if they exist. A pause is in
+-- force while its switch, a sequence, contains a later time: see probes/pauses.
+-- A row-level trigger lets a row pass by returning it; for a statement-level trigger the result has no meaning. That of
+-- one queue of several is given its name, too. The gate runs as its owner, because producers may have no right in this
+-- schema.
 DO $$
 DECLARE
     v_role text := pg_catalog.current_setting('role');

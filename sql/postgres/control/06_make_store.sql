@@ -4,7 +4,8 @@
 -- constraints and triggers do not come along. The caller's rights are those of the role that was set, or of the login.
 -- The description of the store must be that of the table, because other operators find the store by it. The schema in
 -- front of a type is not compared: whether format_type writes it depends on the caller's search_path.
--- Whoever makes one waits for others who do. Each row has a number of its own (qmon_row): rows may be equal, or have no key.
+-- Calls that create a store wait for each other. Each row has a number of its own (qmon_row): rows may be equal, or
+-- have no key.
 DO $$
 DECLARE
     v_role text := pg_catalog.current_setting('role');

@@ -1,3 +1,3 @@
--- A schema for queues, where there is none of that name yet.
+-- A schema for queues, if it does not exist yet.
 -- {schema} the schema
 CREATE SCHEMA IF NOT EXISTS {schema}

@@ -1,4 +1,4 @@
--- Proposed where a role may not read a table: what whoever owns the table would run.
+-- Proposed if a role may not read a table; the owner of the table would run it.
 -- {schema}  the table's schema
 -- {table}   the table
 -- {role}    the role that is to read it

@@ -1,4 +1,4 @@
--- Proposed where no index leads to the rows of one state: what whoever owns the table would run.
+-- Proposed if no index gives the rows of one state; the owner of the table would run it.
 -- {table}        the queue's table
 -- {columns}      the columns, in order
 -- {state}        column: the state

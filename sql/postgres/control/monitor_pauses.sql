@@ -1,2 +1,2 @@
--- Lets the watching role see who has paused whom.
+-- Lets the watching role read the pauses.
 GRANT SELECT ON qmon.pauses TO qmon_monitor

@@ -1,3 +1,3 @@
--- Lets the watching role see where a queue's sequence stands.
+-- Lets the watching role read the position of a queue's sequence.
 -- {sequence}  the sequence
 GRANT SELECT ON SEQUENCE {sequence} TO qmon_monitor

@@ -1,7 +1,7 @@
 -- Whether operations can be written down in this database.
 -- > recorded    the table of operations is there
 -- > writable    we may write into it, and use the functions that count operations and make stores
--- > can_create  we may make what is missing
+-- > can_create  true: our role may create the missing objects
 SELECT known.oid IS NOT NULL                                                         AS recorded,
        coalesce(has_schema_privilege(home.oid, 'USAGE')
            AND has_table_privilege(known.oid, 'SELECT') AND has_column_privilege(known.oid, 'id', 'INSERT')

@@ -1,4 +1,4 @@
--- Lets the acting role write down what it does: it begins operations, and counts and ends its own. It changes no row
+-- Lets the acting role record its operations: it begins operations, and counts and ends its own. It changes no row
 -- otherwise and deletes none.
 GRANT USAGE ON SCHEMA qmon TO qmon_operator;
 GRANT SELECT ON qmon.operations, qmon.stores TO qmon_operator;

@@ -1,5 +1,5 @@
--- Lets the acting role keep what an undo needs, in tables that a function makes for it; undo what was done, and lift what
--- was paused by a gate, before there was such a role.
+-- Lets the acting role save rows for an undo, in tables that a function creates; undo earlier operations, and end
+-- pauses of a gate from before there was such a role.
 DO $$
 DECLARE
     v_each record;

@@ -1,5 +1,5 @@
--- Writes a queue into the registry, or anew the queue of that name on the same table. Touches no row where another
--- table already goes by that name: the caller must say so.
+-- Writes a queue into the registry, or updates the queue with that name on the same table. Changes no row if another
+-- table already has that name: the caller must report it.
 -- :queue   the queue's name
 -- :design  the design's name
 -- :layout  the layout as JSON

@@ -1,2 +1,2 @@
--- The role that may watch. Nobody logs in with it: it is granted to those who may.
+-- The role that may watch. It cannot log in: it is granted to roles that can.
 CREATE ROLE qmon_monitor NOLOGIN

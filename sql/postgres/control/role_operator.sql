@@ -1,2 +1,2 @@
--- The role that may act on queues besides watching them. Nobody logs in with it: it is granted to those who may.
+-- The role that may act on queues and watch them. It cannot log in: it is granted to roles that can.
 CREATE ROLE qmon_operator NOLOGIN

@@ -1,32 +1,32 @@
--- Messages of a library's queue that are in one state, the oldest first, and what is known of each.
+-- Messages of a library's queue that are in one state, the oldest first, with their details.
 -- {table}     the table of messages
 -- {id}        column: the id
 -- {key}       the same, as a name alone
 -- {queue?}    column: the queue
--- {since?}    column: since when it is in this state
--- {owner?}    column: who works on it
--- {attempts?} column: how often it was popped
+-- {since?}    column: start time of this state
+-- {owner?}    column: its consumer
+-- {attempts?} column: number of pops
 -- {payload?}  column: the message
--- {error?}    column: why it failed last
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in this state
--- {holds!where}    condition: what the message and its error contain
+-- {holds!where}    condition: texts in the message and its error
 -- {late!where}     condition: for too long
--- {gone!where}     condition: whoever works on it is known to be gone
+-- {gone!where}     condition: its consumer is dead
 -- :proves     whether that condition is there
 -- :queue      the queue, NULL for the whole table
--- :ids        these only, a JSON array of rows; NULL: all
+-- :ids        only these, a JSON array of rows; NULL: all
 -- :payloads   with their payloads
--- :limit      so many at most
+-- :limit      maximum number of rows
 -- > id        id as text
--- > version   what changes when it is popped, or ended and tried again
--- > owner     who works on it, as the row says
+-- > version   columns that change when it is popped, or ended and retried
+-- > owner     its consumer, from the row
 -- > owner_state  dead, alive, unknown; none without an owner
--- > attempts  how often it was popped
+-- > attempts  number of pops
 -- > age_s     seconds in this state
 -- > late      for too long
--- > payload   its first characters; its size alone where it is large
--- > error     the newest end of why it failed last
--- > total     so many are in this state
+-- > payload   its first characters; only its size if it is large
+-- > error     the end of its last error
+-- > total     number of messages in this state
 SELECT
     {id!text} AS id,
     concat_ws('/', {owner?!text}, CAST({attempts?} AS bigint), extract(epoch FROM {since?!utc}),

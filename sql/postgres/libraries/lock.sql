@@ -1,19 +1,19 @@
--- Locks those of some messages that are still as the plan saw them. Passes over what others have locked.
+-- Locks those of some messages that are still as the plan saw them. Skips rows locked by other sessions.
 -- {table}     the table of messages
 -- {id}        column: the id
 -- {key}       the same, as a name alone
 -- {queue?}    column: the queue
--- {since?}    column: since when it is in this state
--- {owner?}    column: who works on it
--- {attempts?} column: how often it was popped
+-- {since?}    column: start time of this state
+-- {owner?}    column: its consumer
+-- {attempts?} column: number of pops
 -- {rows!where}     condition: the row is in this state
--- {still!where}    condition: what else was true of it, such as that its worker is gone
+-- {still!where}    condition: other facts about it, such as a dead worker
 -- :queue      the queue, NULL for the whole table
 -- :ids        these, a JSON array of rows
 -- :keys       their ids, an array as text
 -- :versions   which version of each is meant, an array as text
--- > key       the id of one that is still what the plan saw
--- > locked    we have locked it; otherwise somebody else has
+-- > key       the id of a message that has not changed since the plan
+-- > locked    true: we have locked it; false: another session has
 WITH same AS MATERIALIZED (
     SELECT q.{key} AS id, {id!text} AS key
     FROM {table} AS q

@@ -1,37 +1,38 @@
--- Who waits for a lock in this database and for whom: a row a pair, one without a blocker for each session that only
--- blocks. Parallel workers stand under their leader's number; of qmon's sessions there are those that hold up others.
--- pg_blocking_pids takes the lock manager for itself for a moment, so only waiting sessions are asked for.
--- :limit          so many waiting sessions at most, those that have waited longest
--- :chars          so many characters of a statement at most
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
+-- each session that only blocks. Parallel workers stand under their leader's number; of qmon's sessions there are those
+-- that hold up others. pg_blocking_pids takes the lock manager for itself for a moment, so only waiting sessions are
+-- asked for.
+-- :limit          maximum number of waiting sessions; those with the longest waits first
+-- :chars          maximum characters of a statement
 -- > session       its process id; 0 is a prepared transaction, which has none
--- > gid           name of the prepared transaction, else empty
--- > blocker       session that it waits for, 0 a prepared transaction; NULL where it waits for nobody
--- > blocker_gid   name of that prepared transaction, else empty
--- > ahead         the blocker does not hold the lock, but stands before it in the line for it
--- > holders       sessions that hold what it waits for, up to 20 of them with a row
--- > line          sessions that stand before it in the line; up to 3 of them with a row where nobody holds it
--- > waiting_s     seconds it has waited for the lock; before version 14 since its statement began: at most so long
+-- > gid           name of the prepared transaction, otherwise empty
+-- > blocker       session that it waits for, 0 is a prepared transaction; NULL if it waits for none
+-- > blocker_gid   name of that prepared transaction, otherwise empty
+-- > ahead         true: the blocker does not hold the lock, but waits for it ahead of this session
+-- > holders       sessions that hold the lock it waits for, up to 20 of them with a row
+-- > line          sessions ahead of it in the lock queue; up to 3 of them with a row if no session holds the lock
+-- > waiting_s     seconds it has waited for the lock; before version 14 since its statement began, the longest possible wait
 -- > mode          how it wants to lock
 -- > object        what
--- > table_id      the table that it belongs to, of a partition the topmost parent, where the server tells
+-- > table_id      its table, for a partition the topmost parent, if the server reports it
 -- > started_at    when the session began, seconds since the epoch
 -- > kind          client backend, autovacuum worker …
--- > state         active, idle in transaction …; prepared; gone where it has ended meanwhile
+-- > state         active, idle in transaction …; prepared; gone if it has ended
 -- > state_s       seconds in that state
 -- > transaction_s seconds since its transaction began, or was prepared
--- > login         who it is
+-- > login         its login
 -- > application   its application name
--- > host          where it comes from
--- > database      where it is connected
+-- > host          its host
+-- > database      its database
 -- > statement     its last statement, shortened
 -- > transactions  NULL: a session has one at most
 -- > isolation     empty: the server does not show it
 -- > batch_s       seconds since its last statement began
 -- > reads         NULL: not counted by session
--- > writes        NULL: likewise
+-- > writes        NULL: the same
 -- > memory        NULL: there are no grants
 -- > undone        NULL: a rollback takes no time
--- > threads       how many of its processes wait, parallel workers included; NULL: none
+-- > threads       number of its waiting processes, including parallel workers; NULL: none
 WITH locks AS MATERIALIZED (
     SELECT
         l.pid, l.locktype, l.relation, l.page, l.tuple, l.transactionid, l.classid, l.objid, l.objsubid, l.database,

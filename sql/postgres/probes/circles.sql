@@ -1,11 +1,11 @@
--- Who waits for a lock behind somebody who waits for one, too: where such pairs close to a circle, a deadlock is near.
--- Asked between polls, only while several sessions wait. pg_blocking_pids takes the lock manager for itself for a
--- moment, so a bounded few are asked for.
--- :limit        so many waiting sessions at most
--- :chars        so many characters of a statement at most
+-- Sessions that wait for a lock of a session that is waiting too: if such pairs form a circle, a deadlock is near. Read
+-- between polls, only while several sessions wait. pg_blocking_pids takes the lock manager for itself for a moment, so
+-- a bounded few are asked for.
+-- :limit        maximum number of waiting sessions
+-- :chars        maximum characters of a statement
 -- > session     its process id
 -- > blocker     session that it waits for, which waits as well
--- > table_id    table of the row or lock it waits for, where the server tells
+-- > table_id    table of the row or lock it waits for, if the server reports it
 -- > application its application name
 -- > statement   its statement, shortened
 WITH waiting AS MATERIALIZED (

@@ -1,15 +1,15 @@
--- The sessions of programs in this database, qmon's own left out: who they are, and what they ran last. What our role
+-- The sessions of programs in this database, without qmon's own, with their identity and last statement. What our role
 -- may not see of a session is NULL or empty. Grows with the number of sessions, not with the queues.
--- :limit        so many at most, those whose last statement is the newest
--- :chars        so many characters of a statement at most
+-- :limit        maximum number of sessions; those with the newest last statement first
+-- :chars        maximum characters of a statement
 -- > session     process id
 -- > started_at  when it began, seconds since the epoch
 -- > application its application name
--- > login       who it is
+-- > login       its login
 -- > state       active, idle, idle in transaction …; empty if it is not shown to our role or track_activities is off in it
 -- > begun_s     seconds since its last statement began
--- > quiet_s     seconds since its state last changed: for how long it has been idle, or at work
--- > wait_kind   class of what it waits for (Lock, Client, Timeout …), empty where it runs
+-- > quiet_s     seconds since its state last changed: how long it has been idle or active
+-- > wait_kind   class of its wait (Lock, Client, Timeout …), empty if it runs
 -- > statement   its last statement, shortened
 SELECT
     a.pid AS session,

@@ -1,8 +1,8 @@
 -- The statistics counters of the queue tables, by table id; reads no table.
--- A session adds to them at most once a second while it works, and where it falls idle within that second, ten seconds
--- later (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL; measured on 15 and 18). They stand still inside a long
+-- A session adds to them at most once a second while it works, and if it becomes idle within that second, ten seconds
+-- later (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL; measured on 15 and 18). They do not change inside a long
 -- transaction, and inserted, updated and deleted count rolled-back work; live, dead and modified_since_analyze count
--- committed work until vacuum or analyze sets them anew.
+-- committed work until vacuum or analyze sets them again.
 -- A parent counts nothing itself: the sums are of all below it.
 -- :tables table ids as an array, {1,2}
 -- > table_id               as asked
@@ -15,12 +15,12 @@
 -- > modified_since_analyze rows inserted, updated or deleted by committed transactions
 -- > vacuums                times vacuumed, by hand or not
 -- > analyzes               times analyzed, by hand or not
--- > bytes                  size of the main part as last counted: measured it would wait for who locks one of the tables
--- > called                 its name as the server writes it now; a mere number where it is gone
+-- > bytes                  size of the main part as last counted; measuring it would wait for table locks
+-- > called                 its name as the server writes it now; only a number if it is gone
 -- > readable               our role may read it
 -- > files                  a number made of the files that hold its rows: another one after TRUNCATE, or with other partitions
 -- > counted                always: PostgreSQL counts from the first row on
--- > partitions             NULL: what PostgreSQL counts does not hang on what it has in memory
+-- > partitions             NULL: PostgreSQL's counters do not depend on its cache
 -- > altered                NULL: the same
 WITH RECURSIVE part AS (
     SELECT t.id AS table_id, t.id

@@ -1,11 +1,11 @@
--- Open transactions that have drawn from a ring's sequences: what they have drawn can be proven to be neither a hole nor
--- an orphan before they end. Drawing locks the sequence until the transaction ends; see action/repair/drawing.
+-- Open transactions that have drawn from a ring's sequences: before they end, none of their numbers can be proven to be
+-- a hole or an orphan. Drawing locks the sequence until the transaction ends; see action/repair/drawing.
 -- :sequences       ids of the sequences as an array
 -- > sequence_id    the sequence
 -- > session        process id; 0: a prepared transaction
 -- > application    its application name
 -- > state          active, idle in transaction …
--- > transaction_s  seconds since its transaction began; NULL where that cannot be seen
+-- > transaction_s  seconds since its transaction began; NULL if that is not visible
 SELECT
     CAST(l.relation AS bigint) AS sequence_id,
     coalesce(l.pid, 0) AS session,

@@ -3,14 +3,14 @@
 -- {queue?}    column: the queue
 -- {blocker}   column: name of the blocker
 -- {holder?}   column: holder of the blocker
--- {held?}     column: time since when it is held
+-- {held?}     column: time when it was taken
 -- {rows!where}     condition: the row is in this state
 -- :limit      messages to read at most
 -- :most       rows to return at most, the most frequent blockers
--- > queue     the queue, NULL where the table holds one
+-- > queue     the queue, NULL if the table has only one
 -- > blocker   name of the blocker
 -- > holder    its holder
--- > held_s    seconds that it has been held; NULL if that is not known or infinite
+-- > held_s    seconds that it has been held; NULL if that is unknown or infinite
 -- > seen      messages read that wait for it
 SELECT
     r.queue,

@@ -1,6 +1,6 @@
 -- The newest row of a table to which rows are only ever added.
 -- {log}       the table
--- {id}        column: numbers its rows in the order in which they come
--- > last_id   the greatest number; NULL where there is no row
+-- {id}        column: numbers its rows in the order of insertion
+-- > last_id   the greatest number; NULL if there is no row
 SELECT CAST(max({id}) AS bigint) AS last_id
 FROM {log}

@@ -1,5 +1,5 @@
--- The same as group_states where the queue is in another table: rows are counted by what refers to it, and it is looked up
--- once for each.
+-- The same as group_states, if the queue is in another table: rows are counted by their reference to it, and it is
+-- looked up once for each.
 -- {table}     the group's table
 -- {by}        column of the row that refers to it
 -- {by_name}   that column's name
@@ -7,13 +7,13 @@
 -- {since?}    column: the time that the age is counted from
 -- {rows!where}     condition: the row is in this state
 -- {late!where}    condition: it has been so for too long
--- :state      what the state is called
--- :limit      so many queues at most, those with most messages
+-- :state      name of the state
+-- :limit      maximum number of queues; those with the most messages first
 -- > state     the same
--- > queue     the queue, NULL where the table holds one
+-- > queue     the queue, NULL if the table has only one
 -- > counted   messages
 -- > oldest_s  age of the oldest in seconds
--- > late      how many have been so for too long
+-- > late      number of messages in this state for too long
 SELECT
     CAST(:state AS text) AS state,
     r.queue,

@@ -1,10 +1,10 @@
--- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count.
--- Rows that a consumer has deleted without committing are still seen: they are told apart by the probe "held".
+-- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count. Rows that
+-- a consumer has deleted without committing are still visible: the probe "held" identifies them.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed
 -- :head          last known head id, NULL at first
--- :limit         look at so many rows at most
+-- :limit         maximum number of rows to read
 -- > head_id      id of the oldest message
 -- > oldest_s     its age in seconds
 -- > counted      rows seen, at most :limit

@@ -1,15 +1,15 @@
--- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages (of a
--- parent each partition).
--- Of a larger one no more than those pages are read, and what is found is a lower bound.
+-- A bounded count of a queue without any order, and its oldest message, if the table is small, at most 128 pages (each
+-- partition of a parent).
+-- Of a larger table only those pages are read, and the result is a lower bound.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
 -- :table_id      the table's oid
--- :limit         look at so many rows at most
+-- :limit         maximum number of rows to read
 -- > place        NULL: nothing leads from one poll to the next
 -- > head_id      NULL: no id
 -- > oldest_s     age in seconds of the oldest of the rows seen
 -- > counted      rows seen, at most :limit
--- > whole        nothing was left out but for what is beyond :limit
+-- > whole        true: only rows beyond :limit were left out
 WITH RECURSIVE part AS (
     SELECT CAST(:table_id AS oid) AS id
     UNION ALL

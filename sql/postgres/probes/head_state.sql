@@ -6,7 +6,7 @@
 -- {enqueued_at?} column: when it was pushed
 -- :ready         the state value of a ready message
 -- :head          last known head id, NULL at first
--- :limit         look at so many ready rows at most
+-- :limit         maximum number of ready rows to read
 -- > head_id      id of the oldest ready message
 -- > oldest_s     its age in seconds
 -- > counted      ready rows seen, at most :limit

@@ -1,10 +1,10 @@
--- The ready message that has been due longest, of a queue with a state column, and a bounded count of what is due.
+-- The ready message that has been due longest, of a queue with a state column, and a bounded count of due messages.
 -- {table}        the queue's table
 -- {id?}          column: the id
 -- {state}        column: the state
 -- {due_at}       column: when it is due
 -- :ready         the state value of a ready message
--- :limit         look at so many rows at most
+-- :limit         maximum number of rows to read
 -- > head_id      id of the message that has been due longest
 -- > oldest_s     seconds since it was due
 -- > counted      due rows seen, at most :limit

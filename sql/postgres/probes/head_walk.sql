@@ -1,5 +1,5 @@
--- The oldest ready message, where rows of every state lie in the index that has the order of pops, and a bounded count.
--- The walk begins at a place known from an earlier poll, or at the beginning, and ends after :walk rows whatever they are.
+-- The oldest ready message, if the index with the order of pops contains rows of every state, and a bounded count. The
+-- walk begins at a place known from an earlier poll, or at the beginning, and ends after :walk rows whatever they are.
 -- {table}        the queue's table
 -- {id}           column: the order of pops (such as a queue date); several rows may have the same
 -- {message_id}   column: the id
@@ -7,9 +7,9 @@
 -- {enqueued_at?} column: when it was pushed
 -- :ready         the state value of a ready message
 -- :head          last known place, NULL at first
--- :limit         count so many ready rows at most
--- :walk          look at so many rows at most
--- > place        where the next walk may begin: the first ready row's place; without one that of the last row seen
+-- :limit         maximum number of ready rows to count
+-- :walk          maximum number of rows to read
+-- > place        place where the next walk may begin: the first ready row, or the last row read
 -- > head_id      id of the oldest ready message
 -- > oldest_s     its age in seconds
 -- > counted      ready rows seen, at most :limit

@@ -1,10 +1,10 @@
 -- Rows near the head that a transaction has locked or deleted (queues that delete on pop), by transaction.
--- A transaction that is over leaves its mark on the row too, so each is asked for. A savepoint has an id of its own, and
--- the server tells nobody whose it is; it is at least as new as its transaction's.
+-- A transaction that has ended also leaves its mark on the row, so each is checked. A savepoint has an id of its own,
+-- and the server does not show its transaction; the id is at least as new as that of the transaction.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- :head   last known head id, NULL at first
--- :limit  look at so many rows at most
+-- :limit  maximum number of rows to read
 -- > xid     transaction id as text
 -- > rows    rows it holds
 -- > running true while it has neither committed nor rolled back

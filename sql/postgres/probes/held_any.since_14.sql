@@ -1,7 +1,7 @@
--- Rows of a heap that a transaction has locked or deleted, by transaction; see "held". Reads its first 128 pages, so it
--- has all of them where the table is no larger.
+-- Rows of a heap that a transaction has locked or deleted, by transaction; see "held". Reads its first 128 pages, which
+-- are all of them if the table is no larger.
 -- {table} the queue's table
--- :limit  look at so many rows at most
+-- :limit  maximum number of rows to read
 -- > xid     transaction id as text
 -- > rows    rows it holds
 -- > running true while it has neither committed nor rolled back

@@ -1,7 +1,7 @@
 -- Due rows that a transaction has locked or deleted (queues that delete on pop), by transaction; see "held".
 -- {table}  the queue's table
 -- {due_at} column: when it is due
--- :limit   look at so many rows at most, those that have been due longest
+-- :limit   maximum number of rows to read; those due longest first
 -- > xid     transaction id as text
 -- > rows    rows it holds
 -- > running true while it has neither committed nor rolled back

@@ -1,7 +1,7 @@
 -- The newest rows that a transaction has locked or deleted (a stack, which deletes on pop), by transaction; see "held".
 -- {table} the queue's table
 -- {id}    column: the id; pops take the greatest
--- :limit  look at so many rows at most
+-- :limit  maximum number of rows to read
 -- > xid     transaction id as text
 -- > rows    rows it holds
 -- > running true while it has neither committed nor rolled back

@@ -1,11 +1,12 @@
--- Ready rows near the head that a transaction has locked or is marking as popped, by transaction; see "held". For tables
--- without a state for what is in progress: until its consumer commits, a message looks ready to everybody else.
+-- Ready rows near the head that a transaction has locked or is marking as popped, by transaction; see "held". For
+-- tables without a state for messages in progress: until its consumer commits, a message looks ready to all other
+-- sessions.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- {state} column: the state
 -- :ready  the state value of a ready message
 -- :head   last known head id, NULL at first
--- :limit  look at so many rows at most
+-- :limit  maximum number of rows to read
 -- > xid     transaction id as text
 -- > rows    rows it holds
 -- > running true while it has neither committed nor rolled back

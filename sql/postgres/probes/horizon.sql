@@ -1,22 +1,21 @@
--- Who holds the horizon: no row that died after it can be removed by vacuum. The oldest first; reads no table.
--- A session holds it by the id of its transaction and by what its running statement may still see, and only in its own
--- database; a standby's feedback and a slot hold it in all. Vacuum itself does not hold it. Of our own sessions the one
--- that asks is left out.
--- :limit          so many holders at most
--- :chars          so many characters of a statement at most
+-- The holders of the horizon: vacuum cannot remove rows that died after it. The oldest first; reads no table. A session
+-- holds it by the id of its transaction and by what its running statement may still see, and only in its own database;
+-- a standby's feedback and a slot hold it in all. Vacuum itself does not hold it. Our session that asks is left out.
+-- :limit          maximum number of holders
+-- :chars          maximum characters of a statement
 -- > kind          session, prepared, slot, standby
--- > session       its process id, 0 where it has none
--- > name          of the prepared transaction, slot or standby, else empty
+-- > session       its process id, 0 if it has none
+-- > name          name of the prepared transaction, slot or standby, otherwise empty
 -- > xid           transaction id that it holds at
 -- > age           transaction ids drawn since
--- > held_s        seconds since its transaction began, or was prepared; NULL: not known
+-- > held_s        seconds since its transaction began, or was prepared; NULL: unknown
 -- > started_at    when the session began, seconds since the epoch
--- > state         active, idle in transaction …; prepared; of a slot whether somebody reads it
+-- > state         active, idle in transaction …; prepared; for a slot, in use or no reader
 -- > state_s       seconds in that state
--- > login         who it is
+-- > login         its login
 -- > application   its application name
--- > host          where it comes from
--- > database      where it is connected; of a standby and of a slot for all databases empty
+-- > host          its host
+-- > database      its database; empty for a standby and for a slot of all databases
 -- > statement     its last statement, shortened
 SELECT
     h.kind,
@@ -66,7 +65,7 @@ FROM (
     UNION ALL
     SELECT
         'slot', s.active_pid, s.slot_name, s.xmin, true, NULL, NULL,
-        CASE WHEN s.active THEN 'in use' ELSE 'nobody reads it' END,
+        CASE WHEN s.active THEN 'in use' ELSE 'no reader' END,
         NULL, NULL, NULL, NULL, s.database, NULL
     FROM pg_replication_slots AS s
     WHERE s.xmin IS NOT NULL

@@ -2,7 +2,7 @@
 -- {table}   the queue's table
 -- {state}   column: the state
 -- :value    the state value
--- :limit    count at most so many
+-- :limit    maximum count
 -- > counted rows seen, at most :limit
 SELECT CAST(count(*) AS int) AS counted
 FROM (SELECT 1 FROM {table} WHERE {state} = :value LIMIT :limit) AS s

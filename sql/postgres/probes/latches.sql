@@ -1,11 +1,11 @@
--- Who waits for a latch on a page of a queue's table, or of an index of it. The server does not say which page it is, but
--- a session that waits has locked the tables it works on. Asked only after somebody was seen to wait so.
+-- Sessions that wait for a latch on a page of a queue's table, or of an index of it. The server does not say which page
+-- it is, but a session that waits has locked the tables it works on. Read only after a session was seen in such a wait.
 -- :tables       table ids as an array, {1,2}
--- :chars        so many characters of a statement at most
+-- :chars        maximum characters of a statement
 -- > session     its process id
 -- > event       the wait
 -- > waiting_s   NULL: the server does not say
--- > table_id    a table of ours that it works on; NULL: none of these
+-- > table_id    one of our tables that it works on; NULL: none
 -- > index_id    NULL: the server does not say which of the table's pages
 -- > page        empty: the server does not say
 -- > application its application name

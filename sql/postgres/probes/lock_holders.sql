@@ -1,13 +1,14 @@
--- Who keeps even readers away from some tables: the session that holds a table, a partition or an index of it for itself,
--- or, where none does, the first that waits for that. Reads the catalogue and the lock table, and waits for no lock.
+-- Sessions that keep even readers away from some tables: the session with an exclusive lock on a table, a partition or
+-- an index of it, or, without one, the first session that waits for it. Reads the catalog and the lock table, and waits
+-- for no lock.
 -- :tables         table ids as an array, {1,2}
 -- > table_id      one of these
 -- > session       its process id; 0 is a prepared transaction, which has none
--- > gid           name of the prepared transaction, else empty
--- > waits         it does not hold the lock yet: readers stand behind it in the line
--- > login         who it is
+-- > gid           name of the prepared transaction, otherwise empty
+-- > waits         true: it still waits for the lock, and readers wait behind it
+-- > login         its login
 -- > application   its application name
--- > since_at      when its transaction began, or was prepared, seconds since the epoch; NULL where our role may not see it
+-- > since_at      when its transaction began, or was prepared, seconds since the epoch; NULL if our role may not see it
 -- > statement     its last statement, shortened
 WITH locks AS MATERIALIZED (
     SELECT l.pid, l.relation, l.locktype, l.mode, l.granted, l.transactionid, l.virtualtransaction

@@ -1,22 +1,22 @@
 -- The first messages of a queue that deletes on pop, for the queue screen. One that a running transaction has locked or
--- deleted is in progress, and its owner is that session; a savepoint's session is not known.
+-- deleted is in progress, and its owner is that session; a savepoint's session is unknown.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
--- {called!text}   columns: what a message is called by
+-- {called!text}   columns: the name of a message
 -- {enqueued_at?} column: when it was pushed
--- {attempts?}    column: how often it was popped
+-- {attempts?}    column: number of pops
 -- {payload?}     column: the message
 -- {error?}       column: its last error
--- {sized?}       the same column, where its type tells a value's size without unpacking it
+-- {sized?}       the same column, if its type gives the size without unpacking the value
 -- :head          last known head id, NULL at first
--- :limit         so many at most
+-- :limit         maximum number of rows
 -- > id           id as text
 -- > state        in_progress or ready
 -- > age_s        seconds since it was pushed; for a message in progress since its consumer's transaction began
 -- > owner        session that holds it
--- > attempts     how often it was popped
--- > payload      its first characters; its size alone where it is large
--- > error        the newest end of its last error
+-- > attempts     number of pops
+-- > payload      its first characters; only its size if it is large
+-- > error        the end of its last error
 SELECT
     m.id,
     CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,

@@ -3,31 +3,31 @@
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at
--- {empty!where}   condition: those without a value to go by, which come last
--- {list!where}    condition: of these the rows from where the page begins
--- {at?!text}      column: what the list goes by
--- {called!text}   columns: what a message is called by
+-- {empty!where}   condition: rows without a sort value, which come last
+-- {list!where}    condition: of these, the rows from the start of the page on
+-- {at?!text}      column: sort value of the list
+-- {called!text}   columns: the name of a message
 -- {since?}        column: the time that the age is counted from
--- {owner?}        column: who popped it
--- {attempts?}     column: how often it was popped
+-- {owner?}        column: its consumer
+-- {attempts?}     column: number of pops
 -- {payload?}      column: the message
 -- {error?}        column: its last error
--- {sized?}        the same column, where its type tells a value's size without unpacking it
--- :state          what the state is called
--- :walk           rows to look at, at most, with a value to go by, and without
--- :limit          so many of the list at most
+-- {sized?}        the same column, if its type gives the size without unpacking the value
+-- :state          name of the state
+-- :walk           maximum number of rows to read, with a sort value, and without
+-- :limit          maximum number of rows of the list
 -- > id            id as text
 -- > state         the same
 -- > age_s         seconds since that time
--- > owner         who popped it
--- > attempts      how often it was popped
--- > payload       its first characters; its size alone where it is large
--- > error         the newest end of its last error
--- > at            what the list goes by, as text
+-- > owner         its consumer
+-- > attempts      number of pops
+-- > payload       its first characters; only its size if it is large
+-- > error         the end of its last error
+-- > at            sort value of the list, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
--- > known         how many of them have a value to go by
--- > looked        how many they are
+-- > known         number of them with a sort value
+-- > looked        number of these rows
 SELECT
     m.id,
     CAST(:state AS text) AS state,

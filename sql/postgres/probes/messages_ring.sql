@@ -2,19 +2,19 @@
 -- several subscribers for the one whose position is furthest behind.
 -- {table}        the ring's table
 -- {slot}         column: the slot
--- {message_id}   column: the number of the message in the slot, NULL where there is none
+-- {message_id}   column: the number of the message in the slot, NULL if it is empty
 -- {enqueued_at?} column: when the message was pushed
 -- {payload?}     column: the message
--- {sized?}       the same column, where its type tells a value's size without unpacking it
+-- {sized?}       the same column, if its type gives the size without unpacking the value
 -- {size!int}     slots in the ring
 -- :pop_sequences ids of the pop sequences as an array, {1,2}: one, or one for each subscriber
--- :limit         so many at most
+-- :limit         maximum number of rows
 -- > id           the message's number
 -- > state        in_progress or ready
 -- > age_s        seconds since it was pushed
--- > owner        NULL: a ring does not say who drew a number
+-- > owner        NULL: a ring does not record who drew a number
 -- > attempts     NULL: a pop is final
--- > payload      its first characters; its size alone where it is large
+-- > payload      its first characters; only its size if it is large
 -- > error        NULL: a ring has no column for errors
 SELECT
     CAST(w.n AS text) AS id,

@@ -1,22 +1,22 @@
 -- Messages in progress for the queue screen, the longest-running first.
 -- {table}       the queue's table
--- {called!text}  columns: what a message is called by
+-- {called!text}  columns: the name of a message
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
--- {owner?}      column: who popped it
--- {attempts?}   column: how often it was popped
+-- {owner?}      column: its consumer
+-- {attempts?}   column: number of pops
 -- {payload?}    column: the message
 -- {error?}      column: its last error
--- {sized?}      the same column, where its type tells a value's size without unpacking it
+-- {sized?}      the same column, if its type gives the size without unpacking the value
 -- :in_progress  the state value of a message in progress
--- :limit        so many at most
+-- :limit        maximum number of rows
 -- > id          id as text
 -- > state       always in_progress
 -- > age_s       seconds since it was popped
--- > owner       who popped it
--- > attempts    how often it was popped
--- > payload     its first characters; its size alone where it is large
--- > error       the newest end of its last error
+-- > owner       its consumer
+-- > attempts    number of pops
+-- > payload     its first characters; only its size if it is large
+-- > error       the end of its last error
 SELECT
     m.seen_id AS id,
     'in_progress' AS state,

@@ -1,5 +1,5 @@
 -- The newest id that was committed, for a standby: it has no sequences that tell. Sought at the end of an index.
 -- {table}   the queue's table
 -- {message_id} column: the id
--- > last_id the greatest id; NULL where there is no row
+-- > last_id the greatest id; NULL if there is no row
 SELECT CAST(max({message_id}) AS bigint) AS last_id FROM {table}

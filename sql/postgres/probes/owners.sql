@@ -1,24 +1,24 @@
--- Who has popped the messages in progress, and what that proves, of the longest-running ones. The same words as
+-- The owners of the longest-running messages in progress, and the proof about each. The same words as
 -- action/operate/choose.
 -- {table}       the queue's table
--- {called!text}  columns: what a message is called by
+-- {called!text}  columns: the name of a message
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
--- {order}       the same column where an index leads along it, else the state, which is the same for all and sorts none
--- {owner?}      column: who popped it
--- {lease?}      column: until when it is taken
+-- {order}       the same column if an index gives its order, otherwise the state, which is equal for all rows and sorts nothing
+-- {owner?}      column: its consumer
+-- {lease?}      column: end of its lease
 -- {beat?}       column: when its owner was last heard of
--- {attempts?}   column: how often it was popped
+-- {attempts?}   column: number of pops
 -- :in_progress  the state value of a message in progress
--- :kind         what the owner proves: session, lease, heartbeat, name; none without an owner
--- :sees         whether the sessions of others can be seen
+-- :kind         kind of the owner: session, lease, heartbeat, name; none without an owner
+-- :sees         whether our role can see other sessions
 -- :vanished     whether a session that is gone proves that its consumer is dead
 -- :timeout      seconds after which a heartbeat is stale
--- :limit        so many at most
+-- :limit        maximum number of rows
 -- > id          id as text
--- > owner       who popped it, as the row says
+-- > owner       its consumer, from the row
 -- > owner_state dead, alive, unknown; none without an owner
--- > attempts    how often it was popped
+-- > attempts    number of pops
 -- > age_s       seconds since it was popped
 WITH living AS MATERIALIZED (
     SELECT a.pid, a.pid || '/' || CAST(floor(extract(epoch FROM a.backend_start)) AS bigint) AS name

@@ -3,8 +3,8 @@
 -- :tables       table ids as an array, {1,2}
 -- > table_id    one of these
 -- > column_name a column that is masked for our role; NULL: rows are hidden
--- > why         what hides them
--- > helps       who sees all
+-- > why         the reason why they are hidden
+-- > helps       who can see all rows or values
 WITH masking AS MATERIALIZED (
     SELECT DISTINCT l.provider
     FROM pg_catalog.pg_shseclabel AS l
@@ -16,16 +16,16 @@ WITH masking AS MATERIALIZED (
 SELECT
     CAST(t.id AS bigint) AS table_id,
     CAST(NULL AS text) AS column_name,
-    CAST('row level security: our role sees a part of the rows' AS text) AS why,
-    CAST('an owner of the table, or BYPASSRLS, sees all' AS text) AS helps
+    CAST('row-level security: your role sees only some of the rows' AS text) AS why,
+    CAST('the table owner and roles with BYPASSRLS see all rows' AS text) AS helps
 FROM unnest(CAST(:tables AS oid[])) AS t(id)
 WHERE row_security_active(t.id)
 UNION ALL
 SELECT
     CAST(a.attrelid AS bigint),
     CAST(a.attname AS text),
-    'column ' || a.attname || ' is masked for our role (' || k.provider || ')',
-    'a role without masks'
+    'column ' || a.attname || ' is masked for your role (' || k.provider || ')',
+    'use a role without masks'
 FROM masking AS k
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = ANY (CAST(:tables AS oid[])) AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_seclabel AS l ON l.objoid = a.attrelid AND l.classoid = CAST('pg_catalog.pg_class' AS regclass)

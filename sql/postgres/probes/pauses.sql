@@ -1,10 +1,10 @@
--- The pauses that are in force: recorded, and their switch says so.
+-- The pauses in force: they are recorded, and their switch contains a later time.
 -- > queue    the queue's name
 -- > about    its table
 -- > side     producers or consumers
 -- > since_at when it began, seconds since the epoch
 -- > until_at when it ends
--- > by       who paused
+-- > by       the operator who paused
 -- > reason   why
 -- > way      switch or gate
 SELECT p.queue,

@@ -1,7 +1,7 @@
 -- Whether this database records pauses, and operations, that our role may read, in tables that are trusted: see
 -- catalog/trust.
 -- > readable    pauses
--- > operations  what operators have done
+-- > operations  operations
 SELECT coalesce(bool_or(k.trusted) FILTER (WHERE k.relname = 'pauses'), false)     AS readable,
        coalesce(bool_or(k.trusted) FILTER (WHERE k.relname = 'operations'), false) AS operations
 FROM (

@@ -2,7 +2,7 @@
 -- from its first call on, whatever its plan.
 -- > read_at server clock, seconds since the epoch
 -- > kept    it can be read
--- > why     why it cannot, else empty
+-- > why     the reason why it cannot, otherwise empty
 -- > home    the schema that it is in; empty: it is not installed here
 SELECT
     CAST(extract(epoch FROM clock_timestamp()) AS float8) AS read_at,

@@ -1,20 +1,20 @@
--- What the statements that take or change rows of a queue's table have read since pg_stat_statements began to count them, and how
--- long they took. A statement is found by the names in its text; those of qmon are left out. By which plan a call ran, nobody has
--- counted. Needs pg_read_all_stats.
+-- Rows and pages read by the statements that pop or change rows of a queue's table, since pg_stat_statements began to
+-- count them, and their durations. A statement is recognized by the names in its text; qmon's own are left out. The
+-- plan of a single call is not recorded. Needs pg_read_all_stats.
 -- {counts}       the function pg_stat_statements, with its schema: sessions that watch may not read views of others
 -- :name          the table's name
 -- :pops          names of functions that pop, as an array
--- :limit         so many statements at most
--- :chars         so much of a statement's text
+-- :limit         maximum number of statements
+-- :chars         maximum characters of a statement
 -- > statement_id its number in pg_stat_statements
 -- > plan_id      empty: not known
 -- > routine      empty: the text says which function is called
--- > age_s        NULL: not known
+-- > age_s        NULL: unknown
 -- > forced       false: plans are not forced here
 -- > calls        all calls so far
 -- > reads        pages that they have touched, in memory or not
 -- > spent_s      seconds that they took
--- > calls_before 0: before is what was read before
+-- > calls_before 0: before is the earlier reading
 -- > reads_before 0
 -- > spent_before_s NULL
 -- > statement    the beginning of its text

@@ -2,10 +2,10 @@
 -- seek each, whatever the depth.
 -- {table}        the queue's table
 -- {message_id}   column: the id of the message
--- {id}           column: what orders the messages of one priority
+-- {id}           column: the order of messages with the same priority
 -- {priority}     column: the priority
 -- {enqueued_at?} column: when the message was pushed
--- :limit         so many priorities at most
+-- :limit         maximum number of priorities
 -- > priority     the priority
 -- > head_id      id of its oldest ready message
 -- > oldest_s     seconds since that was pushed

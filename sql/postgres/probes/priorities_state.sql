@@ -1,13 +1,13 @@
--- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an
+-- The oldest ready message of each priority, if the table has a state column. Goes from priority to priority along an
 -- index that leads by it, so it costs one seek each, whatever the depth.
 -- {table}        the queue's table
 -- {message_id}   column: the id of the message
--- {id}           column: what orders the messages of one priority
+-- {id}           column: the order of messages with the same priority
 -- {priority}     column: the priority
 -- {enqueued_at?} column: when the message was pushed
 -- {state}        column: the state
 -- :ready         the state value of a ready message
--- :limit         so many priorities at most
+-- :limit         maximum number of priorities
 -- > priority     the priority
 -- > head_id      id of its oldest ready message
 -- > oldest_s     seconds since that was pushed

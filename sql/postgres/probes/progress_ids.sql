@@ -1,9 +1,9 @@
--- Ids in progress, for tables where no column says since when: qmon watches them itself.
+-- Ids in progress, for tables without a start time: qmon measures the time itself.
 -- {table}      the queue's table
--- {called!text} columns: what a message is called by
+-- {called!text} columns: the name of a message
 -- {state}      column: the state
 -- :in_progress the state value of a message in progress
--- :limit       so many at most
+-- :limit       maximum number of rows
 -- > id         id as text
 SELECT {called!text} AS id
 FROM {table}

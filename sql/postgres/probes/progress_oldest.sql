@@ -4,10 +4,10 @@
 -- {started_at} column: when it was popped
 -- :in_progress the state value of a message in progress
 -- :timeout     seconds after which it is stuck
--- :limit       look at so many rows at most
+-- :limit       maximum number of rows to read
 -- > in_progress rows seen, at most :limit
--- > timed       how many of them have a usable start time
--- > stuck       how many of these are beyond the timeout
+-- > timed       number of them with a usable start time
+-- > stuck       number of these beyond the timeout
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
     SELECT {started_at!moment} AS started_at

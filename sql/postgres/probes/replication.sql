@@ -1,18 +1,18 @@
--- The server that answers, and the copies that it feeds: those that stream its log, and physical slots that nobody reads. Reads
--- no table. Without pg_read_all_stats there is no more of a copy than that it is there.
--- > name        cluster_name, else the address at which the server was reached; of a copy its name, else its address
--- > host        of the server that answers its address and port (empty over a socket: the port), else empty
+-- The server that answers, and its replicas: those that stream its log, and physical slots without a reader. Reads no
+-- table. Without pg_read_all_stats there is no more of a copy than that it is there.
+-- > name        cluster_name, or the address at which the server was reached; for a replica its name or address
+-- > host        address and port of the answering server (empty over a socket: the port), otherwise empty
 -- > local       it is the server that answers
 -- > role        primary, secondary; empty: it is the only one
 -- > state       of a copy the server's word: startup, catchup, streaming; of a secondary whether it receives log
--- > timeline    of the server that answers: one more with each promotion; NULL: not known
--- > healthy     a copy is streaming; NULL: not known
--- > synchronous commits wait for it; NULL: not known
--- > connected   it is; NULL: not known
+-- > timeline    of the server that answers: one more with each promotion; NULL: unknown
+-- > healthy     a copy is streaming; NULL: unknown
+-- > synchronous commits wait for it; NULL: unknown
+-- > connected   it is; NULL: unknown
 -- > suspended   why nothing moves; empty: it does
--- > unsent      bytes of log that were not sent to it yet; of a slot those that are kept for it; NULL: not known
--- > unredone    bytes of log that were sent and that it has not replayed; NULL: not known
--- > behind_s    seconds that the last commits took until they were replayed there; NULL: not known, or nothing was written
+-- > unsent      bytes of log that were not sent to it yet; of a slot those that are kept for it; NULL: unknown
+-- > unredone    bytes of log that were sent and that it has not replayed; NULL: unknown
+-- > behind_s    seconds that the last commits took until they were replayed there; NULL: unknown, or nothing was written
 WITH here AS (
     SELECT
         pg_is_in_recovery() AS standby,

@@ -1,10 +1,10 @@
 -- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
--- slots. A slot holds message n where its message id is n. Up to pop_last a slot without its message is one that has been
--- popped, or one whose message is still to come: the two look the same, so the latter are not counted.
--- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: see "ring".
+-- slots. A slot holds message n if its message id is n. Up to pop_last a slot without its message is one that
+-- has been popped, or one whose message is still to come: the two look the same, so the latter are not counted.
+-- The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {message_id}    column: the message in the slot, NULL where there is none
+-- {message_id}    column: the message in the slot, NULL if it is empty
 -- {enqueued_at?}  column: when the message was pushed
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
@@ -12,10 +12,10 @@
 -- :window         numbers to look at behind each position, and for the oldest ready message
 -- > push_last     last number drawn by a producer
 -- > pop_last      last number drawn by a consumer
--- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
+-- > push_open     numbers near push_last, beyond pop_last, without a message yet
 -- > push_open_ahead the same
 -- > pop_waiting   numbers that consumers have drawn ahead of all producers
--- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH pos AS MATERIALIZED (
     SELECT

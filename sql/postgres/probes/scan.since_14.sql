@@ -5,9 +5,9 @@
 -- :first_page    the first page of the range
 -- :end_page      the page that the range ends before
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        rows that are due, those held by a consumer included
--- > in_progress  NULL: held rows are told by their locks
+-- > in_progress  NULL: the locks show the held rows
 -- > timed        NULL: no such state
 -- > stuck        NULL: no such state
 -- > scheduled    not due yet

@@ -1,14 +1,14 @@
--- Counts one range of a table's pages, of a queue that deletes on pop. Reads those pages and no others: each place that a
--- row may have there is asked for, since this server knows no range of them.
+-- Counts one range of a table's pages, of a queue that deletes on pop. Reads only those pages: it asks for each
+-- possible position of a row there, because this server has no range of positions.
 -- {part}         the table, or one of its partitions
 -- {due_at?}      column: when a message is due
 -- {enqueued_at?} column: when it was pushed
 -- :first_page    the first page of the range
 -- :end_page      the page that the range ends before
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        rows that are due, those held by a consumer included
--- > in_progress  NULL: held rows are told by their locks
+-- > in_progress  NULL: the locks show the held rows
 -- > timed        NULL: no such state
 -- > stuck        NULL: no such state
 -- > scheduled    not due yet

@@ -4,7 +4,7 @@
 -- > part_id     oid
 -- > part_schema its schema
 -- > part_name   its name
--- > pages       pages of its rows; NULL where it has no pages to read (a foreign table, a view), or our role may not read
+-- > pages       pages of its rows; NULL if it has no pages to read (a foreign table, a view), or our role may not read
 --               them by themselves, or not all of them
 -- > rows_there  NULL: not needed here
 -- > place       NULL: its rows are known by their pages

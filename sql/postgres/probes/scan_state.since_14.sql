@@ -7,23 +7,23 @@
 -- :first_page    the first page of the range
 -- :end_page      the page that the range ends before
 -- :ready         the state value of a ready message
--- :in_progress   the state value in progress, NULL where there is none
--- :done          the state value of a finished message, NULL where there is none
--- :dead          the state value of a dead message, NULL where there is none
+-- :in_progress   the state value in progress, NULL if there is none
+-- :done          the state value of a finished message, NULL if there is none
+-- :dead          the state value of a dead message, NULL if there is none
 -- :timeout       seconds after which a message in progress is stuck
 -- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
 -- > rows_seen    rows that are not finished
 -- > ready        ready and due
 -- > in_progress  in progress
--- > timed        those in progress of which it is known since when
+-- > timed        messages in progress with a known start time
 -- > stuck        those in progress for longer than the timeout
 -- > scheduled    ready but not due yet
 -- > dead         dead
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   when the one longest in progress was popped, seconds since the epoch
 -- > next_place   NULL: ranges are of pages
--- > strange      in a state that is not known, or in none (NULL)
+-- > strange      in a state that is unknown, or in none (NULL)
 -- > strange_first  the first of these states as text, at most 100 characters
 -- > strange_last  the last of them
 SELECT

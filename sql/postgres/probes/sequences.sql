@@ -1,7 +1,7 @@
 -- The last number each sequence has issued.
 -- :sequences sequence ids as an array, {1,2}
 -- > sequence_id as asked
--- > last_value  last number issued; NULL where none was yet, or where our role may not see it
+-- > last_value  last number issued; NULL if there is none yet, or if our role may not see it
 -- > visible     false where our role may not see it
 SELECT
     CAST(s.id AS bigint) AS sequence_id,

@@ -1,7 +1,8 @@
--- The same as `sequences`, after a lock on one of them was not to be had: without those that somebody locks, or wants to.
+-- The same as `sequences`, after a lock on one of them could not be taken: without those with an exclusive lock,
+-- granted or requested.
 -- :sequences sequence ids as an array, {1,2}
 -- > sequence_id as asked
--- > last_value  last number issued; NULL where none was yet, or where our role may not see it
+-- > last_value  last number issued; NULL if there is none yet, or if our role may not see it
 -- > visible     false where our role may not see it
 WITH locked AS MATERIALIZED (
     SELECT l.relation

@@ -3,19 +3,19 @@
 -- > started_at     when the server started, seconds since the epoch: a later value means a restart
 -- > stats_reset_at when this database's counters were last reset, NULL if never
 -- > in_recovery    true on a standby
--- > replay_paused  true where somebody has paused the replay of the primary's log
+-- > replay_paused  true if the replay of the primary's log was paused
 -- > behind_s       seconds since what was replayed last was committed, 0 where all that came was replayed; NULL on a primary,
 --                  and where nothing was replayed since the start
 -- > sessions       sessions connected to this database, without qmon's own
 -- > sessions_used  sessions of programs in all databases, each of which takes a connection; NULL if our role sees only its own
 -- > sessions_limit connections that programs may have in total: max_connections without those reserved for administrators
--- > pollers        sessions of qmons that poll this database, ours among them; application names are shown to every role
+-- > pollers        sessions of qmons that poll this database, including ours; every role can see application names
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
 -- > deadlocks      deadlocks since the reset
 -- > sees_sessions  false if our role sees only its own sessions
 -- > untracked      sessions of programs in which track_activities is off, as far as our role may see them
--- > counts         false if track_counts is off for this database or server: the counters of tables stand still
+-- > counts         false if track_counts is off for this database or server: the counters of tables do not change
 -- > role           our role, quoted, for the GRANT that would help
 SELECT
     CAST(extract(epoch FROM clock_timestamp()) AS float8) AS now_at,

@@ -1,9 +1,9 @@
 -- The settings of this server and database that a queue feels, and those of its tables. Reads no table. Settings of
--- our role or our connection do not apply to other sessions: for these the value that the database sets for all, else NULL.
+-- our role or our connection do not apply to other sessions: for these the value that the database sets for all, otherwise NULL.
 -- :tables  table ids as an array, {1,2}
 -- > name   the name of the setting
--- > object the table, or the first of several alike and how many more there are; empty: it is no setting of a table
--- > value  NULL: what other sessions have is not known
+-- > object the table, or the first of several with the same value and the number of the others; empty: not a setting of a table
+-- > value  NULL: unknown for other sessions
 WITH RECURSIVE part AS (
     SELECT t.id FROM unnest(CAST(:tables AS oid[])) AS t(id)
     UNION

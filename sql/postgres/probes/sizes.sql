@@ -1,5 +1,5 @@
--- The sizes of a queue's table and its indexes. Measuring waits for who locks the table, so that each table is asked apart.
--- A parent is as large as its partitions, an index of the parent as theirs.
+-- The sizes of a queue's table and its indexes. Measuring waits for sessions that lock the table, so each table is
+-- measured separately. A parent is as large as its partitions, an index of the parent as theirs.
 -- :table_id   the table
 -- > table_id  as asked
 -- > index_id  the index; 0: the table itself

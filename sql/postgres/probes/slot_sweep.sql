@@ -1,21 +1,21 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads so
--- many slots by their key, whatever the depth.
+-- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
+-- fixed number of slots by their key, whatever the depth.
 -- {table}          the ring's table
 -- {slot}           column: the slot
--- {turn}           column: whose turn it is
+-- {turn}           column: the turn
 -- {message_id}     column: the message's number
--- {enqueued_at}    column: when the slot was last written; in the future where it never was
+-- {enqueued_at}    column: time when the slot was last written; in the future if it never was
 -- :from_slot       look from this slot on
 -- :to_slot         up to this one
 -- :push_sequence   id of the push sequence
 -- :pop_sequences   ids of the pop sequences as an array
--- :min_age_s       the slot has not moved for so many seconds
+-- :min_age_s       minimum seconds since the slot was last written
 -- > from_slot      as asked
 -- > push_last      last number drawn by a producer
 -- > pop_last       last number that every consumer's side has drawn
 -- > holes          numbers drawn by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number was drawn by consumers, not popped
+-- > orphans        messages whose number consumers have drawn but not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH pos AS MATERIALIZED (

@@ -1,12 +1,13 @@
 -- The statistics that plans are made by, of the tables of the queues; reads no table.
--- Of a parent they are the sums of its partitions, since the plans read these; it was updated when the last of them was.
+-- For a parent they are the sums of its partitions, because the plans read these; it was updated when the last of them
+-- was.
 -- :tables          table ids as an array, {1,2}
 -- > table_id       as asked
 -- > estimated_rows rows when they were last updated; NULL: never
 -- > rows           rows now, as the server counts them
 -- > modified       rows inserted, updated or deleted since
 -- > updated_at     when, seconds since the epoch; NULL: never since the counters were reset
--- > updates        how often since the counters were reset
+-- > updates        number since the counters were reset
 WITH RECURSIVE part AS (
     SELECT t.id AS table_id, t.id
     FROM unnest(CAST(:tables AS oid[])) AS t(id)

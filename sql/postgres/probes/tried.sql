@@ -1,11 +1,11 @@
--- The message at the head of a queue that pops in a transaction, and the mark that the last transaction left on it that
--- took or locked it: a mark that changes while the message stays says that it was popped and given back.
+-- The message at the head of a queue that pops in a transaction, and the mark of the last transaction that took or
+-- locked it: if the mark changes while the message stays, the message was popped and given back.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- :head   last known head id, NULL at first
 -- > id       id as text
 -- > attempts NULL: no column counts them
--- > mark     transaction id as text, 0 where nobody has touched it
+-- > mark     transaction id as text, 0 if no transaction has locked or changed it
 SELECT CAST(h.id AS text) AS id, CAST(NULL AS int) AS attempts, CAST(h.mark AS text) AS mark
 FROM (
     SELECT {id} AS id, xmax AS mark

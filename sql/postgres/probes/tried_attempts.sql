@@ -1,14 +1,14 @@
--- Of the first ready messages the one that has been popped most often, where a column counts that.
+-- The most often popped of the first ready messages, if a column counts pops.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {message_id} column: the id of the message
 -- {state}      column: the state
--- {attempts}   column: how often it was popped
+-- {attempts}   column: number of pops
 -- :ready       the state value of a ready message
 -- :head        last known head id, NULL at first
--- :limit       look at so many rows
+-- :limit       number of rows to read
 -- > id         id as text
--- > attempts   how often it was popped
+-- > attempts   number of pops
 -- > mark       empty
 SELECT CAST(h.id AS text) AS id, coalesce(CAST(h.attempts AS int)) AS attempts, CAST('' AS text) AS mark
 FROM (

@@ -1,4 +1,4 @@
--- The message at the head of a queue with a state column that nobody counts the attempts of, and its mark; see "tried".
+-- The message at the head of a queue with a state column but without a count of attempts, and its mark; see "tried".
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- {state} column: the state
@@ -6,7 +6,7 @@
 -- :head   last known head id, NULL at first
 -- > id       id as text
 -- > attempts NULL: no column counts them
--- > mark     transaction id as text, 0 where nobody has touched it
+-- > mark     transaction id as text, 0 if no transaction has locked or changed it
 SELECT CAST(h.id AS text) AS id, CAST(NULL AS int) AS attempts, CAST(h.mark AS text) AS mark
 FROM (
     SELECT {id} AS id, xmax AS mark

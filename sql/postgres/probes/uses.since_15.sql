@@ -1,7 +1,8 @@
 -- How the tables of the queues and their indexes are used, from statistics counters; reads no table.
--- Our own session reads queues, too: what it has read and not yet handed in stands beside the totals, and asking for
--- it hands it in with the end of the transaction.
--- A parent is used where its partitions are: the sums are of these, an index of the parent with theirs.
+-- Our own session reads queues, too: its reads that are not yet reported are listed next to the totals, and reading
+-- them reports them at the end of the transaction.
+-- A parent is used if its partitions are used: the sums are those of the partitions, and an index of the parent
+-- includes theirs.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself
@@ -22,7 +23,7 @@
 -- > io_waits     NULL: not counted
 -- > ghosted      NULL: not counted
 -- > escalations_tried NULL: locks are not escalated
--- > escalations  NULL: likewise
+-- > escalations  NULL: the same
 -- > sequential   NULL: there is no such option
 -- > ghosts       of a table its dead rows
 -- > own_scans  scans begun by our own session and not handed in yet

@@ -1,6 +1,7 @@
 -- How the tables of the queues and their indexes are used, from statistics counters; reads no table.
 -- What our own session has read is in the totals as well, and not known before version 15.
--- A parent is used where its partitions are: the sums are of these, an index of the parent with theirs.
+-- A parent is used if its partitions are used: the sums are those of the partitions, and an index of the parent
+-- includes theirs.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself
@@ -9,8 +10,8 @@
 -- > scans      scans begun
 -- > rows_read  rows or index entries that scans have returned
 -- > pages      pages touched
--- > own_rows   NULL: not known
--- > own_pages  NULL: not known
+-- > own_rows   NULL: unknown
+-- > own_pages  NULL: unknown
 -- > bytes      NULL: see "sizes"
 -- > latch_waits  NULL: not counted
 -- > latch_wait_s NULL: not counted
@@ -21,10 +22,10 @@
 -- > io_waits     NULL: not counted
 -- > ghosted      NULL: not counted
 -- > escalations_tried NULL: locks are not escalated
--- > escalations  NULL: likewise
+-- > escalations  NULL: the same
 -- > sequential   NULL: there is no such option
 -- > ghosts       of a table its dead rows
--- > own_scans  NULL: not known
+-- > own_scans  NULL: unknown
 WITH RECURSIVE part AS (
     SELECT r.table_id, r.id AS root, r.id, r.role
     FROM (

@@ -1,9 +1,9 @@
--- What the sessions that are at work wait for at this moment; parallel workers count by themselves, qmon's own sessions
--- are left out. If track_activities is off in a session, only its wait is shown: it counts unless it waits for its
--- client's next statement.
--- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU where the session runs
--- > event    name of the wait; empty where the session runs
--- > sessions how many sessions
+-- Current waits of active sessions; parallel workers count separately, qmon's own sessions are left out. If
+-- track_activities is off in a session, only its wait is shown: it counts unless it waits for its client's next
+-- statement.
+-- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU if the session runs
+-- > event    name of the wait; empty if the session runs
+-- > sessions number of sessions
 SELECT
     coalesce(a.wait_event_type, 'CPU') AS kind,
     coalesce(a.wait_event, '') AS event,

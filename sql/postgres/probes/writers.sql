@@ -1,4 +1,4 @@
--- Running transactions that have written, so that a row's xmax tells who holds it (queues that delete on pop).
+-- Running transactions that have written, so that a row's xmax identifies its holder (queues that delete on pop).
 -- Subtransactions hold a lock of their own, so they are found too.
 -- > xid           transaction id as text
 -- > session       its session; 0 is a prepared transaction, which has none

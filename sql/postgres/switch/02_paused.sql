@@ -1,11 +1,11 @@
--- What a paused producer (p_side 'producers') or consumer ('consumers') comes to: an error that is worth another try later,
--- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if it asked to wait, the end of
--- the pause. Called by push and pop, which then have drawn no number and touched no row.
+-- Stops a paused producer (p_side 'producers') or consumer ('consumers'): raises an error that can be retried later,
+-- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if the session asked to
+-- wait, waits for the end of the pause. Called by push and pop, which then have drawn no number and touched no row.
 --
 -- Settings of the session (SET, ALTER ROLE, or the connection's options):
---   qmon.pause_wait_ms  wait up to so many milliseconds before the error; 60,000 at most, since the statement's
---                       transaction is open meanwhile and keeps vacuum from tidying up;
---   qmon.let_through    'on': what an operator does passes.
+--   qmon.pause_wait_ms  maximum milliseconds to wait before the error; 60,000 at most, since the statement's
+--                       transaction stays open and keeps vacuum from removing dead rows;
+--   qmon.let_through    'on': pauses do not stop this session, which acts for an operator.
 -- {push_until}      the sequence for producers
 -- {pop_until}       the sequence for consumers
 -- {paused}          the function

@@ -1,4 +1,4 @@
--- Takes the switch of a queue away; what is not there is passed over.
+-- Drops the switch of a queue. Skips objects that do not exist.
 -- {push_until} the sequence for producers
 -- {pop_until}  the sequence for consumers
 -- {paused}     function

@@ -1,6 +1,6 @@
--- Which of these names are taken in a schema, by what; and the schema itself, where it exists. Names are the same as the
--- database's collation says, which is what decides whether an object can be made. Index names are each table's own.
--- Without OPENJSON: a database of an older compatibility level does not have it.
+-- Which of these names exist in a schema, with their kinds; and the schema itself, if it exists. Names are compared by
+-- the database's collation, which decides whether an object can be created. Index names are each table's own. Without
+-- OPENJSON: a database of an older compatibility level does not have it.
 -- :schema  the schema
 -- :names   the names, as a JSON array
 -- > kind   schema, table, view, index, key, sequence, type, function or procedure

@@ -1,5 +1,5 @@
--- What the server has counted of a table since it last took it into memory, and the rows there are. The id is given, since
--- NULL would ask about every table there is. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- The server's counters of a table since it was last loaded into memory, and its number of rows. The id is given,
+-- because NULL would return every table. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
 -- :table_id   its object id
 -- > table_id  as asked
 -- > inserted  rows inserted, those rolled back too

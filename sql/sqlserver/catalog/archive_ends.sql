@@ -1,10 +1,10 @@
--- From which key to which there are rows in an archive, be they committed or not: what is not is a gap for who reads. Before
--- it is asked who writes there.
+-- The key range of the rows of an archive, committed or not: uncommitted rows are gaps for readers. Read before the
+-- archive's writers are read.
 -- {archive_log}  the archive
--- > oldest       least key; NULL where it is empty
+-- > oldest       smallest key; NULL if it is empty
 -- > newest       greatest key
--- > issued       greatest number that was ever given; NULL where we may not see it
--- > standby      who writes cannot be seen here
+-- > issued       greatest number that was ever given; NULL if we may not see it
+-- > standby      true: this is a standby, where writers are not visible
 SELECT
     CAST((SELECT MIN(o.archive_id) FROM {archive_log} AS o WITH (READUNCOMMITTED)) AS bigint) AS oldest,
     CAST((SELECT MAX(n.archive_id) FROM {archive_log} AS n WITH (READUNCOMMITTED)) AS bigint) AS newest,

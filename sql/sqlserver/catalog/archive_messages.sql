@@ -1,29 +1,29 @@
--- Some archived messages of a range of keys, in their order. READ COMMITTED: a row that is not committed is waited for, or not
--- seen where the database keeps versions; never passed over as READPAST would.
+-- Some archived messages of a range of keys, in their order. READ COMMITTED: it waits for uncommitted rows, or does not
+-- see them if the database keeps versions; it never skips them as READPAST would.
 -- {archive_log}    the archive
 -- {message_id}     column: the message's id
 -- {enqueued_at?}   column: when it was pushed
 -- {started_at?}    column: when it was popped
 -- {completed_at?}  column: when it was completed
--- {attempts?}      column: how often it was popped
--- {owner?}         column: who popped it
--- {title?}         column: what it is called
+-- {attempts?}      column: number of pops
+-- {owner?}         column: its consumer
+-- {title?}         column: its name
 -- {payload?}       column: the message
 -- :with_payload    1: the message itself, too
 -- :after           keys beyond this one
 -- :upto            up to this one
--- :limit           so many at most
+-- :limit           maximum number of rows
 -- > archive_id     key
 -- > message_id     id as text
 -- > enqueued_at    seconds since the epoch
--- > started_at     likewise
--- > completed_at   likewise
--- > archived_at    likewise
--- > attempts       how often it was popped
--- > owner          who popped it
--- > title          what it is called
+-- > started_at     the same
+-- > completed_at   the same
+-- > archived_at    the same
+-- > attempts       number of pops
+-- > owner          its consumer
+-- > title          its name
 -- > payload_bytes  bytes of the message
--- > payload        the message; NULL where it is not wanted
+-- > payload        the message; NULL if it was not requested
 SELECT TOP (:limit)
     CAST(m.qmon_key AS bigint) AS archive_id,
     m.qmon_id AS message_id,

@@ -4,7 +4,7 @@
 -- > column_name     the column's name
 -- > type_name       its base type, without length
 -- > not_null        it takes no NULL
--- > sequence_id     object id of the sequence that fills it; NULL where none does
+-- > sequence_id     object id of the sequence that fills it; NULL if there is none
 -- > sequence_schema that sequence's schema
 -- > sequence_name   that sequence's name
 -- > is_identity     it is an identity column

@@ -10,7 +10,7 @@
 --                only by a merge of all partitions
 -- > position     1 is the leading column
 -- > column_name  the column
--- > predicate    of a filtered index: which rows it holds, as SQL; else NULL
+-- > predicate    the filter of a filtered index, as SQL; otherwise NULL
 WITH wanted AS (
     SELECT v.item.value('.', 'int') AS object_id
     FROM (

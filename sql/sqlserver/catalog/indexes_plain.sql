@@ -9,7 +9,7 @@
 --                only by a merge of all partitions
 -- > position     1 is the leading column
 -- > column_name  the column
--- > predicate    of a filtered index: which rows it holds, as SQL; else NULL
+-- > predicate    the filter of a filtered index, as SQL; otherwise NULL
 SELECT i.object_id                                                                      AS table_id,
        CAST(i.name AS nvarchar(128))                                                    AS index_name,
        i.is_unique                                                                      AS is_unique,

@@ -1,14 +1,14 @@
--- What bears a name in this database and is not among "tables": a view, a synonym, a memory-optimized table and so on,
--- with what it is made from, one row for each of those. Upper and lower case are one.
+-- An object of this database with this name that is not among "tables": a view, a synonym, a memory-optimized table and
+-- so on, with its base objects, one row for each of those. Upper and lower case are one.
 -- Temporal and external tables came with 2016.
--- :its_schema   its schema, '' where none was named
+-- :its_schema   its schema, '' if none was named
 -- :its_name     its name
 -- > named_schema  its schema
 -- > named_name    its name
 -- > visible       found without naming the schema
--- > kind          what it is, as in qmon/monitor/catalog/relation_kind.py
--- > place         where a synonym leads out of this database; NULL elsewhere
--- > made_schema   schema of what it reads or stands for; NULL where there is nothing such, or it names none
+-- > kind          its kind, as in qmon/monitor/catalog/relation_kind.py
+-- > place         target of a synonym outside this database; otherwise NULL
+-- > made_schema   schema of its base object; NULL if there is none, or if it names none
 -- > made_name     name of that
 SELECT CAST(s.name AS nvarchar(128))                                                    AS named_schema,
        CAST(o.name AS nvarchar(128))                                                    AS named_name,

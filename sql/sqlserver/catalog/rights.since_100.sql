@@ -1,7 +1,7 @@
--- The rights that qmon can use in Azure SQL Database, whether our user has each, what it gives, and the GRANT for it.
+-- The rights that qmon can use in Azure SQL Database, whether our user has each, its purpose, and the GRANT for it.
 -- > name   the right
 -- > held   our login has it
--- > gives  what it is for
+-- > gives  its purpose
 -- > grant  the statement that gives it
 SELECT
     CAST(r.name AS nvarchar(60)) AS name,
@@ -10,9 +10,9 @@ SELECT
     CAST(N'GRANT ' + r.name + N' TO ' + r.whom AS nvarchar(400)) AS [grant]
 FROM (
     VALUES
-        (1, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'sees the sessions of others in this database, its waits and row versions, reads per pop, and rates, latches, locks and fragmentation by index'),
-        (2, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'where sequences stand: positions of rings, gaps; which procedures pop; security policies that hide rows'),
-        (3, N'SELECT ON sys.sql_expression_dependencies', HAS_PERMS_BY_NAME(N'sys.sql_expression_dependencies', N'OBJECT', 'SELECT'), QUOTENAME(USER_NAME()), N'which procedures pop from a table that qmon has not installed, for their reads per pop'),
-        (4, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends the sessions of others')
+        (1, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'activity of other sessions in this database, its waits and row versions, reads per pop, rates, latches, locks and fragmentation by index'),
+        (2, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'positions of sequences, for rings and gaps; procedures that pop; security policies that hide rows'),
+        (3, N'SELECT ON sys.sql_expression_dependencies', HAS_PERMS_BY_NAME(N'sys.sql_expression_dependencies', N'OBJECT', 'SELECT'), QUOTENAME(USER_NAME()), N'procedures that pop from tables that qmon did not install, for their reads per pop'),
+        (4, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends other sessions')
 ) AS r(place, name, held, whom, gives)
 ORDER BY r.place

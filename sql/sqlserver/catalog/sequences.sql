@@ -1,4 +1,4 @@
--- Every sequence of the users that our role may see: who sees one also sees where it stands.
+-- Every sequence of the users that our role may see, which includes its position.
 -- > sequence_id      its object id
 -- > sequence_schema  its schema
 -- > sequence_name    its name

@@ -1,12 +1,12 @@
 -- Sets up a session that only watches: it never waits for a lock on rows. No values are bound, since settings made in a
 -- statement with values end with that statement.
 -- The DSN, the driver, the login or the server's "user options" may have set any of these to something else.
--- {lock_timeout!int}  milliseconds to wait for a lock, -1 for ever
+-- {lock_timeout!int}  milliseconds to wait for a lock, -1 forever
 -- > version           the server's version, such as 16.0.4135.4; 100.0 in Azure SQL Database and 16.0 in a Managed Instance,
 --                     which both have what later versions have and call themselves 12. 101.0 in Azure SQL Database if
 --                     VIEW DATABASE STATE is not enough to read sys.dm_exec_connections: Basic, S0, S1, elastic pools
 -- > session_id        the server's id of this session
--- > login             who we are
+-- > login             our role
 -- > standby           the database may only be read: a readable secondary, or one that is set so
 SET QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT ON;
 SET NUMERIC_ROUNDABORT, NOCOUNT OFF;

@@ -5,13 +5,13 @@
 -- > operator_role        the role qmon_operator
 -- > monitor_statistics   always 0: granted again
 -- > monitor_registry     always 0: granted again
--- > operator_monitor     qmon_operator may what qmon_monitor may
+-- > operator_monitor     qmon_operator is a member of qmon_monitor
 -- > operator_signal      the server has a role qmon_operator (a right to end sessions is none of a database)
 -- > operations           the table qmon.operations
 -- > operator_operations  always 0: granted again
--- > monitor_operations   there is no table qmon.operations; else granted again
+-- > monitor_operations   there is no table qmon.operations; otherwise granted again
 -- > pauses               the table qmon.pauses
--- > monitor_pauses       there is no table qmon.pauses; else granted again
+-- > monitor_pauses       there is no table qmon.pauses; otherwise granted again
 -- > operator_pauses      always 0: granted again
 -- > operator_stores      always 0: granted again
 SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)                          AS qmon_schema,

@@ -1,5 +1,5 @@
--- Whether a column of texts can hold a value as it is: by its collation's code page and length, and by the code page of the
--- database, through which what is compared with the column goes. What they lack becomes a question mark. Reads no row.
+-- Whether a text column can store a value unchanged: by its collation's code page and length, and by the code page of
+-- the database, through which compared values go. Characters that these lack become question marks. Reads no row.
 -- {table} the table
 -- {state} column: of type char or varchar
 -- :value  the value

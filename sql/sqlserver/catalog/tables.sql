@@ -1,4 +1,4 @@
--- Every table of the users, memory-optimized ones left out, and what our role may do with it.
+-- Every table of the users, without memory-optimized ones, and our role's rights on it.
 -- > table_id        its object id
 -- > table_schema    its schema
 -- > table_name      its name

@@ -4,7 +4,7 @@
 -- > table_name      its name
 -- > visible         found without naming the schema
 -- > readable        our role may read it
--- > estimated_rows  NULL: not known
+-- > estimated_rows  NULL: unknown
 -- > pages           always 0: not known
 SELECT t.object_id                                                                      AS table_id,
        CAST(s.name AS nvarchar(128))                                                    AS table_schema,

@@ -1,9 +1,9 @@
 -- What speaks against reading or writing qmon's own schemas: each object in them that is not as qmon makes it. No row:
 -- nothing, or there is no such schema.
--- The schema qmon must belong to dbo or to our user, the stores to dbo or to the role that setup makes for them. A member of
--- db_owner can act as dbo, and can run code as whoever uses the database in other ways: see SECURITY.md.
--- > object  what it is about
--- > problem what is wrong with it
+-- The schema qmon must belong to dbo or to our user, the stores to dbo or to the role that setup makes for them. A
+-- member of db_owner can act as dbo, and can run code as any user of the database in other ways: see SECURITY.md.
+-- > object  the object
+-- > problem its problem
 -- > advice  what to do
 SELECT TOP (1) f.object, f.problem, f.advice
 FROM (
@@ -16,7 +16,7 @@ FROM (
         AND s.principal_id <> DATABASE_PRINCIPAL_ID()
         AND NOT (s.name = N'qmon_store' AND USER_NAME(s.principal_id) = N'qmon_store')
     UNION ALL
-    SELECT 2, s.name + N'.' + QUOTENAME(o.name), N'is a ' + LOWER(REPLACE(o.type_desc, N'_', N' ')), N'drop it, if nobody needs it'
+    SELECT 2, s.name + N'.' + QUOTENAME(o.name), N'is a ' + LOWER(REPLACE(o.type_desc, N'_', N' ')), N'drop it if it is not needed'
     FROM sys.objects AS o
     JOIN sys.schemas AS s ON s.schema_id = o.schema_id
     WHERE s.name IN (N'qmon', N'qmon_store')
@@ -26,7 +26,7 @@ FROM (
         )
     UNION ALL
     SELECT 2, s.name + N'.' + QUOTENAME(o.name),
-           N'is owned by ' + QUOTENAME(USER_NAME(o.principal_id)), N'drop it, if nobody needs it'
+           N'is owned by ' + QUOTENAME(USER_NAME(o.principal_id)), N'drop it if it is not needed'
     FROM sys.objects AS o
     JOIN sys.schemas AS s ON s.schema_id = o.schema_id
     WHERE s.name IN (N'qmon', N'qmon_store')

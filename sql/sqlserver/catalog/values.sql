@@ -1,4 +1,4 @@
--- Which values some columns take, as far as the catalogue knows without reading a row: the default of a column, and
+-- Which values some columns take, as far as the catalog knows without reading a row: the default of a column, and
 -- the checks that name it.
 -- :tables        object ids, separated by commas
 -- > table_id     the table's object id

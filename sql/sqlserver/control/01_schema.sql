@@ -1,3 +1,3 @@
--- qmon's own schema. Does nothing where it exists, and then needs no right to create one.
+-- qmon's own schema. Does nothing if it exists; the right to create one is then not needed.
 IF SCHEMA_ID(N'qmon') IS NULL
     EXEC (N'CREATE SCHEMA qmon');

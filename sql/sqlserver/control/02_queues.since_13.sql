@@ -1,5 +1,5 @@
--- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
--- Where the role qmon_monitor exists already, it may read the registry.
+-- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing if it exists. If
+-- the role qmon_monitor already exists, it may read the registry.
 IF OBJECT_ID(N'qmon.queues', N'U') IS NULL
 BEGIN
     CREATE TABLE qmon.queues (

@@ -1,7 +1,7 @@
--- The pauses: who stopped the producers or consumers of which table, why, and until when; those that are over stay. And the
--- gates: until when inserts into the tables that have a gate (a trigger) are refused. Does nothing where they exist.
--- Operators write pauses through the procedures alone.
--- Everybody may read the gates: whoever inserts must see that he may not.
+-- The pauses: the operator, side, table, reason and end of each; past ones stay. And the gates: until when inserts into
+-- the tables that have a gate (a trigger) are refused. Does nothing if they exist. Operators write pauses through the
+-- procedures alone.
+-- Every user may read the gates: a producer must see that it is paused.
 IF OBJECT_ID(N'qmon.pauses', N'U') IS NULL
 BEGIN
     CREATE TABLE qmon.pauses (

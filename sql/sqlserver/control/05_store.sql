@@ -1,6 +1,6 @@
--- The schema of the stores, tables that keep what an undo needs. It belongs to a role that owns nothing else: what lies there
--- reaches no table of anybody. And the two procedures by which operators use more than their own rights, empty as yet, in
--- qmon's own schema: its owner is who they run as, and a role cannot be. Does nothing where they exist.
+-- The schema of the stores, tables that keep what an undo needs. It belongs to a role that owns nothing else, so
+-- objects in it can access no other table. And the two procedures by which operators use more than their own rights,
+-- still empty, in qmon's own schema: they run as its owner, which a role cannot be. Does nothing if they exist.
 IF DATABASE_PRINCIPAL_ID(N'qmon_store') IS NULL
     EXEC (N'CREATE ROLE qmon_store');
 IF SCHEMA_ID(N'qmon_store') IS NULL

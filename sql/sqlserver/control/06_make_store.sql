@@ -1,11 +1,11 @@
--- Makes an empty table in the schema of the stores, with columns of a table whose rows the caller may change, and nothing
--- else. Who calls it needs no right to make tables.
--- Runs as the owner of qmon's schema. No name comes from the caller: tables are given by their object id, and columns are
--- those of the catalogue. The caller is an operator or an owner of the database, and may read and change the rows
--- of that table: this is asked as the caller.
--- Nothing of the table but the types of its columns comes along; the UNION keeps the identity from it. Each row of a store
--- has a number of its own (qmon_row): what it keeps may be there twice, or have no key.
--- Whoever makes one waits for others who do.
+-- Makes an empty table in the schema of the stores, with columns of a table whose rows the caller may change, and
+-- nothing else. The caller needs no right to create tables.
+-- Runs as the owner of qmon's schema. No name comes from the caller: tables are given by their object id, and columns
+-- are those of the catalog. The caller is an operator or an owner of the database, and may read and change the rows of
+-- that table: this is checked as the caller.
+-- Nothing of the table but the types of its columns comes along; the UNION keeps the identity from it. Each row of a
+-- store has a number of its own (qmon_row), because kept rows may be equal or have no key.
+-- Calls that create a store wait for each other.
 ALTER PROCEDURE qmon.make_store
     @table     int,
     @kind      varchar(20),

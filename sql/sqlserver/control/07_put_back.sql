@@ -1,10 +1,10 @@
--- Puts rows of a trash back into a table with an identity, each with the number it had, and nothing else: the server lets
--- only who may ALTER a table write its identity (IDENTITY_INSERT).
--- Runs as the owner of qmon's schema. No name comes from the caller: tables are given by their object id, the trash is one of
--- qmon.stores, and columns are those that both have. The caller is an operator or an owner of the database, may read
--- the trash, and may insert into the table: this is asked as the caller.
--- A table with a trigger on inserts is refused, since the trigger would run with the owner's rights; one with row-level
--- security, since that would look at the owner and not at the caller.
+-- Puts rows of a trash back into a table with an identity, each with the number it had, and nothing else: the server
+-- lets only logins that may ALTER a table write its identity (IDENTITY_INSERT).
+-- Runs as the owner of qmon's schema. No name comes from the caller: tables are given by their object id, the trash is
+-- one of qmon.stores, and columns are those that both have. The caller is an operator or an owner of the database, may
+-- read the trash, and may insert into the table: this is checked as the caller.
+-- A table with a trigger on inserts is refused, because the trigger would run with the owner's rights; one with
+-- row-level security, because that would check the owner and not the caller.
 -- IDENTITY_INSERT ends with the text that it is set in, whatever becomes of it.
 ALTER PROCEDURE qmon.put_back
     @table int,

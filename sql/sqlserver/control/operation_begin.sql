@@ -1,13 +1,13 @@
 -- Writes that an operation begins.
 -- :id         its id
--- :kind       what is done
+-- :kind       kind of the operation
 -- :queue      the queue's name
 -- :about      the table, slot or session
 -- :by         the operator
 -- :reason     why
--- :predicate  which rows, in words
+-- :predicate  selected rows, in words
 -- :frozen     the frozen values as JSON
--- :planned    how many the plan counted
+-- :planned    number of rows that the plan counted
 -- :undo_of    the operation that it undoes
 -- :undoable   whether it can be undone
 DECLARE @id varchar(40) = :id, @kind varchar(40) = :kind, @queue nvarchar(128) = :queue, @about nvarchar(600) = :about;

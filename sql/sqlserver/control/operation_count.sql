@@ -2,7 +2,7 @@
 -- or another login began it: then the batch must not be committed.
 -- :done     rows touched
 -- :skipped  rows left alone, since others had locked them
--- :changed  rows left alone, since they are no longer what the plan saw
+-- :changed  rows skipped because they changed after the plan
 -- :refused  rows left alone, since the server would not have it
 -- :busy_s   seconds that the batch took
 -- :id       the operation

@@ -1,6 +1,6 @@
 -- Writes how an operation ended.
 -- :state  done, cancelled, interrupted or failed
--- :notes  what the operator should know, a JSON array
+-- :notes  notes for the operator, a JSON array
 -- :id     the operation
 -- > done  rows of qmon's table changed: 1, or 0
 DECLARE @id varchar(40) = :id, @state varchar(20) = :state, @notes nvarchar(max) = :notes;

@@ -1,21 +1,21 @@
--- The latest operations, the last one first. One that says running while its session is gone was interrupted; without
--- VIEW SERVER STATE the sessions of others cannot be seen, and theirs stay as they say.
+-- The latest operations, the last one first. A running one whose session is gone was interrupted; without VIEW SERVER
+-- STATE, other sessions are not visible, and their operations keep their state.
 -- :id          only this one; NULL: all
--- :limit       so many at most
+-- :limit       maximum number of rows
 -- > id         its id
--- > kind       what was done
+-- > kind       kind of the operation
 -- > queue      the queue's name
 -- > about      the table, slot or session
 -- > by         the operator
 -- > login      their login on the server
 -- > reason     why
--- > predicate  which rows, in words
+-- > predicate  selected rows, in words
 -- > frozen     the frozen values, a JSON object
--- > planned    how many the plan counted
--- > done       how many were touched
--- > skipped    left alone, since others had locked them
--- > changed    left alone, since they were no longer what the plan saw
--- > refused    left alone, since the server would not have it
+-- > planned    number of rows that the plan counted
+-- > done       number of changed rows
+-- > skipped    skipped, because other sessions had locked them
+-- > changed    skipped, because they changed after the plan
+-- > refused    skipped, because the server refused the change
 -- > started_at seconds since the epoch
 -- > ended_at   seconds since the epoch
 -- > state      running, done, cancelled, interrupted or failed
@@ -23,7 +23,7 @@
 -- > undo_of    the operation that it undid
 -- > undoable   whether it could be undone
 -- > undone     rows that were taken back
--- > emptied    rows whose trash was emptied
+-- > emptied    rows that were emptied from the trash
 WITH asked AS (
     SELECT CAST(:id AS varchar(40)) AS id
 )

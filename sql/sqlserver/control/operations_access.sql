@@ -1,7 +1,7 @@
 -- Whether operations can be written down in this database.
 -- > recorded    the table of operations is there
 -- > writable    we may use the procedures that write into it, make stores and put rows back
--- > can_create  we may make what is missing
+-- > can_create  true: our role may create the missing objects
 SELECT CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit) AS recorded,
        CAST(CASE WHEN HAS_PERMS_BY_NAME(N'qmon.operations', N'OBJECT', N'SELECT') = 1
                       AND HAS_PERMS_BY_NAME(N'qmon.operation_begin', N'OBJECT', N'EXECUTE') = 1

@@ -1,4 +1,4 @@
--- Lets the acting role write down what it does: it begins operations, and counts and ends its own, by procedures. It may
+-- Lets the acting role record its operations: it begins operations, and counts and ends its own, by procedures. It may
 -- write into the tables of this schema in no other way.
 GRANT SELECT ON SCHEMA::qmon TO qmon_operator;
 GRANT EXECUTE ON OBJECT::qmon.operation_begin TO qmon_operator;

@@ -1,8 +1,8 @@
--- Writes a queue into the registry, or anew the queue of that name on the same table. Touches no row where another
--- table already goes by that name: the caller must say so.
--- JSON_VALUE came with 2016, and this runs on 2012. What is compared is the text from "table" up to "design", which
--- follows it in every layout that qmon writes. Neither is ever part of a name: a quote inside a string of JSON has a
--- backslash before it.
+-- Writes a queue into the registry, or updates the queue with that name on the same table. Changes no row if another
+-- table already has that name: the caller must report it.
+-- JSON_VALUE came with 2016, and this runs on 2012. It compares the text from "table" up to "design", which follows it
+-- in every layout that qmon writes. Neither is ever part of a name: a quote inside a string of JSON has a backslash
+-- before it.
 -- :queue   the queue's name
 -- :design  the design's name
 -- :layout  the layout as JSON

@@ -1,2 +1,2 @@
--- The role that may act on queues besides watching them: users of the database are made members of it.
+-- The role that may act on queues and watch them: users of the database are made members of it.
 CREATE ROLE qmon_operator

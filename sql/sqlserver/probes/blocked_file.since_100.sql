@@ -1,6 +1,5 @@
--- The file that an event session of the database's own writes to at present which collects blocked_process_report, in Azure SQL
--- Database, if somebody runs one with a file. To read this makes the server write out what it still holds back. Needs VIEW DATABASE
--- STATE.
+-- The current file of a database-level event session that collects blocked_process_report, in Azure SQL Database, if
+-- there is one with a file. Reading this makes the server flush its buffered events. Needs VIEW DATABASE STATE.
 -- > path its address in the storage of the account
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

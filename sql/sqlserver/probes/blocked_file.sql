@@ -1,6 +1,6 @@
--- The file that an event session writes to at present which collects blocked_process_report, if somebody runs one with a file; the
--- server makes such reports where "blocked process threshold" is set. To read this makes the server write out what it still holds
--- back. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE).
+-- The current file of an event session that collects blocked_process_report, if there is one with a file; the server
+-- makes such reports only if "blocked process threshold" is set. Reading this makes the server flush its buffered
+-- events. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE).
 -- > path its path on the server
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

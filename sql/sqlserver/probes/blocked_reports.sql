@@ -1,23 +1,23 @@
--- The last reports of blocked processes by the file of an event session, the newest first: who waited for how long, and for whom,
--- with what each ran. The server reads the file from the given block on, and one processor is busy meanwhile; the newest reports
--- alone become XML. Of other databases nothing is told.
+-- The last reports of blocked processes from the file of an event session, the newest first: the waiting session, its
+-- wait, its blocker, and the statements of both. The server reads the file from the given block on, and one processor
+-- is busy meanwhile; the newest reports alone become XML. Other databases are not included.
 -- :path                the file
 -- :file                the same as returned before, to begin after a block of it; empty: from its start
--- :offset              that block, likewise; -1: from its start
--- :chars               so many characters of a statement at most
+-- :offset              that block, the same; -1: from its start
+-- :chars               maximum characters of a statement
 -- > at                  when it was reported, seconds since the epoch
 -- > waited_s            seconds that the session had waited
 -- > table_id            table of the lock; NULL if the report does not name it. With optimized locking the lock is on a
 --                       transaction: the table is that of the key in the description of the wait
 -- > session             session that waited
 -- > application         its application name
--- > statement           what it ran, shortened
+-- > statement           its last statement, shortened
 -- > blocker             session that it waited for
 -- > blocker_application its application name
--- > blocker_state       what that one did: running, sleeping, suspended
--- > blocker_statement   what it ran last, shortened
+-- > blocker_state       state of that session: running, sleeping, suspended
+-- > blocker_statement   its last statement, shortened
 -- > here                the lock is of this database
--- > file                where the report stands: the file
+-- > file                position of the report: the file
 -- > offset              and its block there
 SELECT TOP (20)
     CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)

@@ -1,38 +1,38 @@
--- Who waits for a lock in this database and for whom: a row a pair, one without a blocker for each session that only
--- blocks. Tasks of one session are one; of qmon's sessions there are those that hold up others. Names come from the
--- catalogue without waiting for locks on it, as the functions for names would.
--- :limit          so many pairs of waiting sessions at most, those that have waited longest
--- :chars          so many characters of a statement at most
--- :waiters        1: the statements of all; 0: of those alone that wait for nobody, the heads of the chains
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
+-- each session that only blocks. Tasks of one session are one; of qmon's sessions there are those that hold up others.
+-- Names come from the catalog without waiting for locks on it, as the functions for names would.
+-- :limit          maximum number of pairs of waiting sessions; those with the longest waits first
+-- :chars          maximum characters of a statement
+-- :waiters        1: all statements; 0: only those of sessions that wait for no other session, the heads of the chains
 -- > session       its id; 0 is a distributed transaction without a session, -3 one whose recovery is deferred
--- > gid           unit of work of that distributed transaction, else empty
--- > blocker       session that it waits for, likewise; NULL where it waits for nobody
--- > blocker_gid   unit of work of that distributed transaction, else empty
--- > ahead         the blocker waits for the same lock: it stands before it in the line
--- > holders       sessions that hold what it waits for
--- > line          sessions that stand before it in the line, as far as the server names them
+-- > gid           unit of work of that distributed transaction, otherwise empty
+-- > blocker       session that it waits for, the same; NULL if it waits for none
+-- > blocker_gid   unit of work of that distributed transaction, otherwise empty
+-- > ahead         true: the blocker waits for the same lock, ahead of it in the queue
+-- > holders       sessions that hold the lock it waits for
+-- > line          sessions ahead of it in the lock queue, as far as the server reports them
 -- > waiting_s     seconds it has waited for the lock
 -- > mode          how it wants to lock
 -- > object        what
--- > table_id      the table that it belongs to, where the server tells
+-- > table_id      its table, if the server reports it
 -- > started_at    when the session began, seconds since the epoch
 -- > kind          client backend, or background worker
--- > state         active, idle in transaction, idle, rolling back; prepared; gone where it has ended meanwhile
+-- > state         active, idle in transaction, idle, rolling back; prepared; gone if it has ended
 -- > state_s       seconds since its last request began (active) or ended
 -- > transaction_s seconds since its oldest open transaction began
--- > login         who it is
+-- > login         its login
 -- > application   its application name
--- > host          where it comes from
--- > database      where it works
--- > statement     its last statement, shortened; empty where it was not asked for
+-- > host          its host
+-- > database      its database
+-- > statement     its last statement, shortened; empty if it was not requested
 -- > transactions  transactions that it has begun and not ended, nested ones included
 -- > isolation     its isolation level; empty: not known
 -- > batch_s       seconds since its last batch began
 -- > reads         pages that its request has read in memory; of the session if it has no request
--- > writes        pages written, likewise
+-- > writes        pages written, the same
 -- > memory        bytes granted to its request
 -- > undone        share of its rollback that is done, 0 to 1; NULL: it does not roll back
--- > threads       how many of its threads wait for that blocker
+-- > threads       number of its threads that wait for that blocker
 WITH tasks AS (
     SELECT TOP (:limit)
         CAST(t.session_id AS int) AS session,

@@ -1,7 +1,7 @@
 -- The conversations of Service Broker in this database, of which our role sees those of services that it may see (VIEW DEFINITION).
 -- No more than 5,000 of them are read, in no order: where both sides end theirs there are few.
 -- > counted conversations read; 5,000: there may be more
--- > talking of these the ones that neither side has ended
+-- > talking of these, conversations that neither side has ended
 -- > left    the ones that the other side has ended, and this one has not (disconnected inbound, error)
 -- > leaving the ones that this side has ended, and the other has not (disconnected outbound)
 SELECT

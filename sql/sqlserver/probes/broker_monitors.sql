@@ -1,5 +1,6 @@
--- What the server does about the queues of Service Broker in this database: a row a monitor, which a queue has while its
--- activation is on or somebody waits for its messages. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE).
+-- The server's monitors of Service Broker queues in this database, one row each; a queue has a monitor while its
+-- activation is on or a session waits for its messages. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER
+-- PERFORMANCE STATE).
 -- > queue_id    the queue's object id
 -- > state       INACTIVE, NOTIFIED (a procedure was started and has not received yet), RECEIVES_OCCURRING
 -- > empty_s     seconds since a RECEIVE last found nothing; NULL: not yet

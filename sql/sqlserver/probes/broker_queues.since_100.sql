@@ -4,10 +4,10 @@
 -- > queue           its name
 -- > depth           messages in it
 -- > receives        RECEIVE is allowed
--- > enqueues        messages may come
+-- > enqueues        true: enqueue is on
 -- > activates       the server starts the procedure when messages come
 -- > procedure       that procedure
--- > max_readers     so many of it at once at most
+-- > max_readers     its maximum number of instances
 -- > poison_handling five rollbacks in a row turn the queue off
 SELECT TOP (0)
     CAST(0 AS bigint) AS queue_id,

@@ -3,12 +3,12 @@
 -- > queue_id        its object id
 -- > queue_schema    its schema
 -- > queue           its name
--- > depth           messages in it, those that retention keeps among them; NULL where our role may not see its table
+-- > depth           messages in it, those that retention keeps among them; NULL if our role may not see its table
 -- > receives        RECEIVE is allowed
--- > enqueues        messages may come
+-- > enqueues        true: enqueue is on
 -- > activates       the server starts the procedure when messages come
--- > procedure       that procedure, empty where there is none
--- > max_readers     so many of it at once at most
+-- > procedure       that procedure, empty if there is none
+-- > max_readers     its maximum number of instances
 -- > poison_handling five rollbacks in a row turn the queue off
 SELECT TOP (200)
     CAST(q.object_id AS bigint) AS queue_id,

@@ -1,10 +1,10 @@
 -- The transmission queue of this database: messages that were sent and not delivered. The server counts its rows itself; of
 -- these no more than 100 are read, in no order, since the oldest could only be found by reading all.
 -- > enabled   Service Broker is on in this database
--- > messages  messages in it; NULL where our role may not see the table behind it
+-- > messages  messages in it; NULL if our role may not see the table behind it
 -- > counted   messages read of them
 -- > oldest_s  seconds since the oldest of these was sent
--- > service   whom the first of these is for that could not be delivered, or else the oldest
+-- > service   recipient of the first of these that could not be delivered, or of the oldest
 -- > status    why it could not be; empty: it was not tried yet
 SELECT TOP (1)
     CAST(d.is_broker_enabled AS bit) AS enabled,

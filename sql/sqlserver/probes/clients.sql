@@ -1,17 +1,17 @@
--- The sessions of programs in this database, qmon's own left out: who they are, and what they ran last. Sessions of others are
--- seen with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE) only. Grows with the number of sessions, not
--- with the queues.
--- :limit        so many at most, those whose last statement is the newest
--- :chars        so many characters of a statement at most
--- :texts        the statements of so many of them are read, the newest; of the others they are empty
+-- The sessions of programs in this database, without qmon's own, with their identity and last statement. Sessions of
+-- others are seen with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE) only. Grows with the number of
+-- sessions, not with the queues.
+-- :limit        maximum number of sessions; those with the newest last statement first
+-- :chars        maximum characters of a statement
+-- :texts        number of sessions whose statements are read, the newest; empty for the others
 -- > session     its id
 -- > started_at  when it began, seconds since the epoch
 -- > application its application name
--- > login       who it is
+-- > login       its login
 -- > state       active, idle, idle in transaction
 -- > begun_s     seconds since its last statement began
 -- > quiet_s     seconds for which it has been idle, or at work
--- > wait_kind   class of what it waits for (Lock, Timeout where it sleeps on purpose …), empty where it runs
+-- > wait_kind   class of its wait (Lock, Timeout if it sleeps on purpose …), empty if it runs
 -- > statement   its last statement, shortened
 SELECT
     CAST(s.session_id AS int) AS session,

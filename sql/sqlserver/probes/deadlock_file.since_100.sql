@@ -1,6 +1,5 @@
--- The file that an event session of the database's own writes its events to at present, in Azure SQL Database: of a session that
--- collects database_xml_deadlock_report, if somebody runs one with a file. To read this makes the server write out what it still
--- holds back.
+-- The current file of a database-level event session in Azure SQL Database: of a session that collects
+-- database_xml_deadlock_report, if there is one with a file. Reading this makes the server flush its buffered events.
 -- > path its address in the storage of the account
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

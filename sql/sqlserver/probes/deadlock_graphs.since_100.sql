@@ -1,13 +1,13 @@
--- The last deadlocks of this database in Azure SQL Database: from the memory of an event session of the database's own that
--- collects database_xml_deadlock_report, if somebody runs one; the server runs none itself. Asked only after the count of
+-- The last deadlocks of this database in Azure SQL Database: from the memory of a database-level event session that
+-- collects database_xml_deadlock_report, if there is one; the server has none by default. Read only after the count of
 -- deadlocks has risen. A row a pair of the waiting and the one it waited for.
--- :chars        so many characters of a statement at most
+-- :chars        maximum characters of a statement
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited
 -- > blocker     session that it waited for
--- > table_id    table of the lock, where the report names it
+-- > table_id    table of the lock, if the report names it
 -- > application its application name
--- > statement   what it ran, shortened
+-- > statement   its last statement, shortened
 SELECT TOP (100)
     CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,

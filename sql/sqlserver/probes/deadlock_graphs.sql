@@ -1,13 +1,13 @@
 -- The last deadlocks of this database, from the health session that the server itself runs: who waited for whom, with what
 -- each ran. Asked only after the count of deadlocks has risen, since reading the session's memory has its price. The server
 -- hands a report over within two minutes. A row a pair of the waiting and the one it waited for.
--- :chars        so many characters of a statement at most
+-- :chars        maximum characters of a statement
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited
 -- > blocker     session that it waited for
--- > table_id    table of the lock, where the report names it
+-- > table_id    table of the lock, if the report names it
 -- > application its application name
--- > statement   what it ran, shortened
+-- > statement   its last statement, shortened
 SELECT TOP (100)
     CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,

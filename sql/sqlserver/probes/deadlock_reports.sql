@@ -1,18 +1,18 @@
--- The last deadlocks by the file of an event session, the newest first: who waited for whom, with what each ran. The server reads
--- the file from the given block on, and one processor is busy meanwhile; of what it finds, the newest reports alone become XML.
--- Asked only after the count of deadlocks has risen. A row a pair of the waiting and the one it waited for.
+-- The last deadlocks by the file of an event session, the newest first: who waited for whom, with what each ran. The
+-- server reads the file from the given block on, which keeps one processor busy; only the newest reports it finds
+-- become XML. Read only after the count of deadlocks has risen. A row a pair of the waiting and the one it waited for.
 -- :path         the file
 -- :file         the same as returned before, to begin after a block of it; empty: from its start
--- :offset       that block, likewise; -1: from its start
--- :chars        so many characters of a statement at most
+-- :offset       that block, the same; -1: from its start
+-- :chars        maximum characters of a statement
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited
 -- > blocker     session that it waited for
--- > table_id    table of the lock, where the report names it; NULL where it is of another database
--- > application its application name; empty where the lock is of another database
--- > statement   what it ran, shortened; likewise
+-- > table_id    table of the lock, if the report names it; NULL if it is in another database
+-- > application its application name; empty if the lock is in another database
+-- > statement   its last statement, shortened; the same
 -- > here        the lock is of this database
--- > file        where the report stands: the file
+-- > file        position of the report: the file
 -- > offset      and its block there
 SELECT TOP (200)
     CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)

@@ -1,5 +1,5 @@
--- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due. Tables
--- of more than :pages pages are not read, since deletes may have left any number of empty pages there.
+-- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due.
+-- Tables of more than :pages pages are not read, because deletes may have left any number of empty pages there.
 -- {table}    the queue's table
 -- {due_at?}  column: when a message is due
 -- :table_id  the table's object id

@@ -1,6 +1,6 @@
--- Whether no message is left in a table whose messages only a scan counts: all rows are done, dead or due later. Stops at
--- the first other row. Tables of more than :pages pages are not read, since deletes may have left any number of empty
--- pages there.
+-- Whether no message is left in a table whose messages only a scan counts: all rows are done, dead or due later. Stops
+-- at the first other row. Tables of more than :pages pages are not read, because deletes may have left any number of
+-- empty pages there.
 -- {table}    the queue's table
 -- {state}    column: the state
 -- {due_at?}  column: when a message is due

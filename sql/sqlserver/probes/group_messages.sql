@@ -3,21 +3,21 @@
 -- {id}        column: the id
 -- {queue?}    column: the queue
 -- {since?}    column: the time that the age is counted from
--- {owner?}    column: who works on it
--- {attempts?} column: how often it was popped
+-- {owner?}    column: its consumer
+-- {attempts?} column: number of pops
 -- {payload?}  column: the message
 -- {error?}    column: its last error
 -- {rows!where}     condition: the row is in this state
--- :state      what the state is called
+-- :state      name of the state
 -- :queue      the queue, NULL for the whole table
--- :limit      so many at most
+-- :limit      maximum number of rows
 -- > id        id as text
 -- > state     the same
 -- > age_s     its age in seconds
--- > owner     who works on it
--- > attempts  how often it was popped
--- > payload   its first characters; its size alone where it is large
--- > error     the newest end of its last error
+-- > owner     its consumer
+-- > attempts  number of pops
+-- > payload   its first characters; only its size if it is large
+-- > error     the end of its last error
 SELECT TOP (CAST(:limit AS int))
     r.qmon_id AS id,
     CAST(:state AS nvarchar(100)) AS state,

@@ -1,20 +1,20 @@
--- Who works on the messages of a group that are in progress, the longest-running first.
+-- The owners of a group's messages in progress, the longest-running first.
 -- {table}     the group's table
 -- {id}        column: the id
 -- {queue?}    column: the queue
--- {since?}    column: since when it is in progress
--- {owner?}    column: who works on it
--- {attempts?} column: how often it was popped
+-- {since?}    column: time when it was popped
+-- {owner?}    column: its consumer
+-- {attempts?} column: number of pops
 -- {rows!where}     condition: the row is in progress
--- {gone!where}    condition: whoever works on it is known to be gone
+-- {gone!where}    condition: its consumer is dead
 -- :proves     whether that condition is there
--- :limit      so many at most
+-- :limit      maximum number of rows
 -- > id        id as text
--- > owner     who works on it, as the row says
+-- > owner     its consumer, from the row
 -- > owner_state  dead, alive, unknown; none without an owner
--- > attempts  how often it was popped
+-- > attempts  number of pops
 -- > age_s     seconds since it was popped
--- > queue     the queue, NULL where the table holds one
+-- > queue     the queue, NULL if the table has only one
 SELECT TOP (CAST(:limit AS int))
     r.qmon_id AS id,
     r.qmon_owner AS owner,

@@ -1,36 +1,36 @@
 -- A page of the messages of one queue of a group that are in some states, and the first and last of the rows that were
--- looked at for it: no more than :walk, along an index. Compiled anew each time where that is filtered: see
+-- looked at for it: no more than :walk, along an index. Recompiled for each execution if that is filtered: see
 -- "messages_page".
 -- {table}         the group's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at
--- {list!where}    condition: of these the rows from where the page begins
+-- {list!where}    condition: of these, the rows from the start of the page on
 -- {rows!where}    condition: the row is in one of these states
--- {at!text}       column: what the list goes by
+-- {at!text}       column: sort value of the list
 -- {id!text}       column: the id
 -- {queue?!text}   column: the queue
 -- {since?}        column: the time that the age is counted from
--- {owner?}        column: who works on it
--- {attempts?}     column: how often it was popped
+-- {owner?}        column: its consumer
+-- {attempts?}     column: number of pops
 -- {payload?}      column: the message
 -- {error?}        column: its last error
 -- {page_index}    the index along which they are looked at
--- :state          what the state is called
+-- :state          name of the state
 -- :queue          the queue, NULL for the whole table
 -- :walk           rows to look at, at most
--- :limit          so many of the list at most
+-- :limit          maximum number of rows of the list
 -- > id            id as text
 -- > state         the same
 -- > age_s         its age in seconds
--- > owner         who works on it
--- > attempts      how often it was popped
--- > payload       its first characters; its size alone where it is large
--- > error         the newest end of its last error
--- > at            what the list goes by, as text
+-- > owner         its consumer
+-- > attempts      number of pops
+-- > payload       its first characters; only its size if it is large
+-- > error         the end of its last error
+-- > at            sort value of the list, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
--- > known         how many of them have a value to go by: all
--- > looked        how many they are
+-- > known         number of them with a sort value: all
+-- > looked        number of these rows
 SELECT
     r.qmon_id AS id,
     CAST(:state AS nvarchar(100)) AS state,

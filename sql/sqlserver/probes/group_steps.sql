@@ -1,13 +1,13 @@
 -- How many steps of one kind were written down since a row, for each queue of a group.
 -- {log}       the table of steps, to which rows are only ever added
--- {id}        column: numbers its rows in the order in which they come
+-- {id}        column: numbers its rows in the order of insertion
 -- {queue?}    column: the queue
 -- {rows!where}    condition: the row is such a step
--- :step       what the step is called
+-- :step       name of the step
 -- :after      rows after this one
 -- :settled    a later row: those up to it have all been committed
 -- > step      the same
--- > queue     the queue, NULL where the table holds one
+-- > queue     the queue, NULL if the table has only one
 -- > counted   steps after the first row
 -- > settled   of these up to the later one
 SELECT

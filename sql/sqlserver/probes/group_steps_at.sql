@@ -3,7 +3,7 @@
 -- {at}        column: when it was
 -- {queue}     column: the queue
 -- {rows!where}     condition: the row is such a step
--- :step       what the step is called
+-- :step       name of the step
 -- :after_ms   later than this: milliseconds since the epoch
 -- :until_ms   and up to this
 -- > step      the same

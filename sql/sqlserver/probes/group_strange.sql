@@ -1,11 +1,11 @@
--- The messages of a group in no state that is known, by queue and by the value of the column that says the state.
+-- The messages of a group in an unknown state, by queue and by the value of the state column.
 -- {table}         the group's table
 -- {queue?}        column: the queue
 -- {state?}        column: the state, if the value of one column gives it
 -- {rows!where}    condition: rows to look at
 -- {known!where}   condition: the row is in one of the known states
 -- :limit          rows of the result at most, those with most messages
--- > queue         the queue, NULL where the table holds one
+-- > queue         the queue, NULL if the table has only one
 -- > value         the state as text, at most 100 characters; NULL if it is NULL, or if no single column gives it
 -- > counted       messages
 SELECT TOP (CAST(:limit AS int))

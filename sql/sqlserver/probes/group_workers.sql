@@ -1,8 +1,8 @@
--- The workers of a library that have been heard of lately, by the queue that they serve where that is written down.
+-- The active workers of a library, by their queue if it is recorded.
 -- {table}     the table of workers
 -- {queue?}    column: the queue
 -- {rows!where}     condition: the worker has been heard of lately
--- > queue     the queue, NULL where that is not written down
+-- > queue     the queue, NULL if the row does not contain it
 -- > counted   workers
 SELECT r.qmon_queue AS queue, COUNT_BIG(*) AS counted
 FROM (

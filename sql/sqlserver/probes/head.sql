@@ -5,7 +5,7 @@
 -- {enqueued_at?} column: when it was pushed
 -- {head_index}   the index that leads with the id
 -- :head          last known head id, NULL at first
--- :limit         look at so many rows at most
+-- :limit         maximum number of rows to read
 -- > head_id      id of the oldest message
 -- > oldest_s     its age in seconds
 -- > counted      rows seen, at most :limit

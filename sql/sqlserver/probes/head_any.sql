@@ -1,14 +1,15 @@
--- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages.
--- Of a larger one nothing is read: a heap keeps the pages that deletes have emptied, and rows may lie behind all of them.
+-- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128
+-- pages. A larger table is not read: a heap keeps the pages that deletes have emptied, and rows may be behind all of
+-- them.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
 -- :table_id      the table's object id
--- :limit         look at so many rows at most
+-- :limit         maximum number of rows to read
 -- > place        NULL: nothing leads from one poll to the next
 -- > head_id      NULL: no id
 -- > oldest_s     age in seconds of the oldest of the rows seen
 -- > counted      rows seen, at most :limit
--- > whole        nothing was left out but for what is beyond :limit
+-- > whole        true: only rows beyond :limit were left out
 SELECT
     CAST(NULL AS nvarchar(450)) AS place,
     CAST(NULL AS nvarchar(450)) AS head_id,

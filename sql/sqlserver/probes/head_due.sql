@@ -1,9 +1,9 @@
--- The message that has been due longest, of a queue that deletes on pop, and a bounded count of what is due.
+-- The message that has been due longest, of a queue that deletes on pop, and a bounded count of due messages.
 -- {table}      the queue's table
 -- {id?}        column: the id
 -- {due_at}     column: when it is due
 -- {head_index} the index that leads with that time
--- :limit       look at so many rows at most
+-- :limit       maximum number of rows to read
 -- > head_id    id of the message that has been due longest
 -- > oldest_s   seconds since it was due
 -- > counted    due rows seen, at most :limit

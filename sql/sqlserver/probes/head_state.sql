@@ -1,5 +1,5 @@
 -- The oldest ready message of a queue with a state column, sought from the last known head on, and a bounded count.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {state}        column: the state
@@ -7,7 +7,7 @@
 -- {head_index}   the index that gives the ready rows in the order of pops
 -- :ready         the state value of a ready message
 -- :head          last known head id, NULL at first
--- :limit         look at so many ready rows at most
+-- :limit         maximum number of ready rows to read
 -- > head_id      id of the oldest ready message
 -- > oldest_s     its age in seconds
 -- > counted      ready rows seen, at most :limit

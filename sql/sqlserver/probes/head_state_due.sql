@@ -1,12 +1,12 @@
--- The ready message that has been due longest, of a queue with a state column, and a bounded count of what is due.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- The ready message that has been due longest, of a queue with a state column, and a bounded count of due messages.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}      the queue's table
 -- {id?}        column: the id
 -- {state}      column: the state
 -- {due_at}     column: when it is due
 -- {head_index} the index that gives the ready rows in the order of that time
 -- :ready       the state value of a ready message
--- :limit       look at so many rows at most
+-- :limit       maximum number of rows to read
 -- > head_id    id of the message that has been due longest
 -- > oldest_s   seconds since it was due
 -- > counted    due rows seen, at most :limit

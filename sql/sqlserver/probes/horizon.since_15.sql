@@ -1,22 +1,22 @@
--- Who holds the horizon: no row version that is newer than its transaction can leave the version store, and ghosts of rows
--- deleted since stay. The oldest first; transactions with row versions, of the whole server. With accelerated database
--- recovery this database keeps its versions itself, also for the oldest transaction that has written, whether it reads
--- versions or not: it is among them.
--- :limit          so many holders at most
--- :chars          so many characters of a statement at most
+-- The holders of the horizon: no row version newer than a holder's transaction can leave the version store, and ghosts
+-- of rows deleted since then stay. The oldest first; transactions with row versions, of the whole server. With
+-- accelerated database recovery this database keeps its versions itself, also for the oldest transaction that has
+-- written, whether it reads versions or not: it is among them.
+-- :limit          maximum number of holders
+-- :chars          maximum characters of a statement
 -- > kind          always session
 -- > session       its id
 -- > name          always empty
 -- > xid           sequence number of its transaction; of one that only writes its id
 -- > age           transactions with row versions begun since, by the last number that the server has given
--- > held_s        seconds since it got that number, or wrote first; NULL: not known
+-- > held_s        seconds since it got that number, or wrote first; NULL: unknown
 -- > started_at    when the session began, seconds since the epoch
 -- > state         active, or idle in transaction
 -- > state_s       seconds in that state
--- > login         who it is
+-- > login         its login
 -- > application   its application name
--- > host          where it comes from
--- > database      where it works
+-- > host          its host
+-- > database      its database
 -- > statement     its last statement, shortened
 SELECT TOP (:limit)
     CAST('session' AS varchar(20)) AS kind,

@@ -1,8 +1,8 @@
--- Who holds the horizon: no row version that is newer than its transaction can leave the version store, and ghosts of rows
--- deleted since stay. The oldest first; transactions with row versions only, of the whole server. Without row versions
--- (READ_COMMITTED_SNAPSHOT and snapshots off) there are none, and nothing is held up.
--- :limit          so many holders at most
--- :chars          so many characters of a statement at most
+-- The holders of the horizon: no row version newer than a holder's transaction can leave the version store, and ghosts
+-- of rows deleted since then stay. The oldest first; transactions with row versions only, of the whole server. Without
+-- row versions (READ_COMMITTED_SNAPSHOT and snapshots off) there are none, and nothing is held up.
+-- :limit          maximum number of holders
+-- :chars          maximum characters of a statement
 -- > kind          always session
 -- > session       its id
 -- > name          always empty
@@ -12,10 +12,10 @@
 -- > started_at    when the session began, seconds since the epoch
 -- > state         active, or idle in transaction
 -- > state_s       seconds in that state
--- > login         who it is
+-- > login         its login
 -- > application   its application name
--- > host          where it comes from
--- > database      where it works
+-- > host          its host
+-- > database      its database
 -- > statement     its last statement, shortened
 SELECT TOP (:limit)
     CAST('session' AS varchar(20)) AS kind,

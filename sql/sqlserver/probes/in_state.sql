@@ -1,10 +1,10 @@
 -- Messages in one state, counted up to a limit (dead letters).
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {dead_index} the index that leads to the rows in that state
 -- :value       the state value
--- :limit       count at most so many
+-- :limit       maximum count
 -- > counted    rows seen, at most :limit
 SELECT CAST(COUNT(*) AS int) AS counted
 FROM (

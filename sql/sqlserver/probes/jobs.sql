@@ -1,15 +1,16 @@
--- The steps of SQL Server Agent's jobs that name a queue's table, or a procedure that pops from it, in this database. Needs SELECT
--- on msdb.dbo.sysjobs and msdb.dbo.sysjobsteps. What a step did last is known of its last run only.
+-- The steps of SQL Server Agent's jobs that name a queue's table, or a procedure that pops from it, in this database.
+-- Needs SELECT on msdb.dbo.sysjobs and msdb.dbo.sysjobsteps. The last statement of a step is known only for its last
+-- run.
 -- :names     names as XML, each in <i>
--- :chars     so much of a step's command
+-- :chars     maximum characters of a step's command
 -- > name     which of them
 -- > read_at  server clock, seconds since the epoch
 -- > job      the job
 -- > step     the number of its step
 -- > enabled  the job is started by its schedule
--- > outcome  of the step's last run: 0 failed, 1 succeeded, 2 retry, 3 canceled, 5 unknown; NULL: not known
+-- > outcome  of the step's last run: 0 failed, 1 succeeded, 2 retry, 3 canceled, 5 unknown; NULL: unknown
 -- > ran_s    seconds since that began; NULL: it never ran
--- > command  the beginning of what it runs
+-- > command  the beginning of its command
 SELECT TOP (100)
     CAST(n.name AS nvarchar(300)) AS name,
     CAST(DATEDIFF(DAY, '19700101', u.now) * 86400.0 + DATEDIFF(SECOND, CAST(u.now AS date), u.now) AS float) AS read_at,

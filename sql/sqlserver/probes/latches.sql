@@ -1,15 +1,16 @@
--- Who waits for a latch on a page of this database at this moment, and whose page it is. What a page is for follows from its
--- number: of each file page 1 and every 8,088th are PFS, 2 and every 511,232nd after it GAM, 3 and likewise SGAM; these belong to no table.
--- The page itself is not read, so its table and index are not known here; `page_owner` reads one page, from 2019 on.
--- :chars       so many characters of a statement at most
+-- Who waits for a latch on a page of this database at this moment, and whose page it is. The use of a page follows from
+-- its number: in each file, page 1 and every 8,088th are PFS, 2 and every 511,232nd after it GAM, 3 and every 511,232nd
+-- after it SGAM; these belong to no table. The page itself is not read, so its table and index are not known here;
+-- `page_owner` reads one page, from 2019 on.
+-- :chars       maximum characters of a statement
 -- > session     its id
 -- > event       PAGELATCH_EX and the like
 -- > waiting_s   seconds it has waited
--- > table_id    NULL: not known
--- > index_id    NULL: not known
+-- > table_id    NULL: unknown
+-- > index_id    NULL: unknown
 -- > page        file and page, and its role: PFS, GAM, SGAM
 -- > application its application name
--- > statement   what it runs, shortened
+-- > statement   its command, shortened
 SELECT TOP (200)
     CAST(w.session_id AS int) AS session,
     CAST(w.wait_type AS nvarchar(60)) AS event,

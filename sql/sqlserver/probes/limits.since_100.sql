@@ -6,7 +6,7 @@
 -- > memory    memory
 -- > workers   the most workers at once
 -- > sessions  the most sessions at once
--- > storage   NULL: not told there
+-- > storage   NULL: not reported there
 SELECT TOP (1)
     CAST(r.avg_cpu_percent / 100.0 AS float) AS cpu,
     CAST(r.avg_data_io_percent / 100.0 AS float) AS data_io,

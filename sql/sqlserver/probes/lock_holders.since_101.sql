@@ -1,14 +1,14 @@
--- Who keeps even readers away from some tables: the session that changes a table's schema (Sch-M), or, where none does,
--- one that waits for that. Reads the lock table, and waits for no lock.
--- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is not known.
+-- Sessions that keep even readers away from some tables: the session that changes a table's schema (Sch-M), or, without
+-- one, a session that waits for that. Reads the lock table, and waits for no lock.
+-- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is unknown.
 -- :tables         the tables' object ids, "1,2"
 -- > table_id      one of these
 -- > session       its id; 0 is a distributed transaction without a session
--- > gid           unit of work of that distributed transaction, else empty
--- > waits         it does not hold the lock yet: readers stand behind it in the line
--- > login         who it is
+-- > gid           unit of work of that distributed transaction, otherwise empty
+-- > waits         true: it still waits for the lock, and readers wait behind it
+-- > login         its login
 -- > application   its program name
--- > since_at      when its transaction began, seconds since the epoch; NULL where it is not known
+-- > since_at      when its transaction began, seconds since the epoch; NULL if unknown
 -- > statement     its last statement, shortened
 SELECT f.table_id, f.session, f.gid, f.waits, f.login, f.application, f.since_at, f.statement
 FROM (

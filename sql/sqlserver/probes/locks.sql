@@ -2,12 +2,12 @@
 -- dear, whatever it finds. With optimized locking (2025, Azure SQL Database, Managed Instance) a transaction gives up its lock on
 -- a row at once unless its statement asks for UPDLOCK or the like: a row of table 0 says that this is on.
 -- :tables      the tables' object ids, "1,2"
--- :places      so many locks of a transaction on an index are listed, the others only counted
+-- :places      number of locks of a transaction on an index to list; the others are only counted
 -- > table_id   the table
 -- > index_id   the index; 0: the table itself, a heap or its clustered index
 -- > name       of the index; NULL for a heap
 -- > xid        transaction id as text
--- > taken      exclusive: what it has deleted, changed or added; else what it is about to change
+-- > taken      exclusive: rows it has deleted, changed or added; otherwise rows it is about to change
 -- > place      the name of the row's lock, as %%lockres%% gives it
 -- > locks      all that the transaction has of this kind on this index
 SELECT TOP (5000) f.table_id, f.index_id, f.name, f.xid, f.taken, f.place, f.locks

@@ -1,10 +1,10 @@
 -- The transaction log of this database, in Azure SQL Database: how full it is, and what keeps its oldest part from being used
 -- again. Needs VIEW DATABASE STATE. The server keeps the sums itself, so no log is read.
 -- > total   bytes of its files
--- > used    bytes of these that cannot be used again yet
--- > most    bytes that its files may come to, by their own limits; NULL: they have none
--- > held_by the server's word for what holds it (ACTIVE_TRANSACTION, AVAILABILITY_REPLICA …); empty: nothing does
--- > pieces  NULL: nobody looks after them there
+-- > used    bytes of these that cannot be reused yet
+-- > most    maximum bytes of its files, by their limits; NULL: no limit
+-- > held_by the server's name of the holder (ACTIVE_TRANSACTION, AVAILABILITY_REPLICA …); empty: none
+-- > pieces  NULL: not maintained there
 -- > saved_s NULL: the service makes the backups itself
 SELECT
     CAST(u.total_log_size_in_bytes AS bigint) AS total,

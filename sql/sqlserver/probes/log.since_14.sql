@@ -1,11 +1,11 @@
 -- The transaction log of this database: how full it is, and what keeps its oldest part from being used again. Needs VIEW SERVER
 -- STATE (2022 and later: VIEW SERVER PERFORMANCE STATE). The server keeps the sums itself, so no log is read.
 -- > total   bytes of its files
--- > used    bytes of these that cannot be used again yet
--- > most    bytes that its files may come to: by their own limits, and by the room on their disks; NULL: not known
--- > held_by the server's word for what holds it (LOG_BACKUP, ACTIVE_TRANSACTION …); empty: nothing does
+-- > used    bytes of these that cannot be reused yet
+-- > most    maximum bytes of its files, by their limits and the free space on their disks; NULL: unknown
+-- > held_by the server's name of the holder (LOG_BACKUP, ACTIVE_TRANSACTION …); empty: none
 -- > pieces  virtual log files
--- > saved_s seconds since the last log backup; NULL: there was none, or it is not known
+-- > saved_s seconds since the last log backup; NULL: there was none, or it is unknown
 SELECT
     CAST(u.total_log_size_in_bytes AS bigint) AS total,
     CAST(u.used_log_space_in_bytes AS bigint) AS used,

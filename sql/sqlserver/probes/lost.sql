@@ -1,6 +1,6 @@
--- What lies behind the names of queues that cannot be watched: another answer than before is worth a look at the catalogue.
+-- The objects with the names of queues that cannot be watched: if the answer changes, the catalog is read again.
 -- :names   names of tables, as XML
--- > found a number made of the tables that are called so, and of what our login may do with them
+-- > found a hash of the tables with these names, and of our login's rights on them
 SELECT
     CAST(COALESCE(SUM(
         CAST(o.object_id AS bigint) * 2

@@ -1,21 +1,21 @@
 -- The first messages of a queue that deletes on pop, for the queue screen.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
--- {called!text}   columns: what a message is called by
+-- {called!text}   columns: the name of a message
 -- {enqueued_at?} column: when it was pushed
--- {attempts?}    column: how often it was popped
+-- {attempts?}    column: number of pops
 -- {payload?}     column: the message
 -- {error?}       column: its last error
 -- {head_index}   the index that gives them in that order
 -- :head          last known head id, NULL at first
--- :limit         so many at most
+-- :limit         maximum number of rows
 -- > id           id as text
--- > state        ready: one that is being popped is not seen any more
+-- > state        ready: a message that is being popped is not visible
 -- > age_s        seconds since it was pushed
--- > owner        NULL: who holds a row is not to be read from it
--- > attempts     how often it was popped
--- > payload      its first characters; its size alone where it is large
--- > error        the newest end of its last error
+-- > owner        NULL: a row does not show who holds it
+-- > attempts     number of pops
+-- > payload      its first characters; only its size if it is large
+-- > error        the end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('ready' AS varchar(20)) AS state,

@@ -1,13 +1,13 @@
--- A page of a ring's messages in one state. They are called by their numbers, and message n lies in slot n % size: from
--- where the page begins no more than :walk slots are looked at, by their key, and no more once enough are found. Up to
--- pop_last, of several subscribers that of the one furthest behind, numbers have been drawn by consumers: their messages are
--- in progress, those behind it ready. Each slot is in either list once, at the number that it has in the lap from pop_last
--- on, or in the lap that ends there; so a message that a repair has left a lap behind, or ahead, is not missed.
--- Before 2017 a sequence that nobody has drawn from looks as if its first number were drawn: that message is
--- listed as in progress.
+-- A page of a ring's messages in one state. They are identified by their numbers, and message n is in slot n % size:
+-- from the start of the page, at most :walk slots are read by their key, and no more once enough are found. Up to
+-- pop_last, of several subscribers that of the one furthest behind, numbers have been drawn by consumers: their
+-- messages are in progress, those behind it ready. Each slot is in either list once, at the number that it has in the
+-- lap from pop_last on, or in the lap that ends there; so a message that a repair has left a lap behind, or ahead, is
+-- not missed. Before 2017, a sequence from which no number was drawn looks as if its first number were drawn: that
+-- message is listed as in progress.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {message_id}    column: the number of the message in the slot, NULL where there is none
+-- {message_id}    column: the number of the message in the slot, NULL if it is empty
 -- {enqueued_at?}  column: when the message was pushed
 -- {payload?}      column: the message
 -- {size!int}      slots in the ring
@@ -19,18 +19,18 @@
 -- :below          only numbers less than this one
 -- :down           1: the greatest first
 -- :walk           slots to look at, at most; no more than there are
--- :limit          so many messages at most
+-- :limit          maximum number of messages
 -- > id            the message's number; empty in the last row
 -- > state         the same
 -- > age_s         seconds since it was pushed
--- > owner         NULL: a ring does not say who drew a number
+-- > owner         NULL: a ring does not record who drew a number
 -- > attempts      NULL: a pop is final
--- > payload       its first characters; its size alone where it is large
+-- > payload       its first characters; only its size if it is large
 -- > error         NULL: a ring has no column for errors
--- > at            the slot's number in this list, as text; of the last row that of the last slot, NULL where the list ends
--- > listed        1: a message; 0: the last row, which is missing only where the positions cannot be read
+-- > at            the slot's number in this list, as text; in the last row that of the last slot, NULL at the end of the list
+-- > listed        1: a message; 0: the last row, which is missing only if the positions cannot be read
 -- > place         which of the slots it is, from 1, in the direction of the list
--- > known         how many slots there are from the first to the last of them
+-- > known         number of slots from the first to the last of them
 -- > looked        the same
 WITH pos AS (
     SELECT

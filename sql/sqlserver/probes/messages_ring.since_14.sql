@@ -2,18 +2,18 @@
 -- several subscribers for the one whose position is furthest behind. Looks at no more than 1,000 slots.
 -- {table}        the ring's table
 -- {slot}         column: the slot
--- {message_id}   column: the number of the message in the slot, NULL where there is none
+-- {message_id}   column: the number of the message in the slot, NULL if it is empty
 -- {enqueued_at?} column: when the message was pushed
 -- {payload?}     column: the message
 -- {size!int}     slots in the ring
 -- :pop_sequences ids of the pop sequences, separated by commas: one, or one for each subscriber
--- :limit         so many at most
+-- :limit         maximum number of rows
 -- > id           the message's number
 -- > state        in_progress or ready
 -- > age_s        seconds since it was pushed
--- > owner        NULL: a ring does not say who drew a number
+-- > owner        NULL: a ring does not record who drew a number
 -- > attempts     NULL: a pop is final
--- > payload      its first characters; its size alone where it is large
+-- > payload      its first characters; only its size if it is large
 -- > error        NULL: a ring has no column for errors
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)

@@ -1,24 +1,24 @@
 -- Messages in progress for the queue screen, the longest-running first.
 -- No more than 1,000 of them are looked at, in the order of the index, best that of the start times.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}          the queue's table
--- {called!text}     columns: what a message is called by
+-- {called!text}     columns: the name of a message
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped
--- {owner?}         column: who popped it
--- {attempts?}      column: how often it was popped
+-- {owner?}         column: its consumer
+-- {attempts?}      column: number of pops
 -- {payload?}       column: the message
 -- {error?}         column: its last error
--- {progress_index} the index that leads to the rows in progress
+-- {progress_index} the index of the rows in progress
 -- :in_progress     the state value of a message in progress
--- :limit           so many at most
+-- :limit           maximum number of rows
 -- > id             id as text
 -- > state          always in_progress
 -- > age_s          seconds since it was popped
--- > owner          who popped it
--- > attempts       how often it was popped
--- > payload        its first characters; its size alone where it is large
--- > error          the newest end of its last error
+-- > owner          its consumer
+-- > attempts       number of pops
+-- > payload        its first characters; only its size if it is large
+-- > error          the end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('in_progress' AS varchar(20)) AS state,

@@ -1,4 +1,4 @@
--- How many rows operations of qmon have changed: those under way, and those that ended in the last minute. Asked after
+-- How many rows operations of qmon have changed: those under way, and those that ended in the last minute. Read after
 -- the tables' counters.
 -- > id    the operation
 -- > about the table

@@ -1,25 +1,25 @@
--- Who has popped the messages in progress, and what that proves, of the longest-running ones as far as the index gives them
--- first. The same words as action/operate/choose.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- The owners of the longest-running messages in progress, as far as the index gives them first, and the proof about
+-- each. The same words as action/operate/choose.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}          the queue's table
--- {called!text}     columns: what a message is called by
+-- {called!text}     columns: the name of a message
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped
--- {owner?}         column: who popped it
--- {lease?}         column: until when it is taken
+-- {owner?}         column: its consumer
+-- {lease?}         column: end of its lease
 -- {beat?}          column: when its owner was last heard of
--- {attempts?}      column: how often it was popped
--- {progress_index} the index that leads to the rows in progress
+-- {attempts?}      column: number of pops
+-- {progress_index} the index of the rows in progress
 -- :in_progress     the state value of a message in progress
--- :kind            what the owner proves: session, lease, heartbeat, name; none without an owner
--- :sees            whether the sessions of others can be seen
+-- :kind            kind of the owner: session, lease, heartbeat, name; none without an owner
+-- :sees            whether our role can see other sessions
 -- :vanished        whether a session that is gone proves that its consumer is dead
 -- :timeout         seconds after which a heartbeat is stale
--- :limit           so many at most
+-- :limit           maximum number of rows
 -- > id             id as text
--- > owner          who popped it, as the row says
+-- > owner          its consumer, from the row
 -- > owner_state    dead, alive, unknown; none without an owner
--- > attempts       how often it was popped
+-- > attempts       number of pops
 -- > age_s          seconds since it was popped
 SELECT
     s.qmon_id AS id,

@@ -4,8 +4,8 @@
 -- :tables       table ids, separated by commas
 -- > table_id    one of these
 -- > column_name a column that is masked for our login; NULL: rows are hidden
--- > why         what hides them
--- > helps       who sees all
+-- > why         the reason why they are hidden
+-- > helps       who can see all rows or values
 SELECT
     CAST(t.id AS bigint) AS table_id,
     CAST(h.column_name AS nvarchar(128)) AS column_name,
@@ -19,8 +19,8 @@ CROSS APPLY (SELECT v.item.value('.', 'int') AS id) AS t
 CROSS APPLY (
     SELECT
         CAST(NULL AS nvarchar(128)) AS column_name,
-        N'a security policy filters this table: our login may see a part of the rows' AS why,
-        N'the function of its predicate says who sees all' AS helps
+        N'a security policy filters this table: your login may see only some of the rows' AS why,
+        N'the function of its predicate decides who sees all rows' AS helps
     FROM sys.security_predicates AS p
     JOIN sys.security_policies AS s ON s.object_id = p.object_id AND s.is_enabled = 1
     WHERE p.target_object_id = t.id AND p.predicate_type = 0

@@ -4,7 +4,7 @@
 -- > side     producers or consumers
 -- > since_at when it began, seconds since the epoch
 -- > until_at when it ends
--- > by       who paused
+-- > by       the operator who paused
 -- > reason   why
 -- > way      switch or gate
 SELECT p.queue,

@@ -2,7 +2,7 @@
 -- STATE).
 -- > read_at server clock, seconds since the epoch
 -- > kept    plans can be read: it is on, or has become read-only
--- > why     its state where they cannot, else empty
+-- > why     its state if they cannot, otherwise empty
 -- > home    empty: it has no schema of its own
 SELECT
     CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float) AS read_at,

@@ -2,13 +2,13 @@
 -- intervals of the last hour, and in those of the days before. A statement is found by the table's name in its text, so that one of
 -- a longer name may be among them. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
 -- :name          the table's name
--- :limit         so many plans at most; of as many statements
--- :chars         so much of a statement's text
+-- :limit         maximum number of plans, and of statements
+-- :chars         maximum characters of a statement
 -- > statement_id its number in Query Store
 -- > plan_id      the same of the plan
 -- > routine      the procedure that the statement is in; empty: in none
 -- > age_s        seconds since the plan was first made
--- > forced       somebody has forced this plan
+-- > forced       true: this plan is forced
 -- > calls        calls that ended in the last hour, and in the rest of the interval in which it began
 -- > reads        pages that they have read, in memory or not
 -- > spent_s      seconds that they took

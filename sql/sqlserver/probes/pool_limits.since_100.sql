@@ -1,4 +1,4 @@
--- How much of what the elastic pool may use that this database is in it has used lately.
+-- Recent usage of the elastic pool that contains this database, as a share of its limits.
 -- Needs VIEW SERVER STATE there (the server role ##MS_ServerStateReader##). Shares are 0 to 1; NULL: not shown.
 -- > cpu       processor time
 -- > data_io   reads and writes of data files

@@ -1,15 +1,15 @@
--- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an index that
--- leads by it, so it costs one seek each, whatever the depth.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- The oldest ready message of each priority, if the table has a state column. Goes from priority to priority along an
+-- index that leads by it, so it costs one seek each, whatever the depth.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}          the queue's table
 -- {message_id}     column: the id of the message
--- {id}             column: what orders the messages of one priority
+-- {id}             column: the order of messages with the same priority
 -- {priority}       column: the priority
 -- {enqueued_at?}   column: when the message was pushed
 -- {state}          column: the state
 -- {priority_index} the index that gives them by priority, then in the order of pops
 -- :ready           the state value of a ready message
--- :limit           so many priorities at most
+-- :limit           maximum number of priorities
 -- > priority       the priority
 -- > head_id        id of its oldest ready message
 -- > oldest_s       seconds since that was pushed

@@ -1,5 +1,5 @@
--- What some procedures have cost so far, by the totals that the server keeps with the plans it has cached; neither plan nor text
--- is read. A call counts once it has ended. The totals of a procedure begin anew with each new plan.
+-- What some procedures have cost so far, by the totals that the server keeps with the plans it has cached; neither plan
+-- nor text is read. A call counts once it has ended. The totals of a procedure start again with each new plan.
 -- :procedures     object ids, separated by commas
 -- > procedure_id  as asked
 -- > executions    calls that have ended

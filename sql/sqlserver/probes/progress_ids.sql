@@ -1,11 +1,11 @@
--- Ids in progress, for tables where no column says since when: qmon watches them itself.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Ids in progress, for tables without a start time: qmon measures the time itself.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}          the queue's table
--- {called!text}     columns: what a message is called by
+-- {called!text}     columns: the name of a message
 -- {state}          column: the state
--- {progress_index} the index that leads to the rows in progress
+-- {progress_index} the index of the rows in progress
 -- :in_progress     the state value of a message in progress
--- :limit           so many at most
+-- :limit           maximum number of rows
 -- > id             id as text
 SELECT TOP (:limit) {called!text} AS id
 FROM {table} WITH (INDEX ({progress_index}))

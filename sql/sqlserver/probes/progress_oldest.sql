@@ -1,15 +1,15 @@
 -- Messages in progress, the longest-running first, counted up to a limit. Served by an index on the start time.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}       the queue's table
 -- {state}       column: the state
 -- {started_at}  column: when it was popped
 -- {stuck_index} the index that gives the rows in progress in the order of that time
 -- :in_progress  the state value of a message in progress
 -- :timeout      seconds after which it is stuck
--- :limit        look at so many rows at most
+-- :limit        maximum number of rows to read
 -- > in_progress rows seen, at most :limit
--- > timed       how many of them have a usable start time
--- > stuck       how many of these are beyond the timeout
+-- > timed       number of them with a usable start time
+-- > stuck       number of these beyond the timeout
 -- > longest_s   seconds since the longest-running of them was popped
 SELECT
     CAST(COUNT(*) AS int) AS in_progress,

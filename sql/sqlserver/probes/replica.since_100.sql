@@ -1,5 +1,5 @@
--- How far this copy of the database is behind: in Azure SQL Database a copy in another region is told its own group's state, not
--- the primary's, so nothing is said.
+-- The delay of this replica: in Azure SQL Database a replica in another region reports the state of its own group, not
+-- the primary's, so the delay is unknown.
 -- > replay_paused no row
 -- > behind_s      no row
 SELECT

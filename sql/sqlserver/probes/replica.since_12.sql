@@ -1,8 +1,8 @@
--- How far this copy of the database is behind, where it is a secondary of an availability group; no row where it is not.
--- The commit that was redone last has the time of the primary's clock, taken as of our zone: where that is later by more than
--- five seconds, nothing is said. What the primary knows of this copy (secondary_lag_seconds) is not relied on here.
+-- The delay of this replica, if it is a secondary of an availability group; no row if it is not. The last redone commit
+-- has the time of the primary's clock, read as our zone: if that is later by more than five seconds, the delay is
+-- unknown. The primary's figures about this replica (secondary_lag_seconds) are not used here.
 -- > replay_paused true where data movement is suspended
--- > behind_s      seconds since the commit that was redone last, 0 where all that came was redone; NULL: not known
+-- > behind_s      seconds since the commit that was redone last, 0 where all that came was redone; NULL: unknown
 SELECT
     CAST(CASE WHEN r.is_suspended = 0 THEN 0 ELSE 1 END AS bit) AS replay_paused,
     CAST(

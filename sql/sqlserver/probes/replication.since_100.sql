@@ -1,18 +1,18 @@
 -- The server that answers, and the copies of this database in other regions, in Azure SQL Database; its copies within the region
 -- are not shown there. Needs VIEW DATABASE STATE.
 -- > name        the server
--- > host        empty: which machine it is, nobody says
+-- > host        empty: the machine is unknown
 -- > local       it is the server that answers
 -- > role        primary, secondary; empty: the database has no copy in another region
 -- > state       seeding, catch_up, suspended, pending; empty: not known
 -- > timeline    NULL: PostgreSQL alone counts promotions
--- > healthy     it follows; NULL: not known
--- > synchronous false: no commit waits for another region; NULL: not known
+-- > healthy     it follows; NULL: unknown
+-- > synchronous false: no commit waits for another region; NULL: unknown
 -- > connected   NULL: not shown
 -- > suspended   the state where data movement is suspended; empty: it is not
 -- > unsent      NULL: not shown
 -- > unredone    NULL: not shown
--- > behind_s    seconds from a commit here to its arrival there; NULL: not known
+-- > behind_s    seconds from a commit here to its arrival there; NULL: unknown
 SELECT TOP (20)
     CAST(COALESCE(c.name, N'') AS nvarchar(256)) AS name,
     CAST(N'' AS nvarchar(128)) AS host,

@@ -2,18 +2,18 @@
 -- secondary itself alone. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE); the names of the other servers,
 -- and whether commits wait for them, VIEW ANY DEFINITION.
 -- > name        the server, as the group knows it; empty: not shown
--- > host        of the server that answers the machine that it runs on, else empty
+-- > host        machine of the answering server, otherwise empty
 -- > local       it is the server that answers
 -- > role        primary, secondary; empty: the database is in no group
 -- > state       synchronized, synchronizing, not synchronizing, reverting, initializing; empty: not known
 -- > timeline    NULL: PostgreSQL alone counts promotions
--- > healthy     it is in the state that it is to be in; NULL: not known
--- > synchronous the primary's commits wait for it; NULL: not known
--- > connected   the primary reaches it; NULL: not known
+-- > healthy     it is in the state that it is to be in; NULL: unknown
+-- > synchronous the primary's commits wait for it; NULL: unknown
+-- > connected   the primary reaches it; NULL: unknown
 -- > suspended   the server's word for why data movement is suspended; empty: it is not
--- > unsent      bytes of log that were not sent to it yet; NULL: not known
--- > unredone    bytes of log that it has and has not redone; NULL: not known
--- > behind_s    seconds from the primary's last commit back to the last that it has told of; NULL: not known
+-- > unsent      bytes of log that were not sent to it yet; NULL: unknown
+-- > unredone    bytes of log that it has and has not redone; NULL: unknown
+-- > behind_s    seconds from the primary's last commit back to the last commit that the replica reported; NULL: unknown
 SELECT TOP (20)
     CAST(COALESCE(a.replica_server_name, CASE WHEN r.is_local = 0 THEN N'' ELSE h.server END, N'') AS nvarchar(256)) AS name,
     CAST(CASE WHEN r.is_local = 0 THEN N'' ELSE COALESCE(h.machine, N'') END AS nvarchar(128)) AS host,

@@ -3,7 +3,7 @@
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {enqueued_at?}  column: when the message was pushed
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
@@ -11,10 +11,10 @@
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a producer
 -- > pop_last      last number drawn by a consumer
--- > push_open     numbers near push_last whose message is not there yet
+-- > push_open     numbers near push_last without a message yet
 -- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message
--- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)

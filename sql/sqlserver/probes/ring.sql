@@ -1,10 +1,10 @@
 -- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots, each
 -- sought by its key.
--- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
--- Before 2017 a sequence that nobody has drawn from looks as if its first number were drawn: it counts as one in flight.
+-- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring". Before
+-- 2017, a sequence from which no number was drawn looks as if its first number were drawn: it counts as one in flight.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {enqueued_at?}  column: when the message was pushed
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
@@ -12,10 +12,10 @@
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a producer
 -- > pop_last      last number drawn by a consumer
--- > push_open     numbers near push_last whose message is not there yet
+-- > push_open     numbers near push_last without a message yet
 -- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message
--- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)

@@ -1,10 +1,11 @@
 -- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
--- slots, each sought by its key. A slot holds message n where its message id is n. Up to pop_last a slot without its message
--- is one that has been popped, or one whose message is still to come: the two look the same, so the latter are not counted.
--- Before 2017 a sequence that nobody has drawn from looks as if its first number were drawn: it counts as one in flight.
+-- slots, each sought by its key. A slot holds message n if its message id is n. Up to pop_last a slot without
+-- its message is one that has been popped, or one whose message is still to come: the two look the same, so the latter
+-- are not counted. Before 2017, a sequence from which no number was drawn looks as if its first number were drawn: it
+-- counts as one in flight.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {message_id}    column: the message in the slot, NULL where there is none
+-- {message_id}    column: the message in the slot, NULL if it is empty
 -- {enqueued_at?}  column: when the message was pushed
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
@@ -12,10 +13,10 @@
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a producer
 -- > pop_last      last number drawn by a consumer
--- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
+-- > push_open     numbers near push_last, beyond pop_last, without a message yet
 -- > push_open_ahead the same
 -- > pop_waiting   numbers that consumers have drawn ahead of all producers
--- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)

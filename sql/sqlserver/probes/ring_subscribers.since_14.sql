@@ -4,8 +4,8 @@
 -- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
--- {unread}        column: who still has to read, subscriber k as bit k - 1
+-- {turn}          column: the turn
+-- {unread}        column: subscribers that have not read it yet, subscriber k as bit k - 1
 -- {enqueued_at?}  column: when the message was pushed
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
@@ -13,10 +13,10 @@
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a producer
 -- > pop_last      last number drawn by a consumer of that subscriber
--- > push_open     numbers near push_last whose message is not there yet
+-- > push_open     numbers near push_last without a message yet
 -- > push_open_ahead numbers beyond pop_last, near push_last, that have no message for it: not there yet, or given up
 -- > pop_waiting   numbers up to pop_last that wait for their message
--- > pop_held      numbers up to pop_last whose message is there and not read by that subscriber yet
+-- > pop_held      numbers up to pop_last with a message that the subscriber has not read yet
 -- > oldest_s      seconds since the oldest message that it has not drawn was pushed
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)

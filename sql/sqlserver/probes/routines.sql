@@ -1,5 +1,5 @@
--- The object ids of the procedures by which an installed queue is pushed into and popped from, found by their names. Whoever may
--- not see them (VIEW DEFINITION, or a right on them) finds none.
+-- The object ids of the procedures by which an installed queue is pushed into and popped from, found by their names. A
+-- login without the right to see them (VIEW DEFINITION, or a right on them) gets none.
 -- {push?}        procedure: pushes one message
 -- {push_batch?}  procedure: pushes several
 -- {pop?}         procedure: pops one message

@@ -1,22 +1,22 @@
--- Counts one range of a table's clustered key, of a queue that deletes on pop: from a place on, so many rows and those that have
--- the last one's key. Without locks.
+-- Counts one range of a table's clustered key, of a queue that deletes on pop: a number of rows from a place on, plus
+-- those with the same key as the last one. Without locks.
 -- {part}         the queue's table
 -- {place}        column: the clustered key
 -- {due_at?}      column: when a message is due
 -- {enqueued_at?} column: when it was pushed
 -- :after         the key of the last row seen, NULL at first
--- :limit         look at so many rows, and those that have the last one's key
+-- :limit         number of rows to read, plus those with the same key as the last one
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        rows that are due
--- > in_progress  NULL: held rows are told by their locks
+-- > in_progress  NULL: the locks show the held rows
 -- > timed        NULL: no such state
 -- > stuck        NULL: no such state
 -- > scheduled    not due yet
 -- > dead         NULL: no such state
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   NULL: no such state
--- > next_place   the key of the last row seen; NULL where there was none
+-- > next_place   the key of the last row read; NULL if there was none
 -- > strange      NULL: no column says the state
 -- > strange_first  NULL
 -- > strange_last  NULL

@@ -5,7 +5,7 @@
 -- > part_name   its name
 -- > pages       pages in use by its rows
 -- > rows_there  rows that the server counts in it
--- > place       the clustered key, where it is one column in whose order ranges are short; NULL else
+-- > place       the clustered key, if it is one column whose order gives short ranges; otherwise NULL
 SELECT
     CAST(o.object_id AS bigint) AS part_id,
     CAST(s.name AS nvarchar(128)) AS part_schema,

@@ -1,5 +1,5 @@
--- Counts one range of a table's clustered key by state: from a place on, so many rows and those that have
--- the last one's key. Without locks.
+-- Counts one range of a table's clustered key by state: a number of rows from a place on, plus those with
+-- the same key as the last one. Without locks.
 -- {part}         the queue's table
 -- {state}        column: the state
 -- {place}        column: the clustered key
@@ -7,24 +7,24 @@
 -- {started_at?}  column: when it was popped
 -- {enqueued_at?} column: when it was pushed
 -- :after         the key of the last row seen, NULL at first
--- :limit         look at so many rows, and those that have the last one's key
+-- :limit         number of rows to read, plus those with the same key as the last one
 -- :ready         the state value of a ready message
--- :in_progress   the state value in progress, NULL where there is none
--- :dead          the state value of a dead message, NULL where there is none
+-- :in_progress   the state value in progress, NULL if there is none
+-- :dead          the state value of a dead message, NULL if there is none
 -- :timeout       seconds after which a message in progress is stuck
 -- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        ready and due
 -- > in_progress  in progress
--- > timed        those in progress of which it is known since when
+-- > timed        messages in progress with a known start time
 -- > stuck        those in progress for longer than the timeout
 -- > scheduled    ready but not due yet
 -- > dead         dead
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   when the one longest in progress was popped, seconds since the epoch
--- > next_place   the key of the last row seen; NULL where there was none
--- > strange      in a state that is not known, or in none (NULL)
+-- > next_place   the key of the last row read; NULL if there was none
+-- > strange      in a state that is unknown, or in none (NULL)
 -- > strange_first  the first of these states as text
 -- > strange_last  the last of them
 SELECT

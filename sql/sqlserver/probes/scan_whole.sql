@@ -1,13 +1,13 @@
--- Counts a whole table that deletes on pop in one statement. Reads the table: slow cadence, own connection, own budget; on one
--- processor, without locks. Asked only where no clustered key leads through it range by range, or the server's own
--- count of rows (probe "depth") does not serve.
+-- Counts a whole table that deletes on pop in one statement. Reads the table: slow cadence, own connection, own budget;
+-- on one processor, without locks. Asked only if no clustered key allows reading it range by range, or if the server's
+-- own count of rows (probe "depth") is not enough.
 -- {table}        the queue's table
 -- {due_at?}      column: when a message is due
 -- {enqueued_at?} column: when it was pushed
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        rows that are due
--- > in_progress  NULL: held rows are told by their locks
+-- > in_progress  NULL: the locks show the held rows
 -- > timed        NULL: no such state
 -- > stuck        NULL: no such state
 -- > scheduled    not due yet

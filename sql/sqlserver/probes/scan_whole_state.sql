@@ -1,27 +1,27 @@
 -- Counts a whole table by state in one statement. Reads the table: slow cadence, own connection, own budget; on one
--- processor, without locks. Asked only where no clustered key leads through it range by range.
+-- processor, without locks. Asked only if no clustered key allows reading it range by range.
 -- {table}        the queue's table
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due
 -- {started_at?}  column: when it was popped
 -- {enqueued_at?} column: when it was pushed
 -- :ready         the state value of a ready message
--- :in_progress   the state value in progress, NULL where there is none
--- :dead          the state value of a dead message, NULL where there is none
+-- :in_progress   the state value in progress, NULL if there is none
+-- :dead          the state value of a dead message, NULL if there is none
 -- :timeout       seconds after which a message in progress is stuck
 -- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
--- > rows_seen    rows there are, whatever their state
+-- > rows_seen    number of rows, whatever their state
 -- > ready        ready and due
 -- > in_progress  in progress
--- > timed        those in progress of which it is known since when
+-- > timed        messages in progress with a known start time
 -- > stuck        those in progress for longer than the timeout
 -- > scheduled    ready but not due yet
 -- > dead         dead
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   when the one longest in progress was popped, seconds since the epoch
 -- > next_place   NULL: all rows were seen
--- > strange      in a state that is not known, or in none (NULL)
+-- > strange      in a state that is unknown, or in none (NULL)
 -- > strange_first  the first of these states as text
 -- > strange_last  the last of them
 SELECT

@@ -2,7 +2,7 @@
 -- {table}     the queue's table
 -- {due_at}    column: when it is due
 -- {due_index} the index that leads with that time
--- :limit      count at most so many
+-- :limit      maximum count
 -- > counted   rows seen, at most :limit
 SELECT CAST(COUNT(*) AS int) AS counted
 FROM (

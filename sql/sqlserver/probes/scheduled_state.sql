@@ -1,11 +1,11 @@
 -- Messages not due yet, counted up to a limit, of a queue with a state column.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}     the queue's table
 -- {state}     column: the state
 -- {due_at}    column: when it is due
 -- {due_index} the index that gives the ready rows in the order of that time
 -- :ready      the state value of a ready message
--- :limit      count at most so many
+-- :limit      maximum count
 -- > counted   rows seen, at most :limit
 SELECT CAST(COUNT(*) AS int) AS counted
 FROM (

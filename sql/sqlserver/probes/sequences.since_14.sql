@@ -1,8 +1,8 @@
--- The last number each sequence has issued. An identity column has no sequence: it goes by the id of its table.
+-- The last number each sequence has issued. An identity column has no sequence: it has the id of its table instead.
 -- :sequences     ids of sequences, or of tables with an identity column, separated by commas
 -- > sequence_id  as asked
--- > last_value   last number issued; NULL where none was yet
--- > visible      always true: what we may not see has no row
+-- > last_value   last number issued; NULL if there is none yet
+-- > visible      always true: rows exist only for objects that we may see
 WITH wanted AS (
     SELECT v.item.value('.', 'int') AS object_id
     FROM (

@@ -1,14 +1,14 @@
 -- The database as a whole, in Azure SQL Database; needs no right. Sessions are those that our user may see.
 -- > now_at         server clock, seconds since the epoch
--- > started_at     when the server started, seconds since the epoch (tempdb is made anew then); 0 where it is not shown
+-- > started_at     time when the server started and created tempdb, seconds since the epoch; 0 if it is not visible
 -- > stats_reset_at NULL: the server does not say
--- > in_recovery    true on a readable secondary, and where the database may only be read
+-- > in_recovery    true on a readable secondary and in a read-only database
 -- > replay_paused  always false: see the probe "replica"
 -- > behind_s       NULL: see the probe "replica"
 -- > sessions       sessions connected to this database, without qmon's own; NULL if we see only our own sessions
 -- > sessions_used  NULL: see the probe "limits"
 -- > sessions_limit NULL: see the probe "limits"
--- > pollers        sessions of qmons that poll this database, ours among them; NULL where we see no session but our own
+-- > pollers        sessions of qmons that poll this database, including ours; NULL if we see only our own session
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
 -- > deadlocks      NULL: see the probe "server_counters"

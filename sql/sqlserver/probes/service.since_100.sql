@@ -1,8 +1,8 @@
--- What was bought for this database in Azure SQL Database. Needs no right; the pool's name is shown to some only.
+-- The service tier of this database in Azure SQL Database. Needs no right; the pool's name is shown to some only.
 -- > objective  the service objective, such as GP_S_Gen5_2; empty: not shown
 -- > pool       the elastic pool that it is in; empty: in none, or its name is not shown
 -- > pooled     it is in an elastic pool
--- > serverless it pauses when nobody is connected for long enough
+-- > serverless true: it pauses when no session has been connected for long enough
 SELECT TOP (1)
     CAST(COALESCE(d.objective, N'') AS nvarchar(128)) AS objective,
     CAST(COALESCE(o.elastic_pool_name, N'') AS nvarchar(128)) AS pool,

@@ -1,7 +1,7 @@
 -- The settings of this server and database that a queue feels, and how its tables escalate locks. Needs no right.
 -- :tables  table ids, separated by commas
 -- > name   the name of the setting
--- > object the table, or the first of several alike and how many more there are; empty: it is no setting of a table
+-- > object the table, or the first of several with the same value and the number of the others; empty: not a setting of a table
 -- > value  NULL: this version does not tell, or our login may not see it
 SELECT
     CAST(COALESCE(x.name, N'') AS nvarchar(60)) AS name,

@@ -1,24 +1,25 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads so many
--- slots by their key, whatever the depth, and takes no lock. A push or pop that is not committed is seen as done, and a
--- number that its session could not use stands among the spare ones: what is in neither place is in nobody's hands.
+-- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
+-- fixed number of slots by their key, whatever the depth, and takes no lock. An uncommitted push or pop counts as done,
+-- and a number that its session could not use is among the spare ones: no session holds a number that is in neither
+-- place.
 -- {table}          the ring's table
--- {spare}          its spare numbers: drawn, and waiting for whoever comes next
+-- {spare}          its spare numbers: drawn, and free for the next consumer
 -- {slot}           column: the slot
--- {turn}           column: whose turn it is
+-- {turn}           column: the turn
 -- {message_id}     column: the message's number
--- {enqueued_at}    column: when the slot was last written; in the future where it never was
+-- {enqueued_at}    column: time when the slot was last written; in the future if it never was
 -- {head_index}     the index that leads with the slot
 -- :from_slot       look from this slot on
 -- :to_slot         up to this one; no more than 1,000 slots are read
 -- :push_sequence   id of the push sequence
 -- :pop_sequences   ids of the pop sequences, separated by commas
--- :min_age_s       the slot has not moved for so many seconds
+-- :min_age_s       minimum seconds since the slot was last written
 -- > from_slot      as asked
 -- > push_last      last number drawn by a producer; the sequence's first one looks as if it were not drawn yet
--- > pop_last       last number that every consumer's side has drawn, likewise
+-- > pop_last       last number that the consumers of every subscriber have drawn, the same
 -- > holes          numbers drawn by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number was drawn by consumers, not popped
+-- > orphans        messages whose number consumers have drawn but not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH drawn AS (

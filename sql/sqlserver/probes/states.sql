@@ -1,11 +1,11 @@
--- How many messages are in each state that is not known: one seek for each value of the state, at most 20, along an
+-- How many messages are in each state that is unknown: one seek for each value of the state, at most 20, along an
 -- index that leads with it, and a bounded count of the rows of those that are not known.
 -- {table}        the queue's table
 -- {state}        column: the state
 -- {states_index} the index of all rows that leads with the state
 -- :known         the state values that are known, each between two bars
 -- :limit         the greatest count of each state
--- > value        the state as text, NULL as a word where a row has none
+-- > value        the state as text, the word NULL if a row has none
 -- > counted      rows seen, at most :limit
 WITH walk AS (
     SELECT a.qmon_value, 1 AS step

@@ -1,7 +1,7 @@
--- What the server has counted of one queue table and of each of its indexes since it last took them into memory, and the rows
--- there are: one look for both. Reads no table; the id is given, since NULL would ask about every table there is. Counted is what
--- was done, committed or not: a rollback is not taken back. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE
--- STATE).
+-- The server's counters of one queue table and of each of its indexes since they were last loaded into memory, and the
+-- number of rows: one read for both. Reads no table; the id is given, since NULL would ask about every table there is.
+-- They count all changes, committed or not: a rollback is not subtracted. Needs VIEW DATABASE STATE (2022 and later:
+-- VIEW DATABASE PERFORMANCE STATE).
 -- Where the state is part of the clustered key, popping moves the row, an insert and a delete to the server: the identity then
 -- says how many of the inserts were pushes.
 -- {state?}       column: the state
@@ -17,7 +17,7 @@
 -- > lock_waits   waits for a lock on one of its rows or pages
 -- > lock_wait_s  seconds waited for these
 -- > splits       pages allocated because one was full, page splits included
--- > forwarded    rows of a heap that were read by way of where they were before they grew; NULL: of an index
+-- > forwarded    rows of a heap that were read through forwarding records; NULL: of an index
 -- > io_waits     waits for a page to be read from or written to a file (PAGEIOLATCH)
 -- > ghosted      rows or entries deleted that stay as ghosts until the server removes them (leaf_ghost_count)
 -- > escalations_tried times that the server tried to lock the whole table or partition in place of many rows
@@ -30,7 +30,7 @@
 -- > files        a number made of the partitions that hold its rows: another one after a switch or a rebuild
 -- > partitions   those of which the server has counted something; NULL: of none
 -- > altered      a number made of when the table was last altered, or an index of it made or altered
--- > called       its table's schema and name now; NULL where it is gone
+-- > called       its table's schema and name now; NULL if it is gone
 -- > readable     our role may read it
 SELECT TOP (1000)
     CAST(:table_id AS bigint) AS table_id,

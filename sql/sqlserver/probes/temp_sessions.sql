@@ -1,9 +1,9 @@
--- The sessions that hold most of tempdb: what their finished statements have left there, and what those hold that run. Needs VIEW
--- SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE; Azure SQL Database: VIEW DATABASE STATE). Row versions are nobody's:
--- who keeps them is told by the probe "horizon".
+-- The sessions that hold most of tempdb: what their finished statements have left there, and what those hold that run.
+-- Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE; Azure SQL Database: VIEW DATABASE STATE). Row
+-- versions belong to no session: the probe "horizon" shows the session that keeps them.
 -- > session     its number
--- > application what it calls itself
--- > host        the machine it comes from
+-- > application its application name
+-- > host        its machine
 -- > internal    bytes of its work tables: sorts, hash joins, spools
 -- > objects     bytes of its temporary tables and table variables
 SELECT TOP (5)

@@ -1,7 +1,7 @@
 -- The space of tempdb, in Azure SQL Database: how much is used, and for what. Needs VIEW DATABASE STATE. The server keeps the sums itself.
 -- > total    bytes of its data files
 -- > used     bytes of these in use
--- > most     bytes that its data files may come to, by their own limits; NULL: not known
+-- > most     maximum bytes of its data files, by their limits; NULL: unknown
 -- > versions bytes of row versions, of all databases
 -- > internal bytes of work tables: sorts, hash joins, spools
 -- > objects  bytes of temporary tables and table variables

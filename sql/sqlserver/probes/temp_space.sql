@@ -2,7 +2,7 @@
 -- SERVER PERFORMANCE STATE). The server keeps the sums itself.
 -- > total    bytes of its data files
 -- > used     bytes of these in use
--- > most     bytes that its data files may come to: by their own limits, and by the room on their disks; NULL: not known
+-- > most     maximum bytes of its data files, by their limits and the free space on their disks; NULL: unknown
 -- > versions bytes of row versions, of all databases
 -- > internal bytes of work tables: sorts, hash joins, spools
 -- > objects  bytes of temporary tables and table variables

@@ -1,13 +1,14 @@
--- The message at the head of a queue that pops in a transaction, and the name of its lock, by which "locks" knows who has it: where
--- one lets go of it and the message stays, it has given it back. A transaction that was rolled back leaves no trace on a row
--- here, and a row that is being deleted is not seen: who compares the polls tells that it was away and has come back.
+-- The message at the head of a queue that pops in a transaction, and the name of its lock, by which "locks" identifies
+-- the holder: if a holder releases it and the message stays, the message was given back. A rolled-back transaction
+-- leaves no trace on a row here, and a row that is being deleted is not visible: a comparison of polls shows that it
+-- was away and has come back.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {head_index} the index that leads with the id
 -- :head        last known head id, NULL at first
 -- > id         id as text
 -- > attempts   NULL: no column counts them
--- > mark       the name of its lock; "locks" tells who has that
+-- > mark       the name of its lock; "locks" has the holder
 SELECT
     h.qmon_id AS id,
     CAST(NULL AS int) AS attempts,

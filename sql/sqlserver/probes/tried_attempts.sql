@@ -1,16 +1,16 @@
--- Of the first ready messages the one that has been popped most often, where a column counts that.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- The most often popped of the first ready messages, if a column counts pops.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {message_id} column: the id of the message
 -- {state}      column: the state
--- {attempts}   column: how often it was popped
+-- {attempts}   column: number of pops
 -- {head_index} the index that gives the ready rows in the order of pops
 -- :ready       the state value of a ready message
 -- :head        last known head id, NULL at first
--- :limit       look at so many rows
+-- :limit       number of rows to read
 -- > id         id as text
--- > attempts   how often it was popped
+-- > attempts   number of pops
 -- > mark       empty
 SELECT TOP (1) h.qmon_id AS id, CAST(h.qmon_attempts AS int) AS attempts, CAST('' AS varchar(1)) AS mark
 FROM (

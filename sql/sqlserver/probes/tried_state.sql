@@ -1,6 +1,6 @@
--- The message at the head of a queue with a state column that nobody counts the attempts of, and who has locked it; see
--- "tried". One that is being marked as popped is not ready any more, before that is committed.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- The message at the head of a queue with a state column but without a count of attempts, and the holder of its lock;
+-- see "tried". One that is being marked as popped is not ready any more, before that is committed.
+-- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state
@@ -9,7 +9,7 @@
 -- :head        last known head id, NULL at first
 -- > id         id as text
 -- > attempts   NULL: no column counts them
--- > mark       the name of its lock; "locks" tells who has that
+-- > mark       the name of its lock; "locks" has the holder
 SELECT
     h.qmon_id AS id,
     CAST(NULL AS int) AS attempts,

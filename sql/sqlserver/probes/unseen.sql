@@ -1,13 +1,13 @@
--- Of the rows that transactions have locked (queues that delete on pop) those that nobody sees any more, deleted without a commit.
--- What a producer has inserted without a commit is locked too, but seen: the newest rows say which locks are theirs, by
--- %%lockres%%, the name of a row's own lock.
+-- Rows that transactions have locked (queues that delete on pop) and that are no longer visible, because they were
+-- deleted without a commit. Rows that a producer has inserted without a commit are locked too, but visible: the newest
+-- rows show which locks are theirs, by %%lockres%%, the name of a row's own lock.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {head_index} the index that leads with it
--- :limit       so many of the newest rows are looked at
+-- :limit       number of the newest rows to read
 -- :places      names of locks, as "locks" lists them
 -- > place      one of them that is on no row that is seen
--- > keys       so many locks a row takes
+-- > keys       number of locks per row
 WITH visible AS (
     SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
     FROM {table} AS q WITH (INDEX ({head_index}))

@@ -1,10 +1,10 @@
 -- The same as "unseen" of a heap. It has no newest end, so the rows seen are looked at only where the table is small, at most
 -- 128 pages; of a larger one pushes without a commit count too.
 -- {table}  the queue's table
--- :limit   look at so many rows at most
+-- :limit   maximum number of rows to read
 -- :places      names of locks, as "locks" lists them
 -- > place      one of them that is on no row that is seen
--- > keys       so many locks a row takes
+-- > keys       number of locks per row
 WITH visible AS (
     SELECT s.place
     FROM (

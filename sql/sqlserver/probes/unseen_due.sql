@@ -1,12 +1,12 @@
--- The same as "unseen" where rows have due times. What was inserted without a commit and is due neither first nor last counts as
--- held until its commit.
+-- The same as "unseen" where rows have due times. Rows that were inserted without a commit and are due neither first
+-- nor last count as held until their commit.
 -- {table}      the queue's table
 -- {due_at}     column: when it is due
 -- {head_index} the index that leads with it
--- :limit       so many of the rows due last are looked at
+-- :limit       number of the rows due last to read
 -- :places      names of locks, as "locks" lists them
 -- > place      one of them that is on no row that is seen
--- > keys       so many locks a row takes
+-- > keys       number of locks per row
 WITH visible AS (
     SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
     FROM {table} AS q WITH (INDEX ({head_index}))

@@ -1,15 +1,15 @@
--- Of the ready rows that transactions have locked those that are ready no more; see "unseen". For tables without a state
--- for what is in progress. Where the state is part of the index's key, a pop locks two keys: the one it leaves and its new one.
--- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
+-- Rows that were ready, are locked by transactions and are no longer ready; see "unseen". For tables without a state
+-- for messages in progress. Where the state is part of the index's key, a pop locks two keys: the one it leaves and its
+-- new one. Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state
 -- {head_index} the index that gives the ready rows in the order of pops
 -- :ready       the state value of a ready message
--- :limit       so many of the newest ready rows are looked at
+-- :limit       number of the newest ready rows to read
 -- :places      names of locks, as "locks" lists them
 -- > place      one of them that is on no row that is seen
--- > keys       so many locks a row takes
+-- > keys       number of locks per row
 WITH visible AS (
     SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
     FROM {table} AS q WITH (INDEX ({head_index}))

@@ -1,5 +1,5 @@
--- How much the version store holds: old versions of rows that somebody may still read. The server keeps the sums itself, so no
--- version is looked at.
+-- Size of the version store: old versions of rows that transactions may still read. The server keeps the sums itself,
+-- so no version is looked at.
 -- > bytes            row versions of this database in tempdb; NULL: none, or not shown
 -- > persistent_bytes NULL: no database keeps row versions itself before 2019
 -- > whole_server     always false

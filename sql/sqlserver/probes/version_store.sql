@@ -1,5 +1,5 @@
--- How much the version store holds: old versions of rows that somebody may still read. A level as it is now, of type 65792, no
--- total. Before 2017 it is known for the whole server only.
+-- Size of the version store: old versions of rows that transactions may still read. A level as it is now, of type
+-- 65792, no total. Before 2017 it is known for the whole server only.
 -- > bytes            row versions in tempdb, of all databases; NULL: not shown
 -- > persistent_bytes NULL: no database keeps row versions itself before 2019
 -- > whole_server     always true

@@ -2,7 +2,7 @@
 -- of the server are those of other databases too. Latch classes are not counted by database.
 -- > kind     always wait
 -- > event    the wait's type
--- > waits    how many have ended
+-- > waits    number of ended ones
 -- > waited_s seconds waited, by all sessions together
 -- > signal_s of these, seconds spent waiting for a processor after the wait itself
 SELECT

@@ -1,9 +1,9 @@
--- All waits and latches that have ended since the server started, by name; totals of the whole server, from which what was
--- waited between two polls follows. What never ended since then is left out, and so is the latch class BUFFER: its waits are
--- the PAGELATCH and PAGEIOLATCH ones.
+-- All waits and latches that have ended since the server started, by name; totals of the whole server, whose
+-- differences give the waits between two polls. What never ended since then is left out, and so is the latch class
+-- BUFFER: its waits are the PAGELATCH and PAGEIOLATCH ones.
 -- > kind     wait or latch
 -- > event    the wait's type, or the latch's class
--- > waits    how many have ended
+-- > waits    number of ended ones
 -- > waited_s seconds waited, by all sessions together
 -- > signal_s of these, seconds spent waiting for a processor after the wait itself; NULL for latches
 SELECT

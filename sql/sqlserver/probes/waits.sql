@@ -1,7 +1,7 @@
--- What the requests that are at work wait for at this moment; qmon's own and those that sleep on purpose are left out.
+-- Current waits of active requests; qmon's own and those that sleep on purpose are left out.
 -- > kind     class of the wait: Lock, Page latch, IO, Latch, Log, Network, Memory, Replica, CPU (runs or waits to run), Other
--- > event    the server's own name of the wait; empty where the request runs
--- > sessions how many requests
+-- > event    the server's own name of the wait; empty if the request runs
+-- > sessions number of requests
 SELECT TOP (50)
     CAST(w.kind AS nvarchar(60)) AS kind,
     CAST(w.event AS nvarchar(60)) AS event,

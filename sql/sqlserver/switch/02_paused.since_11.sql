@@ -1,9 +1,9 @@
--- What a paused producer (@side 0) or consumer (@side 1) comes to: an error that is worth another try later, number 770001
--- for producers, 770002 for consumers, with the end of the pause in UTC. Called by push and pop, which then have drawn no
--- number and touched no row. As they run with XACT_ABORT ON, the caller's transaction is rolled back. What an
--- operator does with qmon passes.
+-- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that can be retried later, number 770001 for
+-- producers, 770002 for consumers, with the end of the pause in UTC. Called by push and pop, which then have drawn no
+-- number and touched no row. As they run with XACT_ABORT ON, the caller's transaction is rolled back. What an operator
+-- does with qmon passes.
 -- {table}  the queue
--- {switch} until when who is paused
+-- {switch} ends of the pauses
 -- {paused} the procedure
 CREATE PROCEDURE {paused}
     @side tinyint

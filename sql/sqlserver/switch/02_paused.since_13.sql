@@ -1,12 +1,12 @@
--- What a paused producer (@side 0) or consumer (@side 1) comes to: an error that is worth another try later, number 770001
--- for producers, 770002 for consumers, with the end of the pause in UTC; or, if it asked to wait, the end of the pause.
--- Called by push and pop, which then have drawn no number and touched no row. As they run with XACT_ABORT ON, the
--- error rolls back the caller's transaction. What an operator does with qmon passes.
+-- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that can be retried later, number 770001 for
+-- producers, 770002 for consumers, with the end of the pause in UTC; or, if the session asked to wait, waits for the
+-- end of the pause. Called by push and pop, which then have drawn no number and touched no row. As they run with
+-- XACT_ABORT ON, the error rolls back the caller's transaction. Pauses do not stop qmon's own actions.
 -- The session's context, EXEC sp_set_session_context @key, @value:
---   N'qmon.pause_wait_ms'  wait up to so many milliseconds before the error; 60,000 at most, since the caller's
---                          transaction, if any, is open meanwhile.
+--   N'qmon.pause_wait_ms'  maximum milliseconds to wait before the error; 60,000 at most, since the caller's
+--                          transaction, if any, stays open.
 -- {table}  the queue
--- {switch} until when who is paused
+-- {switch} ends of the pauses
 -- {paused} the procedure
 CREATE PROCEDURE {paused}
     @side tinyint

@@ -1,4 +1,4 @@
--- Takes the switch of a queue away; what is not there is passed over.
+-- Drops the switch of a queue. Skips objects that do not exist.
 -- {switch} the table; its key goes with it
 -- {paused} procedure
 IF OBJECT_ID({paused!literal}, N'P') IS NOT NULL DROP PROCEDURE {paused};

@@ -52,7 +52,7 @@ def print_bench(report: BenchResults) -> None:
     if report.dequeues:
         print_output()
         print_output(
-            f"Buffers touched for one batch, a queue of {report.plan.rows:,} messages popped empty, nobody else about"
+            f"Buffers touched per batch, with no other session, until a queue of {report.plan.rows:,} messages is empty"
         )
         _print_dequeues(report)
 

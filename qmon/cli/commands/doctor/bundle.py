@@ -41,10 +41,10 @@ _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
 _REASON_FIELDS: Final = frozenset({"reason", "problem", "unknown"})
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
-    "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of commands",
-    "doctor.json": "what qmon doctor found: each probe with its time or its problem, and the rights",
-    "snapshot.json": "one poll, as a recording holds it: without payloads, statements up to their first literal",
-    "qmon.log": "the log, the older files with a number",
+    "config.json": "qmon.toml as qmon read it, without passwords, redact patterns and command arguments",
+    "doctor.json": "output of qmon doctor: probes with their times or problems, and rights",
+    "snapshot.json": "one poll as recorded, without payloads; statements are cut at their first literal",
+    "qmon.log": "the log; older files have a number",
 }
 
 
@@ -67,9 +67,11 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
         print_output(f"{file}, {size / 1000:,.0f} kB:")
         for name in names:
             print_output(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
-        print_output("read it before you send it: it names hosts, databases, roles, tables and applications")
+        print_output(
+            "review it before you send it: it contains names of hosts, databases, roles, tables and applications"
+        )
         if problem:
-            print_output(f"not all is in it: {problem}")
+            print_output(f"incomplete: {problem}")
     if problem:
         raise typer.Exit(1)
 
@@ -94,11 +96,11 @@ class _Archive:
 def _create_archive(file: Path) -> Iterator[_Archive]:
     """Create an archive that only the user can read. Deletes it if the block raises."""
     if not file.name.endswith((_ZIP, *_TAR)):
-        raise BadInput(f"{file}: a bundle is a {_ZIP} or {_TAR[0]} file; nothing was written")
+        raise BadInput(f"{file}: a bundle must be a {_ZIP} or {_TAR[0]} file; nothing was written")
     try:
         made = files.open_private(file, os.O_RDWR | os.O_EXCL)
     except OSError as problem:
-        raise BadInput(f"{file} cannot be made: {problem.strerror}; nothing was written") from None
+        raise BadInput(f"cannot create {file}: {problem.strerror}; nothing was written") from None
     try:
         with os.fdopen(made, "wb") as out:
             if file.name.endswith(_ZIP):
@@ -110,7 +112,7 @@ def _create_archive(file: Path) -> Iterator[_Archive]:
     except BaseException as problem:
         file.unlink(missing_ok=True)
         if isinstance(problem, OSError):
-            raise BadInput(f"{file} cannot be written: {problem.strerror}") from problem
+            raise BadInput(f"cannot write {file}: {problem.strerror}") from problem
         raise
 
 
@@ -132,7 +134,7 @@ def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str
                 f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace"))
             )
     about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
-    archive.add_text("README.txt", f"For a bug report of qmon. Read it before you send it.\n\n{about}")
+    archive.add_text("README.txt", f"For a bug report of qmon. Review it before you send it.\n\n{about}")
     return problem
 
 
@@ -266,7 +268,7 @@ def _poll_once(at: ConnectedTarget) -> Snapshot:
     done.wait(_POLL_TIMEOUT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else f"no poll came back within {duration(_POLL_TIMEOUT_S)}")
+        raise Unreachable(problems[0] if problems else f"no poll finished within {duration(_POLL_TIMEOUT_S)}")
     return found[0]
 
 

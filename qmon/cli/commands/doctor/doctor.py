@@ -103,7 +103,7 @@ def _print_examination(seen: Examination) -> None:
         print_table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
     if had is not None and had < len(CONNECTION_USES):
         more = "; ".join(CONNECTION_USES[had:])
-        print_output(f"{had} of {len(CONNECTION_USES)} connections are available; each further one would give: {more}")
+        print_output(f"{had} of {len(CONNECTION_USES)} connections are available; more connections would allow: {more}")
     if seen.pollers is None:
         print_output("your role cannot see other qmons that poll this target, so each uses the whole cost budget")
     elif seen.pollers > 1:
@@ -122,8 +122,10 @@ def _print_examination(seen: Examination) -> None:
         )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
         print_output(
-            "on a partitioned table, creating the index blocks writers; on a large one create it ON ONLY the table,"
-            " then CONCURRENTLY on each partition, and attach these"
+            "creating an index on a partitioned table blocks writers; for a large table, create it ON ONLY the table,"
+            " then CONCURRENTLY on each partition, and attach the indexes of the partitions"
         )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
-        print_output("append WITH (ONLINE = ON) to block no session: Enterprise and Developer Edition, Azure SQL")
+        print_output(
+            "to create it without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, Azure SQL)"
+        )

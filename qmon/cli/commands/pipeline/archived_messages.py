@@ -79,7 +79,7 @@ def messages(
         if continuous:
             with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
                 repeat_step(step, EVERY_S, stop)
-            print_note("stopped; what was under way is done by the next start")
+            print_note("stopped; the next start finishes the interrupted batch")
         else:
             step()
 

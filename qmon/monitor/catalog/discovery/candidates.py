@@ -30,8 +30,8 @@ LIKELY: Final = 0.6
 _SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
-    "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
-    " that rows are deleted"
+    "how to recognize a done message: no column has the name of an end time, and the server's counters do not show"
+    " deleted rows"
 )
 
 
@@ -96,8 +96,8 @@ def discover_queues(
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
-    Reads the catalog. Of the tables themselves it only reads the values of a state column (by an index, or if the table
-    is small) and the last slot of a ring. Raises whatever ``Connection.fetch`` raises.
+    Reads the catalog. From tables it reads only the values of a state column (by an index, or if the table is small)
+    and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
     tables = catalog.read_tables() if tables is None else tables
     sequences = catalog.read_sequences() if sequences is None else sequences
@@ -175,13 +175,13 @@ def _ring_candidates(work: _Candidates) -> Iterator[Candidate]:
         why = [f"has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"]
         push, pop = _position_sequence(work, details, "push"), _position_sequence(work, details, "pop")
         if push is None or pop is None:
-            missing = "the sequences of its push and pop positions were not found: name them in ring = { … }"
+            missing = "the sequences of its push and pop positions; name them in ring = { … }"
             yield Candidate(layout, 0.5, tuple(why), missing=missing)
             continue
-        why.append(f"the sequences {push} and {pop} are its positions")
+        why.append(f"push and pop positions in the sequences {push} and {pop}")
         size = _read_slots(work.catalog, details, slot)
         if size is None:
-            missing = "its number of slots could not be read: write ring = { size = … }"
+            missing = "its number of slots; write ring = { size = … }"
             locked = details.table.table_id if details.table.table_id in work.catalog.locked_tables else None
             yield Candidate(layout, 0.8, tuple(why), missing=Reason.LOCKED if locked else missing, locked=locked)
             continue
@@ -238,7 +238,7 @@ def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
                 continue
             layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title_column(meta))
             work.taken |= {meta.table.table_id, data.table.table_id}
-            why = (*finding.why, f"`{data.table.table_name}` has the payloads, by the same `{shared}`")
+            why = (*finding.why, f"payloads in `{data.table.table_name}`, joined by `{shared}`")
             yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
             break
 
@@ -310,7 +310,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
-        how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
+        how = (*how, f"pops delete rows: {deleted:,} rows were deleted, almost all without an update before")
     if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
         written, means, ends = told
         ends = ends or (details.activity is not None and details.activity.rows_are_deleted)

@@ -30,13 +30,13 @@ class Relatives:
         """
         for parent in ancestors(table_id, self._parents):
             if parent in queues and parent in self._tables:
-                return f"its rows are counted with those of {self._tables[parent].name}, from which it inherits"
+                return f"it inherits from {self._tables[parent].name}, which includes its rows"
         if table_id in self._partitioned or table_id not in self._columns:
             return ""
         for other in sorted(self._partitioned & queues):
             if self._columns.get(other) == self._columns[table_id]:
                 name = self._tables[other].name
-                return f"it has the columns of the partitioned table {name}, and may be a detached partition of it"
+                return f"it has the same columns as the partitioned table {name} and may be a detached partition"
         return ""
 
 

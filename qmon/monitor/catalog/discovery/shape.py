@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
@@ -38,7 +39,7 @@ class Shape:
     behaves: bool = False
 
     def add_reason(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Add a reason. ``behaves``: it concerns what is done with rows, not the name of the table."""
+        """Add a reason. ``behaves``: it concerns the use of rows, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:
@@ -73,17 +74,17 @@ def score_shape(
     shape = Shape()
     pairs = name_type_pairs(details.columns)
     sounds = queue_name_score(details.table.table_name)
-    shape.add_reason(sounds, "is called like a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
+    shape.add_reason(sounds, "has a typical name of a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
     if sequence is not None and sounds >= 0.3:
-        shape.add_reason(0.15, f"the sequence {sequence} is called after it", behaves=True)
+        shape.add_reason(0.15, f"the sequence {sequence} is named after it", behaves=True)
     _score_state(shape, details, state, known)
     claims = [name for role in _CLAIMS if (name := column_for_role(role, pairs))]
     if claims:
-        shape.add_reason(0.25, f"notes who took a row or when ({_quoted_list(claims)})", behaves=True)
+        shape.add_reason(0.25, f"records when or by whom a row was taken ({_quoted_list(claims)})", behaves=True)
     if (attempts := column_for_role("attempts", pairs)) is not None:
         shape.add_reason(0.2, f"counts attempts (`{attempts}`)", behaves=True)
     if (due := column_for_role("due_at", pairs)) is not None:
-        shape.add_reason(0.15, f"has a due time `{due}`", behaves=True)
+        shape.add_reason(0.15, f"has a due time (`{due}`)", behaves=True)
     _score_contents(shape, details, pairs, state)
     if details.activity is not None:
         _score_activity(shape, details.activity, state is not None)
@@ -105,14 +106,14 @@ def _score_state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bo
     name = column.column_name
     values = f" with values {values_text(known.values)}" if known.values else ""
     if flag:
-        shape.add_reason(0.2, f"has a flag `{name}`{values}", behaves=True)
+        shape.add_reason(0.2, f"has a flag (`{name}`){values}", behaves=True)
     else:
         meant = {state_for_value(value) for value in known.values}
         working = {"ready", "in_progress"} <= meant
-        shape.add_reason(0.3 if working else 0.1, f"has a state column `{name}`{values}", behaves=working)
+        shape.add_reason(0.3 if working else 0.1, f"has a state column (`{name}`){values}", behaves=working)
     for index in details.indexes:
         if index.keys[:1] == (name,) or (index.where is not None and index.where.values_if_only(name)):
-            how = "leads with it" if index.keys[:1] == (name,) else "holds the rows of one state"
+            how = "starts with it" if index.keys[:1] == (name,) else "contains only rows of one state"
             shape.add_reason(
                 0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True
             )
@@ -126,7 +127,7 @@ def _score_contents(
     if payload is not None:
         column = details.column(payload)
         blob = column is not None and column.type_name in BLOB_TYPES
-        shape.add_reason(0.15 if blob else 0.1, f"carries a payload `{payload}`")
+        shape.add_reason(0.15 if blob else 0.1, f"has a payload (`{payload}`)")
     numbered = next((c for c in details.columns if c.is_identity or c.sequence_id is not None), None)
     if numbered is not None:
         shape.add_reason(0.05, f"numbers its rows (`{numbered.column_name}`)")
@@ -143,11 +144,11 @@ def _score_activity(shape: Shape, activity: Activity, has_state: bool) -> None:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
     if activity.rows_are_deleted:
-        shape.add_reason(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
+        shape.add_reason(0.25, f"{_percent(deleted)} of the inserted rows were deleted again", behaves=True)
     if updated >= 0.3 and has_state:
         shape.add_reason(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
     if deleted < 0.01 and updated < 0.01 and inserted >= 20 * ENOUGH_ROWS:
-        shape.add_reason(-0.2, f"but of {inserted:,} rows inserted hardly one was changed or deleted")
+        shape.add_reason(-0.2, f"but almost none of its {inserted:,} inserted rows were changed or deleted")
 
 
 def _percent(share: float) -> str:
@@ -157,8 +158,9 @@ def _percent(share: float) -> str:
 def _score_relations(shape: Shape, details: TableDetails) -> None:
     family = split_words(details.table.table_name)[:1]
     if details.referring and family:
-        shape.add_reason(-0.25, f"but {len(details.referring)} other table(s) refer to its rows")
+        have = "has" if len(details.referring) == 1 else "have"
+        shape.add_reason(-0.25, f"but {count_text(len(details.referring), 'other table')} {have} foreign keys to it")
     if len(details.referred) >= 2:
-        shape.add_reason(-0.15, f"but it refers to {len(details.referred)} other tables")
+        shape.add_reason(-0.15, f"but its foreign keys refer to {len(details.referred)} other tables")
     elif details.referred:
         shape.add_reason(-0.05)

@@ -14,11 +14,11 @@ _ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished
 
 
 def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
-    """Return the queue in the form of ``qmon.toml``, what tells its states, and whether a time marks the end.
+    """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a time marks the end.
 
-    ``None`` if no time tells its states. The end is a time at which a message is done or dead. A time that is set when
-    a message is popped or done can be NULL until then. A lease alone is not enough, because it is unknown whether a
-    message is popped again after its lease ends.
+    ``None`` if its states do not follow from times. The end is a time at which a message is done or dead. A time that
+    is set when a message is popped or done can be NULL until then. A lease alone is not enough, because it is unknown
+    whether a message is popped again after its lease ends.
     """
     may_be_null = [(c.column_name, c.type_name) for c in details.columns if not c.not_null]
     started = column_for_role("started_at", may_be_null)
@@ -49,6 +49,10 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     shown = {"owner": column_for_role("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
     shown["error"] = column_for_role("error", everything)
     queue |= {key: column for key, column in shown.items() if column is not None}
-    told = [f"`{started}` is set while it is in progress"] if started else []
-    told += [f"`{column}` is set once it is {kind}" for kind, column in ended]
-    return queue, "a message is ready while none of these is set: " + ", ".join(told), bool(ended)
+    told = [f"`{started}` (in progress)"] if started else []
+    told += [f"`{column}` ({kind})" for kind, column in ended]
+    return (
+        queue,
+        "states come from times; a message is ready while none of these is set: " + ", ".join(told),
+        bool(ended),
+    )

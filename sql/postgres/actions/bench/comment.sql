@@ -1,3 +1,3 @@
--- Says in the catalogue what the schema of a bench is.
+-- Marks the schema of a bench in the catalog.
 -- {schema} the schema
 COMMENT ON SCHEMA {schema} IS 'qmon bench: scratch tables, dropped when the bench ends'

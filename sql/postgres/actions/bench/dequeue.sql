@@ -1,6 +1,6 @@
--- Pops a batch and hands its messages out.
+-- Pops a batch and returns its messages.
 -- {pop_batch} function of the design
--- :limit      so many at most
+-- :limit      maximum number of rows
 -- > id        id
 -- > payload   the message
 SELECT CAST(p.id AS text) AS id, p.payload

@@ -1,4 +1,4 @@
--- The driving loop with nothing in it but a commit that has nothing to write: what the driver itself costs.
+-- The driving loop with nothing in it but an empty commit: the cost of the driver itself.
 -- {loop} the procedure
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,

@@ -1,9 +1,9 @@
--- Pushes a batch of messages of random sizes, for the comparison of batch dequeues. Random text, because what can be
--- compressed would not be stored at its size.
+-- Pushes a batch of messages of random sizes, for the comparison of batch dequeues. Random text, because compressible
+-- text would not be stored at its full size.
 -- {push_batch} function of the design
 -- :rows        messages
 -- :bytes       size of the largest
--- > pushed     how many
+-- > pushed     number
 WITH pool AS MATERIALIZED (
     SELECT string_agg(translate(encode(sha512(CAST(random() || ' ' || n AS bytea)), 'base64'), E'\n', ''), '') AS text
     FROM generate_series(1, 2 * CAST(:bytes AS integer) / 86 + 2) AS n

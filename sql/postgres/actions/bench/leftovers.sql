@@ -1,4 +1,4 @@
--- Schemas of benches that were cut off so badly that nobody could drop them.
+-- Schemas of interrupted benches that were not dropped.
 -- > schema their names
 SELECT CAST(n.nspname AS text) AS schema
 FROM pg_catalog.pg_namespace AS n

@@ -1,9 +1,9 @@
 -- Pops batches until the slice ends, each in a transaction of its own; of a design that does not complete. Otherwise
 -- like pop_loop.sql.
--- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}      the procedure
 -- {pop_batch} function of the design
--- {popped}    gate: counts what is popped
+-- {popped}    gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

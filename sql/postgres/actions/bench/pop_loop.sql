@@ -4,7 +4,7 @@
 -- {loop}   the procedure
 -- {pop}    function of the design
 -- {type}   the type of a message
--- {popped} gate: counts what is popped
+-- {popped} gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

@@ -1,10 +1,10 @@
 -- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql.
--- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}       the procedure
 -- {push_batch} function of the design
 -- {type}       the type of a message
--- {pushed}     gate: counts what is pushed
--- {popped}     gate: counts what is popped
+-- {pushed}     gate: counts pushed messages
+-- {popped}     gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

@@ -1,13 +1,13 @@
--- Pushes one message at a time until the slice ends, each in a transaction of its own. See call.sql for what goes in
--- and comes out. A push is timed from before it begins until its commit is durable (as the session's
--- synchronous_commit has it). Buckets of the histogram are an eighth of an octave wide: an operation of t µs goes
--- into bucket 1 + floor(8 log2 (1 + t)).
+-- Pushes one message at a time until the slice ends, each in a transaction of its own. See call.sql for the arguments
+-- and results. A push is timed from before it begins until its commit is durable (as the session's synchronous_commit
+-- has it). Buckets of the histogram are an eighth of an octave wide: an operation of t µs goes into bucket 1 + floor(8
+-- log2 (1 + t)).
 -- Now and then the producer looks at the gate; too far ahead of the consumers it sleeps, and that is not counted as a push.
 -- {loop}   the procedure
 -- {push}   function of the design
 -- {type}   the type of a message
--- {pushed} gate: counts what is pushed
--- {popped} gate: counts what is popped
+-- {pushed} gate: counts pushed messages
+-- {popped} gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

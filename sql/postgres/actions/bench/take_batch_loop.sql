@@ -1,9 +1,9 @@
--- Pops and completes batches until the slice ends, in two transactions each; otherwise like take_loop.sql.
--- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Pops and completes batches until the slice ends, in two transactions each; otherwise like take_loop.sql. Committed
+-- counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}           the procedure
 -- {pop_batch}      function of the design
 -- {complete_batch} function of the design
--- {popped}         gate: counts what is popped
+-- {popped}         gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

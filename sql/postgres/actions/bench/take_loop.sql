@@ -1,11 +1,11 @@
 -- Pops and completes one message at a time until the slice ends, in two transactions, as a consumer that works on the
 -- message in between. Otherwise like pop_loop.sql.
--- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}     the procedure
 -- {pop}      function of the design
 -- {complete} function of the design
 -- {type}     the type of a message
--- {popped}   gate: counts what is popped
+-- {popped}   gate: counts popped messages
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,
     INOUT carry bigint, INOUT messages bigint, INOUT missed bigint, INOUT spent bigint[], INOUT completed bigint[]

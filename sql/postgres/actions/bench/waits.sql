@@ -1,8 +1,8 @@
--- What the sessions of the load are doing at this moment.
--- :prefix    what their application names begin with
--- > kind     class of the wait; CPU where the session runs or could run
--- > event    name of the wait; empty where there is none
--- > sessions how many sessions
+-- Current waits of the load's sessions.
+-- :prefix    prefix of their application names
+-- > kind     class of the wait; CPU if the session runs or could run
+-- > event    name of the wait; empty if there is none
+-- > sessions number of sessions
 SELECT
     coalesce(a.wait_event_type, 'CPU') AS kind,
     coalesce(a.wait_event, '') AS event,

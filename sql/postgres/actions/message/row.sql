@@ -2,9 +2,9 @@
 -- {table}      the table
 -- {key!where}  condition: the row's key
 -- {columns!list}  columns that our role may read
--- > place      which of these columns, from 1
--- > size       bytes of the value; NULL where that is NULL
--- > value      the value as text, bytes as hex digits; NULL where it is NULL, or too large to be read in part
+-- > place      number of the column, from 1
+-- > size       bytes of the value; NULL if it is NULL
+-- > value      the value as text, bytes as hex digits; NULL if it is NULL, or too large to be read in part
 SELECT v.place, v.size, v.value
 FROM (SELECT {columns!list.q} FROM {table} AS q WHERE {key!where} LIMIT 1) AS q
 CROSS JOIN LATERAL (VALUES {columns!values.q}) AS v (place, size, value)

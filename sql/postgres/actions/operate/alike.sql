@@ -1,12 +1,12 @@
 -- How many messages cannot be told apart once they are requeued: others that are requeued with them have the same values
 -- in the columns that identify a message, or one of these is NULL.
 -- {table}       the queue's table
--- {known!list}  columns: what identifies a message, though it is no key of the table
+-- {known!list}  columns: they identify a message, although they are not a key of the table
 -- {state}       column: the state
 -- :state        the state that they are in
 -- :some         whether only some rows are meant
 -- :keys         where these lie, and in which partition, an array as text
--- > done        how many
+-- > done        number
 SELECT CAST(coalesce(sum(g.qmon_rows), 0) AS bigint) AS done
 FROM (
     SELECT count(*) AS qmon_rows, bool_and(ROW({known!list.q}) IS NOT NULL) AS qmon_known

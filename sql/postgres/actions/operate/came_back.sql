@@ -1,13 +1,13 @@
 -- Compares rows that an undo has put back with the rows of the trash, after all triggers have fired.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that
--- {key!list}       columns: what makes a row known
+-- {key!list}       columns: the key of a row
 -- {columns!list}   the columns that can be written
--- {certain!list}   those of them that must come back as they were
+-- {certain!list}   those of them that must be restored unchanged
 -- :rows            rows of the trash, an array as text
--- > done           how many are in the table
--- > other          of these: with another value where there must be none
--- > altered        of these: with another value anywhere
+-- > done           number of rows in the table
+-- > other          of these: rows with another value in such a column
+-- > altered        of these: rows with another value in any column
 -- > places         nothing: rows are found by their key
 SELECT count(*)                                                                                        AS done,
        count(*) FILTER (WHERE CAST(ROW({certain!list.t}) AS text) <> CAST(ROW({certain!list.k}) AS text)) AS other,

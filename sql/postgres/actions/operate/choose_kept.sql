@@ -1,17 +1,17 @@
--- What of a requeue can be taken back: the messages that nobody has touched since, frozen. A row kept and the message
--- as the requeue left it were written by the same transaction: they have the same xmin until somebody touches one.
--- Where what does not change need not be unique, what is there twice is left alone.
--- {kept}       what was changed, as it was before
+-- The messages of a requeue that can be restored, frozen: those not changed since. A kept row and the message as the
+-- requeue left it were written by the same transaction: they have the same xmin until one of them is changed. If the
+-- unchanged columns are not unique, rows that exist twice are skipped.
+-- {kept}       changed rows as they were before
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row of that known and does not change
+-- {key!list}   columns: the key of such a row, which does not change
 -- {named?!list} columns of :ids
 -- :operation   the operation
 -- :ids         only these, a JSON array of rows; NULL: all
 -- :some        whether :ids are given
--- :limit       so many at most
--- :chunk       rows of the result hold so many each
+-- :limit       maximum number of rows
+-- :chunk       number of keys per row of the result
 -- > what       chosen, or why rows are left out
--- > count      how many
+-- > count      number
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of text: where their messages lie
 WITH ids AS MATERIALIZED (

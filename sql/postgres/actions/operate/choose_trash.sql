@@ -1,15 +1,15 @@
 -- What of a purge is in the trash and can be put back: the rows of one operation, frozen.
 -- {trash}      the trash of the queue's table
 -- {table}      the queue's table
--- {key?!list}  columns: what makes a row of that known
+-- {key?!list}  columns: the key of such a row
 -- {named?!list} columns of :ids
 -- :operation   the operation
 -- :ids         only these, a JSON array of rows; NULL: all
 -- :some        whether :ids are given
--- :limit       so many at most
--- :chunk       rows of the result hold so many each
+-- :limit       maximum number of rows
+-- :chunk       number of keys per row of the result
 -- > what       chosen, or why rows are left out
--- > count      how many
+-- > count      number
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of empty texts
 WITH ids AS MATERIALIZED (

@@ -3,9 +3,9 @@
 -- {id}         column: the id
 -- {data_table} the second table
 -- {data_id}    column of the second table: the id
--- :tids        where the rows of the first table lie, an array as text
--- :keys        likewise, and in which partition
--- > done       how many are there
+-- :tids        positions of the rows of the first table, an array as text
+-- :keys        the same, with the partition
+-- > done       number of them
 SELECT count(*) AS done
 FROM {data_table} AS q
 WHERE q.{data_id} IN (

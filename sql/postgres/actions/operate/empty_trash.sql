@@ -1,8 +1,8 @@
 -- Empties some of a trash for good: rows of one operation that were there when it was counted.
 -- {trash}       the table
 -- :operation    the operation
--- :before       what came until then, seconds since the epoch
--- :limit        so many at most
+-- :before       only messages that came until then, seconds since the epoch
+-- :limit        maximum number of rows
 DELETE FROM {trash}
 WHERE ctid = ANY (ARRAY(
     SELECT q.ctid

@@ -1,7 +1,7 @@
--- The server's clock, and what it lets us say of owners that are sessions.
+-- The server's clock, and what is needed to check owners that are sessions.
 -- > clock        the clock, exact, as text
 -- > epoch        the clock in seconds since the epoch
--- > sees_others  our role may see the sessions of others
+-- > sees_others  true: our role can see other sessions
 -- > up_since     when sessions could begin, in seconds since the epoch: after a start, a crash or a failover
 -- > pooled       a pooler hands sessions on: one of them has just been reset, or says so in its name
 SELECT CAST(clock_timestamp() AS text)                                                     AS clock,

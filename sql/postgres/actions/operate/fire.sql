@@ -1,2 +1,2 @@
--- Has triggers that wait for the commit fire now, so that what they do can be seen before it.
+-- Fires deferred triggers now, so that their effects can be seen before the commit.
 SET CONSTRAINTS ALL IMMEDIATE

@@ -1,23 +1,23 @@
 -- The first of the chosen messages, for people. Payloads are cut short by the server.
 -- {table}      the queue's table
--- {called?!text} columns: what a message is called by
+-- {called?!text} columns: the name of a message
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {attempts?}  column: how often it was popped
+-- {owner?}     column: its consumer
+-- {attempts?}  column: number of pops
 -- {payload?}   column: the message
--- {error?}     column: why it failed last
--- {sized?}     the same column, where its type tells a value's size without unpacking it
--- :tids        where the rows lie, an array as text
--- :keys        likewise, and in which partition
--- > key        where the row lies
+-- {error?}     column: its last error
+-- {sized?}     the same column, if its type gives the size without unpacking the value
+-- :tids        positions of the rows, an array as text
+-- :keys        the same, with the partition
+-- > key        position of the row
 -- > id         id as text
 -- > state      state value as text
 -- > age_s      seconds
--- > owner      who popped it
--- > attempts   how often it was popped
--- > payload    its first characters; its size alone where it is large
--- > error      the newest end of why it failed last
+-- > owner      its consumer
+-- > attempts   number of pops
+-- > payload    its first characters; only its size if it is large
+-- > error      the end of its last error
 SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,

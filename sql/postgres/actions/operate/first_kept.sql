@@ -1,20 +1,20 @@
 -- The first of the messages that a store keeps, for people. Payloads are cut short by the server.
--- {store}      the trash, or what requeues changed
--- {called?!text} columns: what a message is called by
+-- {store}      the trash, or the rows that requeues changed
+-- {called?!text} columns: the name of a message
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {attempts?}  column: how often it was popped
+-- {owner?}     column: its consumer
+-- {attempts?}  column: number of pops
 -- {payload?}   column: the message
--- {sized?}     the same column, where its type tells a value's size without unpacking it
+-- {sized?}     the same column, if its type gives the size without unpacking the value
 -- :rows        which rows of the store, an array as text
 -- > key        the row of the store
 -- > id         id as text
 -- > state      state value as text
 -- > age_s      seconds
--- > owner      who popped it
--- > attempts   how often it was popped
--- > payload    its first characters; its size alone where it is large
+-- > owner      its consumer
+-- > attempts   number of pops
+-- > payload    its first characters; only its size if it is large
 SELECT CAST(q.qmon_row AS text)                                                                    AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,

@@ -1,4 +1,4 @@
--- Forgets what was kept of messages that were taken back.
+-- Deletes the saved rows of messages that were restored.
 -- {kept}  the table
 -- :rows   its rows, an array as text
 DELETE FROM {kept} AS k

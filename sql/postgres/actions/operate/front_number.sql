@@ -1,8 +1,7 @@
--- The place before the first ready message that nobody has popped yet, by a column of numbers; no row where there is
--- none.
+-- The place before the first ready message that was never popped, by a column of numbers; no row if there is none.
 -- {table}      the queue's table
 -- {state}      column: the state
--- {attempts?}  column: how often it was popped
+-- {attempts?}  column: number of pops
 -- {front}      column that pops go by
 -- :ready       the state value of a ready message
 -- > place      the place, as text

@@ -1,7 +1,7 @@
--- What hides rows of the table from our role: no row where nothing does.
+-- The reason why rows of the table are hidden from our role: no row if none are.
 -- {table}  the table
 -- > kind   hidden
--- > name   what hides them
+-- > name   the reason why they are hidden
 SELECT CAST('hidden' AS text)                                                 AS kind,
-       CAST('row level security: our role sees a part of the rows' AS text)   AS name
+       CAST('row-level security: your role sees only some of the rows' AS text)   AS name
 WHERE pg_catalog.row_security_active(CAST({table!literal} AS regclass))

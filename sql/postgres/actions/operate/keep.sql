@@ -1,11 +1,11 @@
--- Keeps what a requeue is about to change, for its undo. The row kept and the row changed are written by the same
--- transaction, and as long as they have the same xmin nobody has touched the message since.
+-- Saves the values that a requeue is about to change, for its undo. The kept row and the changed row are written by the
+-- same transaction: as long as they have the same xmin, the message has not changed since.
 -- {kept}       qmon's table for that
 -- {table}      the queue's table
 -- {columns!list}  its key and the columns that change
 -- :operation   the operation
--- :tids        where the rows lie, an array as text
--- :keys        likewise, and in which partition
+-- :tids        positions of the rows, an array as text
+-- :keys        the same, with the partition
 INSERT INTO {kept} (qmon_operation, {columns!list})
 SELECT :operation, {columns!list.q}
 FROM {table} AS q

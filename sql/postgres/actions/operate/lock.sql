@@ -1,14 +1,14 @@
--- Locks those of some rows that are still what the plan saw: at their place, written by whom, with the same key, state, time
--- and owner. Passes over what others have locked.
+-- Locks those of some rows that have not changed since the plan: same position, same writing transaction, same key,
+-- state, time and owner. Skips rows locked by other sessions.
 -- {table}      the queue's table
--- {key?!list}  columns: what makes a row known
+-- {key?!list}  columns: the key of a row
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- :tids        where the rows lie, an array as text
--- :keys        likewise, and in which partition
+-- {owner?}     column: its consumer
+-- :tids        positions of the rows, an array as text
+-- :keys        the same, with the partition
 -- :versions    which version of each is meant, an array as text
--- > key        where a row lies that is still what the plan saw
+-- > key        position of a row that has not changed since the plan
 -- > locked     we have locked it; otherwise somebody else has; NULL: no transaction is known to hold it, and we cannot
 --              lock it, since row level security lets us see it and not change it
 WITH writing AS MATERIALIZED (

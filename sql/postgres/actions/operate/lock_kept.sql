@@ -1,11 +1,11 @@
--- Locks those of some requeued messages that nobody has touched since the plan; passes over what others have locked.
--- {kept}       what was changed, as it was before
+-- Locks those of some requeued messages that have not changed since the plan; skips rows locked by other sessions.
+-- {kept}       changed rows as they were before
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row of that known and does not change
+-- {key!list}   columns: the key of such a row, which does not change
 -- :operation   the requeue
--- :rows        rows of what was kept, an array as text
+-- :rows        kept rows, an array as text
 -- :tids        where their messages lie, an array as text
--- > key        a row kept whose message is still what the requeue left
+-- > key        a kept row whose message has not changed since the requeue
 -- > locked     we have locked both; otherwise somebody else has one; NULL: no transaction is known to hold it, and we
 --              cannot lock it, since row level security lets us see it and not change it
 WITH writing AS MATERIALIZED (

@@ -1,9 +1,9 @@
--- Locks those of some rows of the trash that are still there; passes over what others have locked.
+-- Locks those of some rows of the trash that still exist; skips rows locked by other sessions.
 -- {trash}      the trash
 -- :operation   the purge
 -- :rows        its rows, an array as text
 -- > key        a row that is still there
--- > locked     we have locked it; otherwise somebody else has
+-- > locked     true: we have locked it; false: another session has
 WITH same AS MATERIALIZED (
     SELECT q.qmon_row
     FROM {trash} AS q

@@ -1,7 +1,7 @@
 -- Makes a table for the rows that an undo needs, by the function that may: see control/06_make_store.
 -- {table}      the queue's table
 -- :kind        trash or kept
--- :about       the table whose rows it keeps
+-- :about       the table of the kept rows
 -- :structure   its columns as JSON
 -- :columns     its columns, an array as text
 -- :found_by    column by which the rows of an operation are found: their own number, or the id of split messages

@@ -1,11 +1,11 @@
--- What rows and the statements about them rest on: where a table and its partitions keep their rows, and what of their
--- structure decides what becomes of a row. Equal at the plan and at the end of a batch, nothing was rewritten, replaced
--- or altered in between.
+-- The facts that rows and statements depend on: where a table and its partitions store their rows, and the parts of
+-- their structure that affect rows. Equal at the plan and at the end of a batch, nothing was rewritten, replaced or
+-- altered in between.
 -- {table}   the table
 -- :all      whether every partition is meant
--- :parts    else these, oids as an array, and the table itself
+-- :parts    otherwise these, oids as an array, and the table itself
 -- > part    the table's or partition's oid
--- > file    where it keeps its rows: another one after a rewrite
+-- > file    its file; a rewrite gives it another one
 -- > shape   its columns, triggers (those of foreign keys too), rules and policies
 SELECT CAST(c.oid AS text)                                                AS part,
        CAST(pg_catalog.pg_relation_filenode(c.oid) AS text)               AS file,

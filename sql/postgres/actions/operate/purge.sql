@@ -2,8 +2,8 @@
 -- {table}         the queue's table
 -- {trash}         qmon's table for that
 -- {columns!list}  all its columns
--- :tids           where the rows lie, an array as text
--- :keys           likewise, and in which partition
+-- :tids           positions of the rows, an array as text
+-- :keys           the same, with the partition
 -- :operation      the operation
 WITH gone AS (
     DELETE FROM {table} AS q

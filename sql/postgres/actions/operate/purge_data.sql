@@ -5,8 +5,8 @@
 -- {data_id}       column of the second table: the id
 -- {trash}         qmon's table for that
 -- {columns!list}  all columns of the second table
--- :tids           where the rows of the first table lie, an array as text
--- :keys           likewise, and in which partition
+-- :tids           positions of the rows of the first table, an array as text
+-- :keys           the same, with the partition
 -- :operation      the operation
 WITH gone AS (
     DELETE FROM {data_table} AS q

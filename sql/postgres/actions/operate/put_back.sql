@@ -1,14 +1,14 @@
--- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves stay
--- in the trash until take_out.
+-- Puts rows of the trash that we have locked back into the queue, and returns which of them were restored: the rows
+-- themselves stay in the trash until take_out.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that
 -- {columns!list}   the columns that can be written
--- {certain!list}   those of them that must come back as they were
+-- {certain!list}   those of them that must be restored unchanged
 -- :rows            rows of the trash, an array as text
--- > done           how many came back
--- > other          of these: with another value where there must be none
--- > altered        of these: with another value anywhere
--- > places         where they lie now, and in which partition, a JSON array
+-- > done           number of restored rows
+-- > other          of these: rows with another value in such a column
+-- > altered        of these: rows with another value in any column
+-- > places         their current positions, with the partition, a JSON array
 WITH kept AS MATERIALIZED (
     SELECT {columns!list.q}
     FROM {trash} AS q

@@ -1,5 +1,5 @@
 -- How fast earlier operations of a kind went here: rows per second of their batches.
--- :kind        what was done
+-- :kind        kind of the operation
 -- :about       the table that it was done to
 -- > rate       rows per second; NULL where too little was done to say
 SELECT CASE WHEN sum(o.done) >= 100 AND sum(o.busy_s) > 0 THEN sum(o.done) / sum(o.busy_s) END AS rate

@@ -1,18 +1,19 @@
--- Puts rows that we have locked into a state, with what goes with it, and says what of them came out as it was written.
+-- Puts rows that we have locked into a state, with the related columns, and returns which of them have the written
+-- values.
 -- {table}         the queue's table
--- {known?!list}   columns: what makes a row known, and is not written
--- {attempts?}     column: how often it was popped
--- {most?}         column: after how many attempts it is dead
--- {written!list}  the columns that are written: the state, and what goes with it
+-- {known?!list}   columns: the key of a row, which is not written
+-- {attempts?}     column: number of pops
+-- {most?}         column: attempts after which it is dead
+-- {written!list}  the columns that are written: the state and related ones
 -- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values, a row as JSON: the server makes its own types of them
 -- :clock          JSON: those of them that get the time, each with "time", or "seconds" since the epoch
--- :max_attempts   after so many attempts a message is dead; NULL: never
--- :dead           whether those that have had so many are meant, or the others
--- :tids           where the rows lie, an array as text
--- :keys           likewise, and in which partition
--- > place         where a row that was written lies now, and in which partition
--- > same          it has what was written, and is known by what it was
+-- :max_attempts   attempts after which a message is dead; NULL: never
+-- :dead           true: messages with that many attempts; false: the others
+-- :tids           positions of the rows, an array as text
+-- :keys           the same, with the partition
+-- > place         current position of a written row, with the partition
+-- > same          true: it has the written values, and its key is unchanged
 WITH given AS MATERIALIZED (
     SELECT {written!list.n}
     -- Of a row of NULLs: one that is NULL itself is refused where the domain of a column takes none.

@@ -1,4 +1,5 @@
--- What our role lacks to change a table or to set a sequence: the statement that would give it; no row where nothing.
+-- Rights that our role lacks to change a table or to set a sequence, as the statement that grants them; no row if none
+-- are missing.
 -- {table}   the table or sequence
 -- :needed   privileges, separated by commas
 -- > helps   a GRANT

@@ -1,8 +1,9 @@
--- How many rows are still where they have just been written: no trigger has written or deleted them once more.
+-- The number of rows that are still at the position where they were just written: no trigger has written or deleted
+-- them again.
 -- {table}   the queue's table
--- :tids     where the rows lie, an array as text
--- :keys     likewise, and in which partition
--- > done    how many are there
+-- :tids     positions of the rows, an array as text
+-- :keys     the same, with the partition
+-- > done    number of them
 SELECT count(*) AS done
 FROM {table} AS q
 WHERE q.ctid = ANY (CAST(:tids AS tid[]))

@@ -1,9 +1,9 @@
 -- The tables that keep what an undo needs.
 -- :kind        trash or kept; NULL: both
--- :about       the table whose rows it keeps; NULL: all
+-- :about       the table of the kept rows; NULL: all tables
 -- > store      its number, which ends its name
 -- > kind       trash or kept
--- > about      the table whose rows it keeps
+-- > about      the table of the kept rows
 -- > structure  its columns as JSON
 -- > schema     the schema that it is in
 SELECT s.store, s.kind, s.about, s.structure,

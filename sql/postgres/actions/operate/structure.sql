@@ -1,5 +1,5 @@
--- The columns of a queue's table, in order; nothing where it is no ordinary or partitioned table. One that others
--- inherit from is none: what is taken out of a child would be put back into the parent.
+-- The columns of a queue's table, in order; no rows if it is not an ordinary or partitioned table. A parent of
+-- inherited tables does not count: rows taken out of a child would be put back into the parent.
 -- {table}        the table
 -- > column_name  the column's name
 -- > type_name    its type, with length

@@ -1,12 +1,13 @@
--- Gives requeued messages that we have locked back what the requeue had changed, and says what of them came out so.
+-- Restores the values that a requeue changed, for messages that we have locked, and returns which of them have these
+-- values.
 -- {table}          the queue's table
--- {kept}           what was changed, as it was before
--- {key!list}       columns: what makes a row known, or else its id
+-- {kept}           changed rows as they were before
+-- {key!list}       columns: the key of a row, or its id
 -- {columns!list}   the columns that were changed
 -- {certain!list}   those of them that must be as before: all but times that the server's clock gave
--- :rows            rows of what was kept, an array as text
+-- :rows            kept rows, an array as text
 -- :tids            where their messages lie, an array as text
--- > place          where a message that was written lies now, and in which partition
+-- > place          current position of a written message, with the partition
 -- > same           it is as it was before
 WITH made AS (
     UPDATE {table} AS q

@@ -1,6 +1,6 @@
--- For this transaction, lets triggers of a table find what they name without a schema: in the schema of the table. Changes
--- nothing if no trigger needs it, or if another role than the schema's owner may create objects there: its functions could
--- stand in for others. The owner could replace the table and its triggers anyway.
+-- For this transaction, lets triggers of a table find objects without a schema in the schema of the table. Changes
+-- nothing if no trigger needs it, or if another role than the schema's owner may create objects there: its functions
+-- could stand in for others. The owner could replace the table and its triggers anyway.
 -- {table}  the table
 -- > added  true; no row if nothing was changed
 SELECT pg_catalog.set_config('search_path', pg_catalog.replace(pg_catalog.current_setting('search_path'), 'pg_temp',

@@ -4,7 +4,7 @@
 -- > column_name  the column; ctid, which every action reads, is listed if it is the only one
 -- > masked       the server shows other values than there are
 -- > why          why it cannot be kept
--- > helps        what would help
+-- > helps        what to do
 WITH me AS MATERIALIZED (
     SELECT r.oid, r.rolsuper
     FROM pg_catalog.pg_roles AS r
@@ -26,14 +26,14 @@ hidden AS MATERIALIZED (
 )
 SELECT CAST(h.attname AS text)                                                   AS column_name,
        false                                                                     AS masked,
-       'our role may not read it'                                                AS why,
+       'your role may not read it'                                               AS why,
        format('GRANT SELECT ON %I.%I TO %I', n.nspname, c.relname, current_user) AS helps
 FROM hidden AS h
 JOIN pg_catalog.pg_class AS c ON c.oid = to_regclass({table!literal})
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE h.attnum > 0 OR NOT EXISTS (SELECT FROM hidden AS o WHERE o.attnum > 0)
 UNION ALL
-SELECT CAST(a.attname AS text), true, 'it is masked for our role (' || k.provider || ')', 'a role without masks'
+SELECT CAST(a.attname AS text), true, 'it is masked for your role (' || k.provider || ')', 'use a role without masks'
 FROM masking AS k
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = to_regclass({table!literal}) AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_seclabel AS l ON l.objoid = a.attrelid AND l.classoid = CAST('pg_catalog.pg_class' AS regclass)

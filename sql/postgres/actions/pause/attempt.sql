@@ -2,8 +2,8 @@
 -- at; without one, NULLs fail on what takes none, or are rolled back. No number is drawn.
 -- {table}         the table, or one of its partitions
 -- {columns!list}  its columns that can be written
--- :values         what stands in some of them, a JSON object: what a gate of one queue of several looks at
--- :rows           how many rows: 0 is enough for a gate that is asked once a statement, 1 for one that is asked for each
+-- :values         values of some of them, a JSON object, which a gate of one queue of several reads
+-- :rows           number of rows: 0 for a statement-level gate, 1 for a row-level gate
 INSERT INTO {table} ({columns!list})
 OVERRIDING SYSTEM VALUE
 SELECT {columns!list.n}

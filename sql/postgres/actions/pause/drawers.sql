@@ -1,7 +1,7 @@
 -- The sessions that have drawn a number from a sequence in a transaction that is still open, but ours.
 -- {sequence}     the sequence
 -- > session      its process id; 0: a prepared transaction
--- > application  what it calls itself
+-- > application  its application name
 -- > login        its role
 SELECT DISTINCT coalesce(l.pid, 0)           AS session,
        coalesce(a.application_name, '')      AS application,

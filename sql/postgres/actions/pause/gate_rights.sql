@@ -1,10 +1,10 @@
--- Whether a gate can be put on a table, and what it would mean there.
+-- Whether a gate can be installed on a table, and its effects there.
 -- {table}       the table
 -- > may_create  our role may create triggers on it, and objects in qmon's schema
 -- > owns        our role owns it, as taking a gate away needs
 -- > kind        table, partitioned table, partition, or other
 -- > instead     it has INSTEAD OF triggers; always false here
--- > above       the table of which this is a partition, where that has a gate; NULL: none
+-- > above       the parent of this partition, if the parent has a gate; otherwise NULL
 -- > heirs       other tables inherit from it, without being its partitions
 SELECT has_table_privilege(c.oid, 'TRIGGER')
            AND coalesce(

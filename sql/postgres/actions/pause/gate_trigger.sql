@@ -1,7 +1,7 @@
--- A gate: a trigger that refuses to insert while the producers are paused; COPY as well. Once a statement, and while
--- nobody is paused it is but a comparison. Takes SHARE ROW EXCLUSIVE on the table.
+-- A gate: a trigger that refuses to insert while the producers are paused; COPY as well. Once per statement; without a
+-- pause it is only a comparison. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}  the table
--- {switch} the sequence that says until when
+-- {switch} the sequence with the end
 CREATE TRIGGER qmon_gate BEFORE INSERT ON {table}
 FOR EACH STATEMENT
 WHEN (pg_sequence_last_value({switch!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000)

@@ -1,10 +1,10 @@
--- A gate for one queue of several in a table: a trigger for each row, which is asked where the row's queue is this one,
--- as gate_queue has said. A number is drawn before it is asked. Takes SHARE ROW EXCLUSIVE on the table.
+-- A gate for one queue of several in a table: a row-level trigger, which fires only if the row belongs to this queue,
+-- as gate_queue has determined. A number is drawn before the gate runs. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}    the table
 -- {trigger}  the trigger
 -- {queue}    column: the queue
--- {pushed?}  column: by which a row that is pushed is told from one that is put back
--- {switch}   the sequence that says until when
+-- {pushed?}  column: distinguishes pushed rows from restored rows
+-- {switch}   the sequence with the end
 DO $$
 DECLARE
     v_queue  text := current_setting('qmon.gate_queue');

@@ -5,7 +5,7 @@
 -- :about    its table
 -- :side     producers or consumers
 -- :until_ms when it ends, milliseconds since the epoch
--- :by       who pauses
+-- :by       the operator who pauses
 -- :reason   why
 -- :way      switch or gate
 WITH given AS MATERIALIZED (

@@ -1,11 +1,11 @@
--- Rows that were inserted, updated and deleted in a table so far, by the server's counters: they may come a second
--- late, ten of a session that does nothing, and count what is rolled back. Of a parent the
--- sums of its partitions.
+-- Rows that were inserted, updated and deleted in a table so far, by the server's counters: these may be a second late,
+-- ten for an idle session, and include rolled-back changes.
+-- For a parent, the sums of its partitions.
 -- {table}    the table
 -- > inserted rows inserted
 -- > updated  rows updated
 -- > deleted  rows deleted
--- > live     rows that are there: of what is rolled back nothing stays
+-- > live     existing rows: a rollback leaves none
 WITH RECURSIVE part AS (
     SELECT CAST({table!literal}::regclass AS oid) AS id
     UNION ALL

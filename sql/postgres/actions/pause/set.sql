@@ -2,5 +2,5 @@
 -- whether or not a transaction commits.
 -- {switch}  the sequence that holds the end
 -- :until_ms milliseconds since the epoch
--- > until_ms what it holds now
+-- > until_ms its current value
 SELECT setval({switch!literal}::regclass, CAST(:until_ms AS bigint)) AS until_ms

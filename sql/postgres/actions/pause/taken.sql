@@ -1,10 +1,10 @@
--- How many messages in progress were popped since a moment, 1,000 at most: what has committed, without delay.
+-- The number of messages in progress that were popped since a given time, at most 1,000: committed pops, without delay.
 -- {table}       the queue's table
 -- {state}       column: the state
 -- {started_at}  column: when it was popped
 -- :in_progress  the state value of a message in progress
 -- :since        the moment, as text
--- > moved       so many
+-- > moved       number of rows
 SELECT count(*) AS moved
 FROM (
     SELECT

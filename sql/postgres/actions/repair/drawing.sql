@@ -1,5 +1,5 @@
--- Open transactions that have drawn from a sequence of a ring: what they have drawn can be proven to be neither a hole
--- nor an orphan before they end. Drawing locks the sequence until the transaction ends.
+-- Open transactions that have drawn from a sequence of a ring: before they end, none of their numbers can be proven to
+-- be a hole or an orphan. Drawing locks the sequence until the transaction ends.
 -- {sequence}       the sequence
 -- > session        process id; 0: a prepared transaction
 -- > application    its application name

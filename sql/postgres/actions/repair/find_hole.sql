@@ -1,16 +1,16 @@
 -- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {message_id}    column: the message's number
--- {time}          column: when the slot was last written; in the future where it never was
+-- {time}          column: time when the slot was last written; in the future if it never was
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
 -- :position       the last number drawn by a producer
--- :min_age_s      the slot has not moved for so many seconds
--- :limit          so many at most
+-- :min_age_s      minimum seconds since the slot was last written
+-- :limit          maximum number of rows
 -- > number        the number
--- > age_s         seconds since its slot was last written; NULL where it never was
+-- > age_s         seconds since its slot was last written; NULL if it never was
 -- > payload       NULL: there is no message
 SELECT
     CAST({turn} AS bigint) AS number,

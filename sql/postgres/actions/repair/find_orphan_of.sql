@@ -1,21 +1,21 @@
 -- Messages of a ring whose number a consumer of one subscriber has drawn and not popped, in some of its slots.
 -- {table}         the ring's table
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {message_id}    column: the message's number
 -- {time}          column: when the slot was last written
 -- {payload?}      column: the message
--- {sized?}        the same column, where its type tells a value's size without unpacking it
--- {unread}        column: who has still to read the message
+-- {sized?}        the same column, if its type gives the size without unpacking the value
+-- {unread}        column: subscribers that have not read the message yet
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
 -- :position       the last number drawn by a consumer
--- :min_age_s      the slot has not moved for so many seconds
+-- :min_age_s      minimum seconds since the slot was last written
 -- :bit            the bit of the subscriber in it
--- :limit          so many at most
+-- :limit          maximum number of rows
 -- > number        the message's number
 -- > age_s         seconds since it was pushed
--- > payload       its first characters; its size alone where it is large
+-- > payload       its first characters; only its size if it is large
 SELECT
     CAST({message_id} AS bigint) AS number,
     CAST(extract(epoch FROM clock_timestamp() - {time!moment}) AS float8) AS age_s,

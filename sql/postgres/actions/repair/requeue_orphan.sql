@@ -2,5 +2,5 @@
 -- {requeue_orphan}  function of the design
 -- :number           the message's number
 -- :wait_ms          milliseconds to wait for the proof and for a free slot
--- > became          its new number; NULL where it is no orphan, not proven yet, or the ring is full
+-- > became          its new number; NULL if it is not an orphan, not proven yet, or the ring is full
 SELECT {requeue_orphan}(CAST(:number AS bigint), CAST(:wait_ms AS int)) AS became

@@ -3,5 +3,5 @@
 -- :number           the message's number
 -- :subscriber       the subscriber
 -- :wait_ms          milliseconds to wait for the proof and for a free slot
--- > became          its new number; NULL where it is no orphan, not proven yet, or the ring is full
+-- > became          its new number; NULL if it is not an orphan, not proven yet, or the ring is full
 SELECT {requeue_orphan}(CAST(:number AS bigint), CAST(:subscriber AS int), CAST(:wait_ms AS int)) AS became

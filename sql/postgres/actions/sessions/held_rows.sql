@@ -1,16 +1,16 @@
--- Rows that a transaction which still runs has deleted or locked, among those that are popped first or last. Who
--- holds a row is written on it (xmax).
+-- Rows that a transaction which still runs has deleted or locked, among those that are popped first or last. A row
+-- contains its holder (xmax).
 -- {table}         the queue's table
 -- {order}         column: rows are popped by it, from either end
 -- {id?}           column: the id
 -- {enqueued_at?}  column: when the message was pushed
 -- {payload?}      column: the message
--- {sized?}        the same column, where its type tells a value's size without unpacking it
--- :limit          look at so many rows at each end at most
+-- {sized?}        the same column, if its type gives the size without unpacking the value
+-- :limit          maximum number of rows to read at each end
 -- > xid           id of the transaction that holds the row, or of a savepoint of it
 -- > id            the message
 -- > age_s         seconds since it was pushed
--- > payload       its first characters; its size alone where it is large
+-- > payload       its first characters; only its size if it is large
 SELECT
     CAST(h.qmon_xid AS text) AS xid,
     CAST({id?} AS text) AS id,

@@ -2,9 +2,9 @@
 -- {table}           the table
 -- > session         its process id; 0: a prepared transaction
 -- > started_us      when the session began, microseconds since the epoch
--- > transaction_us  when its transaction began, likewise
+-- > transaction_us  when its transaction began, the same
 -- > transaction_s   seconds since
--- > login           who it is
+-- > login           its login
 -- > application     its application name
 -- > state           active, idle in transaction …
 -- > xids            ids of its transaction and its open savepoints, separated by commas

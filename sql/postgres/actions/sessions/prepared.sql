@@ -1,6 +1,6 @@
 -- Prepared transactions (two-phase commit), the oldest first: they hold their locks without a session.
 -- > gid         its name
--- > owner       who prepared it
+-- > owner       the role that prepared it
 -- > database    where
 -- > prepared_s  seconds since
 -- > finish      the statement that ends it, as its owner or a superuser, connected to that database

@@ -1,7 +1,7 @@
 -- What our role may see and do of other sessions.
--- > role     who we are
+-- > role     our role
 -- > own      this very session
--- > sees     our role sees what the sessions of others do
+-- > sees     true: our role can see the activity of other sessions
 -- > grant    the statement that would help
 SELECT
     CAST(current_user AS text) AS role,

@@ -1,13 +1,13 @@
--- One session, as ending it would find it, and what ending it needs. Times are NULL where our role may not see them.
+-- One session, as ending it would find it, and what ending it needs. Times are NULL if our role may not see them.
 -- :session           its process id
 -- > session          the same
 -- > started_us       when it began, microseconds since the epoch
--- > transaction_us   when its open transaction began, likewise; NULL where there is none
+-- > transaction_us   when its open transaction began, the same; NULL if there is none
 -- > kind             client backend, autovacuum worker …
--- > database         where it is connected
--- > login            who it is
+-- > database         its database
+-- > login            its login
 -- > application      its application name
--- > host             where it comes from
+-- > host             its host
 -- > state            active, idle in transaction, idle …
 -- > state_s          seconds in that state
 -- > transaction_s    seconds since its open transaction began
@@ -15,7 +15,7 @@
 -- > wrote            its transaction has changed or locked rows
 -- > locks            locks it holds
 -- > may_end          our role may end it
--- > grant            the statement that would help where it may not; NULL: nothing but a superuser
+-- > grant            the statement that grants the right, if it is missing; NULL: only a superuser may
 -- > log_bytes        NULL: the server does not say how much it has written
 -- > rolled_back      NULL: rolling back takes no time here
 SELECT

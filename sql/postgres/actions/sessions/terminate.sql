@@ -1,8 +1,8 @@
 -- Ends a session that sits in a transaction, if it is still the one that was shown, in the transaction that was shown.
 -- :session         its process id
 -- :started_us      when it began, microseconds since the epoch
--- :transaction_us  when its transaction began, likewise; NULL where there is none
--- > signalled      true where the server has passed it on; no row where it is another one by now
+-- :transaction_us  when its transaction began, the same; NULL if there is none
+-- > signalled      true if the server has passed it on; no row if another session has the number now
 SELECT pg_terminate_backend(a.pid) AS signalled
 FROM pg_stat_get_activity(CAST(:session AS int)) AS a
 WHERE CAST(extract(epoch FROM a.backend_start) * 1000000 AS bigint) = CAST(:started_us AS bigint)

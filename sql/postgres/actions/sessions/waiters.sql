@@ -1,8 +1,8 @@
--- Who waits for a session: directly, and behind those who do. Asks only for sessions that wait for a lock.
+-- Sessions that wait for a session, directly or behind others. Asks only for sessions that wait for a lock.
 -- :session       its process id
 -- > waiter       session that waits
 -- > application  its application name
--- > waiting_s    seconds since its statement began: it has waited at most so long
+-- > waiting_s    seconds since its statement began, the longest possible wait
 -- > directly     it waits for the session itself
 -- > blocks       sessions that wait for it
 WITH RECURSIVE pairs AS MATERIALIZED (

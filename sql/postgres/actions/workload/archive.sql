@@ -1,6 +1,6 @@
 -- Move processed messages to the archive.
 -- {archive} function of the design
--- :limit    so many at most
--- > moved   how many
+-- :limit    maximum number of rows
+-- > moved   number
 SELECT a.moved
 FROM {archive}(:limit) AS a(moved)

@@ -2,6 +2,6 @@
 -- {complete} function of the design
 -- :id        its id
 -- :attempt   the attempt that pop gave
--- > done     1, or 0 where it is not ours any more
+-- > done     1, or 0 if it is no longer ours
 SELECT CAST(c.done AS integer) AS done
 FROM {complete}(:id, :attempt) AS c(done)

@@ -1,6 +1,6 @@
 -- How many messages a ring holds, counted one by one: asked once, when a load begins.
 -- {table}      the ring
--- {message_id} column: the message in the slot, NULL where there is none
+-- {message_id} column: the message in the slot, NULL if it is empty
 -- > depth      messages
 SELECT count(*) AS depth
 FROM {table} AS q

@@ -1,8 +1,8 @@
 -- How many messages of a ring each subscriber still has to read, counted one by one: asked once, when a load begins.
 -- {table}      the ring
--- {unread}     column: who still has to read, subscriber k as bit k - 1
--- {message_id} column: the message in the slot, NULL where there is none
--- :subscribers how many subscribers there are
+-- {unread}     column: subscribers that have not read it yet, subscriber k as bit k - 1
+-- {message_id} column: the message in the slot, NULL if it is empty
+-- :subscribers number of subscribers
 -- > depth      messages, in the order of subscribers
 SELECT count(t.slot_is_taken) AS depth
 FROM generate_series(1, CAST(:subscribers AS integer)) AS s(number)

@@ -3,6 +3,6 @@
 -- :id       its id
 -- :attempt  the attempt that pop gave
 -- :most     attempts after which it is dead
--- > state   its new state; NULL where it is not ours any more
+-- > state   its new state; NULL if it is no longer ours
 SELECT f.state
 FROM {fail}(:id, :attempt, :most) AS f(state)

@@ -3,7 +3,7 @@
 -- {id}     column: the id
 -- {state?} column: the state; without one every row is ready
 -- :ready   the state value of a ready message
--- :rows    so many
+-- :rows    number of rows
 -- > held   rows locked
 SELECT CAST(count(*) AS integer) AS held
 FROM (

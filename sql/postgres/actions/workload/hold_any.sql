@@ -1,6 +1,6 @@
 -- Fault: lock some messages of a heap, as they lie in the table, until the transaction ends.
 -- {table} the queue's table
--- :rows   so many
+-- :rows   number of rows
 -- > held  rows locked
 SELECT CAST(count(*) AS integer) AS held
 FROM (SELECT ctid FROM {table} LIMIT :rows FOR UPDATE) AS h

@@ -3,7 +3,7 @@
 -- {slot}     column: the slot
 -- {pop_seq}  the sequence of pop numbers
 -- {size!int} slots
--- :rows      so many
+-- :rows      number of rows
 -- > held     slots locked
 SELECT CAST(count(*) AS integer) AS held
 FROM (

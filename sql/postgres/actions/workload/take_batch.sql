@@ -1,6 +1,6 @@
 -- Pop many messages, of a design that counts attempts.
 -- {pop_batch} function of the design
--- :limit      so many at most
+-- :limit      maximum number of rows
 -- > id        id
 -- > payload   the message
 -- > attempt   which attempt this is

@@ -2,24 +2,24 @@
 -- rows that are searched and updated (QueueMeta), payloads apart (QueueData), a processed row stays until the archiver
 -- takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt counted.
 --
--- Classic columns: queue_id (identity), queue_date_time (the order of pops, not always the time of the push: an
--- earlier one goes first), title, status (0 ready, 1 processing, 2 processed); queue_id and text_data in the second
--- table. Additions: status 3 dead (failed too often), enqueued_at, started_at, completed_at, owner, attempts; the
--- archive. owner is "pid/start": the server process that popped it and the second it was started in, since the epoch.
--- Together they name one session for ever: it is dead when no process of that id and start is left. That proves
--- something about the message only where consumers hold their session while they work.
+-- Classic columns: queue_id (identity), queue_date_time (the order of pops, not always the time of the push: an earlier
+-- one goes first), title, status (0 ready, 1 processing, 2 processed); queue_id and text_data in the second table.
+-- Additions: status 3 dead (failed too often), enqueued_at, started_at, completed_at, owner, attempts; the archive.
+-- owner is "pid/start": the server process that popped it and the second it was started in, since the epoch. Together
+-- they identify one session forever: it is dead when there is no process with that id and start. That proves something
+-- about the message only if consumers keep their session while they work.
 --
 -- No foreign key from data to meta, as in the article: each push would lock the meta row once more. fillfactor 60 for
--- the small rows, since each becomes two more versions: they stay on their page. QueueData is never updated.
+-- the small rows, because each gets two more versions, which stay on its page. QueueData is never updated.
 --
 -- Settings of both tables, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}       QueueMeta
 -- {data}        QueueData
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         primary key of QueueMeta
 -- {data_key}    primary key of QueueData: the article's unique IX_QueueData over a heap
 -- {id_seq}      the sequence behind the identity

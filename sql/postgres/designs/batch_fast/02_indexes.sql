@@ -2,7 +2,7 @@
 -- dequeue. Here each state has a partial index: a row is in the indexes of its own state only.
 --   ready, by time: the order of pops, by which a dashboard finds the head, too.
 --   processing:     the longest-running first: counted, compared with the timeout, and sent to the front.
---   processed:      what the archiver takes, oldest first, however many ready rows there are.
+--   processed:      for the archiver, oldest first, however many ready rows there are.
 --   dead:           dead letters, counted and listed.
 -- The primary key serves complete and fail.
 -- {table}       QueueMeta

@@ -4,8 +4,8 @@
 -- {data}       QueueData
 -- {push_batch} the function
 -- {id_seq}     the sequence behind the identity
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

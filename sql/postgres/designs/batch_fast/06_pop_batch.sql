@@ -6,15 +6,15 @@
 -- index. Payloads are fetched for the popped rows alone, by key, whatever the planner believes about the tables: one pass
 -- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a consumer counts too.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is ready, or as many messages from the
--- same first to the same last one as it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
+-- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first,
+-- the last and the number of ready messages are the same as before: then other consumers hold all of them.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function
--- {owner}     function: who pops in this session
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {owner}     function: name of the consumer in this session
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 100) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
 )

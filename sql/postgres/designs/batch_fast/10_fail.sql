@@ -1,9 +1,9 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
--- Returns the new status, NULL where the message is not processing (any more). An addition.
+-- Returns the new status, NULL if the message is not processing (any more). An addition.
 -- p_attempt: as in complete.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {fail}             the function
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
 CREATE FUNCTION {fail}(
     p_id bigint, p_attempt integer, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS smallint

@@ -1,11 +1,11 @@
 -- Requeue up to p_limit messages that have been processing for longer than p_timeout_s seconds, the longest-running
--- first. The article sends them to the front: they get a queue_date_time before that of every ready message that
--- nobody has popped yet, and keep their own order among those that were popped before. A message that has had
--- p_max_attempts attempts becomes dead. Returns how many were moved. Served by the index on rows being processed.
--- Skips what a consumer is completing at this moment.
+-- first. The article sends them to the front: they get a queue_date_time before that of every ready message that was
+-- never popped, and keep their order among those that were popped before. A message that has had p_max_attempts
+-- attempts becomes dead. Returns the number of moved messages. Served by the index on rows being processed.
+-- Skips messages that a consumer is completing.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {requeue}          the function
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
 CREATE FUNCTION {requeue}(
     p_timeout_s double precision, p_limit integer DEFAULT 500, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS integer

@@ -1,5 +1,5 @@
--- Takes a split queue away, with its messages and its archive. Refused (RESTRICT) where something else depends on it;
--- what somebody has dropped already is passed over.
+-- Drops a split queue with its messages and its archive. Fails (RESTRICT) if something else depends on it. Skips
+-- objects that are already dropped.
 -- {table}          QueueMeta; its sequence, its key and its indexes go with it
 -- {data}           QueueData
 -- {archive_log}    the archive

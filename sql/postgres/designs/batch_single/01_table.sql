@@ -7,21 +7,21 @@
 -- Classic columns: queue_id (identity), queue_date_time, title, status (0 ready, 1 processing; 2 processed, said in the
 -- text), text_data. Additions: status 3 dead (failed too often), enqueued_at, started_at, completed_at, owner,
 -- attempts; the archive. owner is "pid/start": the server process that popped it and the second it was started in,
--- since the epoch. Together they name one session for ever.
+-- since the epoch. Together they identify one session forever.
 --
--- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with an
--- earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over everything
--- else, no more, so that nothing waits for ever behind what is urgent.
+-- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
+-- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
+-- other messages and no more, so that no message waits forever behind urgent ones.
 --
--- No fillfactor, as published: with payloads of some kilobytes there is no room beside them anyway.
+-- No fillfactor, as published: with payloads of some kilobytes, a page has no free space for it anyway.
 --
 -- Settings of the table, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}       QueueSlow
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         its primary key: the article's PK_QueueSlow
 -- {id_seq}      the sequence behind the identity
 CREATE TABLE {table} (

@@ -1,9 +1,9 @@
--- The index by date is the article's IX_QuerySlow: the order of pops, with the status and the title beside it. What is
--- processed stays in it, at the front, and every dequeue reads over it until the archiver has come.
+-- The index by date is the article's IX_QuerySlow: the order of pops, with the status and the title. Processed rows
+-- stay in it, at the front, and every dequeue reads past them until the archiver moves them.
 --
 -- Additions, each holding the rows of one state and nothing else:
 --   processing: the longest-running first: counted, compared with the timeout, and sent to the front.
---   processed:  what the archiver takes, oldest first, however many ready rows there are.
+--   processed:  for the archiver, oldest first, however many ready rows there are.
 --   dead:       dead letters, counted and listed.
 -- The primary key serves complete and fail. The article cannot rebuild these indexes online, because of the payloads;
 -- PostgreSQL can (REINDEX TABLE CONCURRENTLY).

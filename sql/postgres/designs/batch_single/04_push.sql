@@ -1,9 +1,9 @@
 -- Push one message; returns its id. p_title NULL: the first 60 characters of the payload, which people then see in
--- lists. p_queue_date_time earlier than now goes before what is already there (the article's priority); NULL: now.
+-- lists. A p_queue_date_time in the past puts the message before existing ones (the article's priority); NULL: now.
 -- {table}      QueueSlow
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_text_data text, p_title text DEFAULT NULL, p_queue_date_time timestamptz DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql

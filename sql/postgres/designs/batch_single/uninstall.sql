@@ -1,5 +1,5 @@
--- Takes a queue of one wide table away, with its messages and its archive. Refused (RESTRICT) where something else
--- depends on it; what somebody has dropped already is passed over.
+-- Drops a queue of one wide table with its messages and its archive. Fails (RESTRICT) if something else depends
+-- on it. Skips objects that are already dropped.
 -- {table}          QueueSlow; its sequence, its key and its indexes go with it
 -- {archive_log}    the archive
 -- {owner}          function

@@ -1,11 +1,11 @@
--- The index by date is the article's IX_QueueDateTime: the order of pops, with the status and the title beside it, so
--- that the search for ready rows needs the index alone. Its weakness is the article's too: what is processed stays in
--- it, at the front, and every dequeue reads over it until the archiver has come. batch_fast has an index on ready rows
+-- The index by date is the article's IX_QueueDateTime: the order of pops, with the status and the title, so that the
+-- search for ready rows needs only the index. Its weakness is the article's too: processed rows stay in it, at the
+-- front, and every dequeue reads past them until the archiver moves them. batch_fast has an index on ready rows
 -- instead.
 --
 -- Additions, each holding the rows of one state and nothing else:
 --   processing: the longest-running first: counted, compared with the timeout, and sent to the front.
---   processed:  what the archiver takes, oldest first, however many ready rows there are.
+--   processed:  for the archiver, oldest first, however many ready rows there are.
 --   dead:       dead letters, counted and listed.
 -- The primary key serves complete and fail. All are small, and rebuilt under load with REINDEX TABLE CONCURRENTLY: the
 -- article's online index maintenance, which it gains by keeping the payloads out of this table. It cannot run inside a

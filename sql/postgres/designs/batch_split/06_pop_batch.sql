@@ -2,26 +2,26 @@
 -- select and lock a batch of the small rows, mark it, then read its payloads, each by its key.
 --
 -- FOR UPDATE is UPDLOCK. Without SKIP LOCKED (the article's READPAST comes later) a consumer waits for the one that has
--- the first rows, and takes what that one leaves. HOLDLOCK has no counterpart and needs none: rows that come meanwhile
--- are for later pops. The published check stays: as many rows updated as selected, or nothing happens; behind the row
--- locks it always holds. "No row" is true: whoever waited and was left with nothing looks again, until nothing is
--- ready.
+-- the first rows, and takes what that one leaves. HOLDLOCK has no counterpart and needs none: rows that arrive in the
+-- meantime are for later pops. The published check stays: as many rows updated as selected, or nothing happens; behind
+-- the row locks it always holds. "No row" is true: a consumer that waited and got nothing reads again, until no message
+-- is ready.
 --
 -- Deadlocks: consumers lock in the order of the index, so that two never wait for each other, with one exception: a
 -- message that was popped, timed out and was sent to the front, all while one consumer was waiting in one statement, is
 -- locked by that one in its old place. And a transaction that pops twice holds later rows while it waits for earlier
--- ones. PostgreSQL then ends one of the two after a second; nothing was popped, and whoever sent it sends it again.
--- Also seen, once in thousands of pops by eight consumers: who has waited for a row in vain keeps its lock until the
--- transaction ends, and another with an older view may come by there.
+-- ones. PostgreSQL then ends one of the two after a second; nothing was popped, and its client must retry. Also seen,
+-- once in thousands of pops by eight consumers: a consumer that waited for a row in vain keeps its lock until the
+-- transaction ends, and another one with an older snapshot may try to lock that row.
 --
 -- attempts is counted here and not on failure: the crash of a consumer counts too. enable_seqscan and enable_bitmapscan
 -- off: a plan made while the table was empty would read and sort the whole table, also after a burst has filled it.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function
--- {owner}     function: who pops in this session
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {owner}     function: name of the consumer in this session
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 10) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
 )

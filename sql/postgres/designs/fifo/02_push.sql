@@ -2,8 +2,8 @@
 -- enqueued_at is clock_timestamp() by default: now() would be when the transaction began.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

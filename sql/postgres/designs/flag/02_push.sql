@@ -1,8 +1,8 @@
 -- Push one message; returns its id.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_command text) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

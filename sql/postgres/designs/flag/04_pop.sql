@@ -1,5 +1,5 @@
--- Pop the oldest ready message that nobody else is popping: it is now processed. No row where there is none. The
--- article's UPDATE of a CTE with READPAST and OUTPUT.
+-- Pop the oldest ready message that no other consumer is popping: it is now processed. Returns no row if there is none.
+-- The article's UPDATE of a CTE with READPAST and OUTPUT.
 --
 -- FOR UPDATE is the update lock of that CTE, SKIP LOCKED its READPAST: one statement finds, locks, marks and returns,
 -- so that two consumers cannot get the same row. A row that another consumer has taken and committed since our statement
@@ -9,13 +9,13 @@
 -- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
 -- would keep it after a burst has filled the queue. The primary key gives the order at any size.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
+-- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
+-- and the last ready message are the same as before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
--- Move up to p_limit processed messages, oldest first, to the archive, in one transaction; returns how many. An
--- addition, in the manner of Al Zabir's continuous archiving: in small batches with a pause between it stays out of the
--- way of producers and consumers, who never lock processed rows. Several archivers pass over each other's.
+-- Move up to p_limit processed messages, oldest first, to the archive, in one transaction; returns the number of moved
+-- messages. An addition, like Al Zabir's continuous archiving: in small batches with a pause between them, it does not
+-- disturb producers and consumers, which never lock processed rows. Several archivers pass over each other's.
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the function

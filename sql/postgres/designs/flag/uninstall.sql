@@ -1,5 +1,5 @@
--- Takes a flag queue away, with its messages and its archive. Refused (RESTRICT) where something else depends on it;
--- what somebody has dropped already is passed over.
+-- Drops a flag queue with its messages and its archive. Fails (RESTRICT) if something else depends on it. Skips
+-- objects that are already dropped.
 -- {table}       the queue; its sequence and its key go with it
 -- {archive_log} the archive
 -- {push}        function

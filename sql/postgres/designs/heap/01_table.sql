@@ -1,19 +1,19 @@
 -- The heap queue (Remus Rusanu, "Using tables as Queues"): messages in no order at all, in a table without any index.
--- Any consumer takes any message that nobody else holds. The simplest queue, and where order does not matter the one
--- that asks the least of the server: a push writes one row and no index entry.
+-- Any consumer takes any message that no other consumer holds. The simplest queue, and the cheapest for the server if
+-- order does not matter: a push writes one row and no index entry.
 --
 -- Classic column: payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed; nothing looks for
 -- it. A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
--- Without an id messages can be acted on in bulk only. Without an index the oldest one cannot be found short of reading
--- the table, and no dashboard should; how many there are follows from the server's counters.
+-- Without an id messages can be acted on in bulk only. Without an index, finding the oldest message would mean reading
+-- the table, and no dashboard should do that; the server's counters give the number of messages.
 --
 -- Settings of the table:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: until then producers cannot use their room again, and
 --   every pop that finds nothing reads the whole table;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   truncation stays on, other than in the designs with an index: a heap that was deep once and is empty now is read
---   from end to end by every pop; vacuum gives way at once where somebody waits for its lock.
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   truncation stays on, other than in the designs with an index: every pop reads a heap from end to end if it was once
+--   deep, even if it is empty now; vacuum gives way immediately if a session waits for its lock.
 -- {table} the queue
 CREATE TABLE {table} (
     payload     bytea,

@@ -1,8 +1,9 @@
--- Push one message; returns how many were pushed: 1. The article's usp_enqueueHeap. A heap's messages have no id.
+-- Push one message; returns the number of pushed messages: 1. The article's usp_enqueueHeap. A heap's messages have no
+-- id.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

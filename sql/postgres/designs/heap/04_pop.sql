@@ -1,22 +1,24 @@
--- Pop any message that nobody else is popping; no row where there is none. The article's usp_dequeueHeap. id is NULL.
+-- Pop any message that no other consumer is popping; no row if there is none. The article's usp_dequeueHeap. id is
+-- NULL.
 --
 -- FOR UPDATE SKIP LOCKED is the article's ROWLOCK and READPAST: one statement finds, locks, deletes and returns, and
 -- two consumers neither wait for each other nor get the same row. No deadlock: a pop never waits for a lock, and a push
--- locks nothing that exists. Rows are addressed by their place (ctid), which is theirs until somebody deletes them:
--- nothing updates a row here, and what is locked is not deleted.
+-- locks nothing that exists. Rows are addressed by their position (ctid), which does not change until they are deleted:
+-- nothing updates a row here, and locked rows are not deleted.
 --
--- The session remembers where it popped last (setting qmon.heap) and looks on from there, then from the beginning: else
--- every pop would read over all the dead rows at the front that vacuum has not taken away yet. One pop in a thousand
--- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the consumers.
+-- The session remembers where it popped last (setting qmon.heap) and continues from there, then from the beginning:
+-- otherwise every pop would read all the dead rows at the front that vacuum has not removed yet. One pop in a thousand
+-- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the
+-- consumers.
 -- enable_seqscan off: a range of places is read, not the table.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is there, or until exactly those rows
--- are there that it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
+-- have taken all of them while new messages arrived. So it reads again until no row is left, or until the rows are
+-- exactly those of the read before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

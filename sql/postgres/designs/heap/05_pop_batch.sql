@@ -1,9 +1,9 @@
 -- Pop up to p_limit messages, any. An addition: the article pops one at a time. Begins where the session popped last,
--- and looks again before it says that there is none, like pop.
+-- and reads again before it returns no row, like pop.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -4,18 +4,19 @@
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
--- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. What lies at the
--- bottom waits until the stack is empty: a stack starves its oldest messages by design, so watch the age of the oldest.
+-- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. Messages at
+-- the bottom wait until the stack is empty: a stack starves its oldest messages by design, so watch the age of the
+-- oldest.
 --
 -- The primary key is the article's clustered index: it gives pop its order backwards, and a dashboard the oldest
 -- message and a bounded count forwards. The identity has CACHE 1, since PostgreSQL caches per session and would mix the
 -- order of sessions; BY DEFAULT, so that a message that was taken out can be put back under its own id.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

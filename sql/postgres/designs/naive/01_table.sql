@@ -9,10 +9,10 @@
 -- dashboard without reading the queue: oldest message from a known id on, and a bounded count from there.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table} the queue
 -- {key}   its primary key
 -- {seq}   the sequence that numbers messages

@@ -1,21 +1,21 @@
--- Pop the message with the smallest number that nobody else is popping; no row where there is none.
+-- Pop the message with the smallest number that no other consumer is popping; no row if there is none.
 --
--- FOR UPDATE SKIP LOCKED stands for the article's lock hints (ROWLOCK, READPAST): a consumer neither waits for another
+-- FOR UPDATE SKIP LOCKED replaces the article's lock hints (ROWLOCK, READPAST): a consumer neither waits for another
 -- one nor gets its row. Without SKIP LOCKED it would wait, wake up to a row that is gone and report an empty queue.
--- Rollback puts the message back, at its old place. So the order is lax: by number, but for what was locked or put
--- back. No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
+-- Rollback puts the message back, at its old place. So the order is lax: by number, except for messages that were
+-- locked or put back. No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
 --
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
 -- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
 -- would keep it after a burst has filled the queue. The primary key gives the order at any size.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
+-- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
+-- and the last ready message are the same as before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -1,9 +1,9 @@
 -- Pop up to p_limit messages, smallest numbers first. An addition: the article groups messages before it pushes them.
--- Looks again, like pop, before it says that there is none.
+-- Reads again, like pop, before it returns no row.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

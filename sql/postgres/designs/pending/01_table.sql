@@ -1,23 +1,23 @@
--- The pending queue (Remus Rusanu, "Using tables as Queues"): a message has a due time, and is popped when that has
--- come, never before; what has been due longest goes first. Lax order, as in the FIFO queue.
+-- The pending queue (Remus Rusanu, "Using tables as Queues"): a message has a due time and is never popped before it;
+-- the message that has been due longest goes first. Lax order, as in the FIFO queue.
 --
--- Classic columns: due_time, payload (varbinary(max), bytea here). Additions: id (identity), which tells apart what is
--- due at the same time and what people act on; enqueued_at, when it was pushed.
+-- Classic columns: due_time, payload (varbinary(max), bytea here). Additions: id (identity), which distinguishes
+-- messages that are due at the same time and identifies them for actions; enqueued_at, when it was pushed.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The article insists on UTC. timestamptz is an instant, kept in UTC whatever the time zone of the session that wrote
 -- it; so nothing is due an hour early or twice when summer time begins or ends. Due is by the server's clock.
 --
 -- The index on (due_time, id) is the article's clustered index cdxPendingQueue: it gives pop its order, and a dashboard
--- what is due and what is scheduled without reading the rest. The primary key leads to one message by its id. The
--- identity has CACHE 1, since PostgreSQL caches per session; BY DEFAULT, so that a message that was taken out can be
--- put back under its own id.
+-- the due and scheduled messages without reading the rest. The primary key leads to one message by its id. The identity
+-- has CACHE 1, since PostgreSQL caches per session; BY DEFAULT, so that a message that was taken out can be put back
+-- under its own id.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}     the queue
 -- {key}       its primary key
 -- {due_index} the order of pops

@@ -1,8 +1,8 @@
 -- Push one message that is due at p_due_time, NULL: at once; returns its id. The article's usp_enqueuePending.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_payload bytea, p_due_time timestamptz DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -1,23 +1,24 @@
--- Pop the message that has been due longest and that nobody else is popping; no row where none is due. The article's
+-- Pop the message that has been due longest and that no other consumer is popping; no row if none is due. The article's
 -- usp_dequeuePending.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
 -- finds, locks, deletes and returns: two consumers cannot get the same row. No deadlock: a pop never waits for a lock,
 -- and a push locks nothing that exists.
 --
--- The clock is read once into v_now, as in the article: compared with a variable the index ends the search at what is
--- not due, while clock_timestamp() in the statement would be asked row by row, for every scheduled message.
--- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
--- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
--- would keep it after a burst has filled the queue.
+-- The clock is read once into v_now, as in the article: with a variable, the index search ends at the first message
+-- that is not due, while clock_timestamp() in the statement would be evaluated for every scheduled message. "= (SELECT
+-- …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and enable_bitmapscan off: a
+-- plan made while the table was empty would read and sort the whole table, and the session would keep it after a burst
+-- has filled the queue.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began and due by v_now, and of
--- that others may have taken everything while new messages came or became due. So it looks again until nothing is due,
--- or until exactly those messages are due that it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began and due by v_now, and
+-- other consumers may have taken all of them while new messages arrived or became due. So it reads again until no
+-- message is due, or until the due messages are exactly those of the read before: then other consumers hold all of
+-- them.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

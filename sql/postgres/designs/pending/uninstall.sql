@@ -1,5 +1,5 @@
--- Takes a pending queue away, with its messages. Refused (RESTRICT) where something else depends on one of its objects;
--- what somebody has dropped already is passed over.
+-- Drops a pending queue with its messages. Fails (RESTRICT) if something else depends on one of its objects.
+-- Skips objects that are already dropped.
 -- {table}      the queue; its sequence, its key and its index go with it
 -- {push}       function
 -- {push_batch} function

@@ -4,11 +4,12 @@
 --
 -- Classic columns: slot, message_id, time, message (char(300) in the article, text here), reference_count. Addition:
 -- turn. The published ring inverts laps: producers n and n + size wait for the same slot and either may win; then a
--- consumer waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
+-- consumer waits forever for a number whose slot holds a later one. Here the slot has a turn:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
--- Since turn only grows, whoever comes late is refused, never misplaced. One subscriber: reference_count is 0 or 1.
+-- Because turn only grows, a late session is refused, and its message is never misplaced. One subscriber:
+-- reference_count is 0 or 1.
 --
 -- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
 -- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
@@ -16,8 +17,8 @@
 -- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the
 -- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
 -- some versions of each slot; the next reader of the page then tidies up. The primary key on slot is the only index.
--- Vacuum after as many dead rows as there are slots at the least, unthrottled: it gives back what a long transaction
--- has kept from being tidied up. No truncation: it takes an exclusive lock that stops producers and consumers.
+-- Vacuum after at least as many dead rows as there are slots, unthrottled: it frees space that a long transaction has
+-- kept in use. No truncation: it takes an exclusive lock that stops producers and consumers.
 --
 -- For a dashboard: positions from the two sequences, and the slots near both by key. Nothing reads the ring from end
 -- to end.

@@ -1,14 +1,14 @@
 -- Skip number p_number if it is a proven hole: drawn by a producer whose transaction has ended, and no message in its
--- slot. True if it was skipped. Called by those who wait for the number; never waits itself.
+-- slot. True if it was skipped. Called by sessions that wait for the number; never waits itself.
 --
 -- The proof takes time: the transactions that had drawn when the number was first looked at are remembered in a
 -- setting of the session, and the hole is proven when none of them is left. Skipping sets turn to n + size: a producer
 -- that comes back with this number is refused and draws a new one. SKIP LOCKED: a producer that is writing the slot now
 -- is no hole.
 --
--- Producers that wait for room in open transactions would each wait here for the end of the others. So each says with an
--- advisory lock, whose keys are the sequence and the lower 32 bits of a number, that it will use no smaller one (see
--- push); a hole that is smaller does not wait for its end. A savepoint that gives it back a smaller number takes the
+-- Producers that wait for room in open transactions would each wait here for the end of the others. So each declares
+-- with an advisory lock, whose keys are the sequence and the lower 32 bits of a number, that it will use no smaller one
+-- (see push); a smaller hole then does not wait for its end. A savepoint that gives it back a smaller number takes the
 -- lock with it.
 -- {table}     the ring
 -- {skip_hole} the function

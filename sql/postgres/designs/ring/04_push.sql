@@ -1,29 +1,29 @@
--- Push one message; returns its number, or raises SQLSTATE QM003 where the ring stayed full for p_wait_ms
--- milliseconds: nothing was done, try again later (p_null_when_full: NULL instead).
+-- Push one message; returns its number, or raises SQLSTATE QM003 if the ring stayed full for p_wait_ms milliseconds:
+-- nothing was done, try again later (p_null_when_full: NULL instead).
 --
--- No number is lost. None is drawn while the slot of the next one is taken. Where another producer was quicker and the
--- number drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has
--- the number (currval is not rolled back), and its next push uses it. A number that was given up for a hole meanwhile
--- is refused by its slot's turn; then a new one is drawn. Of several pushes in one rolled-back transaction all but the
--- last number become holes, as do the numbers of a session that ended: whoever waits for one skips it once it is
--- proven.
+-- No number is lost. None is drawn while the slot of the next one is taken. If another producer was quicker and the
+-- number drawn must wait, or if the transaction of an earlier push was rolled back, the session still has the number
+-- (currval is not rolled back), and its next push uses it. A number that was given up as a hole in the meantime is
+-- refused by its slot's turn; then a new one is drawn. If a transaction with several pushes is rolled back, all but its
+-- last number become holes, as do the numbers of a session that ended: a consumer that waits for one skips it once it
+-- is proven.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another producer nor for a consumer, and cannot
 -- deadlock. The article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at
 -- half a millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
 -- isolation levels there is one try.
 --
--- Who waits says, with an advisory lock of its transaction, that it will use no smaller number than the one it waits
--- with, so that it does not hinder the proof that a smaller one is a hole (see skip_hole). The lock has two keys, the
--- sequence and the lower 32 bits of the number; a session that holds 16 advisory locks says nothing more.
+-- A waiting session declares, with an advisory lock of its transaction, that it will use no smaller number than the one
+-- it waits with, so that it does not prevent the proof that a smaller one is a hole (see skip_hole). The lock has two
+-- keys, the sequence and the lower 32 bits of the number; a session that holds 16 advisory locks takes no more of them.
 --
 -- {table}      the ring
 -- {push}       the function
 -- {skip_hole}  function: skip a proven hole
 -- {push_seq}   the sequence of push numbers
 -- {size!int}   slots
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(
     p_message text, p_wait_ms integer DEFAULT 1000, p_null_when_full boolean DEFAULT false
 ) RETURNS bigint

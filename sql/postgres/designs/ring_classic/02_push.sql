@@ -1,7 +1,7 @@
--- Push one message; returns its number, or NULL where its slot did not become free within p_wait_ms milliseconds: call
--- again from the same session, which keeps the number it has drawn (setting qmon.classic_push) and goes on waiting with
--- it. As published: draw a number, and try the slot every 100 ms until it is free. A session that ends meanwhile, or a
--- transaction that is rolled back, loses the number: a hole.
+-- Push one message; returns its number, or NULL if its slot did not become free within p_wait_ms milliseconds: call
+-- again from the same session, which keeps the number it has drawn (setting qmon.classic_push) and continues to wait
+-- with it. As published: draw a number, and try the slot every 100 ms until it is free. A session that ends in the
+-- meantime, or a transaction that is rolled back, loses the number: a hole.
 --
 -- The row lock of the UPDATE is the article's ROWLOCK. No deadlock: one row is locked, and nothing is waited for with
 -- it. The wait sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
@@ -9,8 +9,8 @@
 -- {push}       the function
 -- {push_seq}   the sequence of push numbers
 -- {size!int}   slots
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

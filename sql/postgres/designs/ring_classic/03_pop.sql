@@ -1,9 +1,9 @@
--- Pop the next message; no row where it did not come within p_wait_ms milliseconds: call again from the same session,
--- which keeps the number it has drawn (setting qmon.classic_pop) and goes on waiting for that message. As published:
--- draw a number, and try its slot every second until the message is there. A session that ends meanwhile, or a
--- transaction that is rolled back, loses the number, and its message waits for ever.
+-- Pop the next message; no row if it did not come within p_wait_ms milliseconds: call again from the same session,
+-- which keeps the number it has drawn (setting qmon.classic_pop) and continues to wait for that message. As published:
+-- draw a number, and try its slot every second until the message is there. A session that ends in the meantime, or a
+-- transaction that is rolled back, loses the number, and its message waits forever.
 --
--- p_head_start: draw no number unless producers are ahead by so many (the article: "it is generally a good idea to let
+-- p_head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
 -- push get a head start"); 0: draw at once and run ahead of the producers, as its code does.
 --
 -- No deadlock: one row is locked, and nothing is waited for with it. The wait sees new commits in READ COMMITTED only,
@@ -13,8 +13,8 @@
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0, p_head_start integer DEFAULT 1)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1

@@ -1,7 +1,7 @@
--- Lay the ring anew: what it holds is numbered again, in the order of the old numbers, and both sequences are set to
--- fit; returns how many messages it holds. An addition: the published ring stops for good once a number is lost, and
--- somebody has to start it again. Only while no producer and no consumer is connected: a session that keeps a number from
--- before would use it in the wrong place. The lock waits for running transactions and holds up new ones.
+-- Renumber the ring: its messages get new numbers, in the order of the old ones, and both sequences are set to fit;
+-- returns the number of messages. An addition: the published ring stops for good once a number is lost, and must be
+-- restarted by hand. Only while no producer and no consumer is connected: a session that keeps a number from before
+-- would use it in the wrong place. The lock waits for running transactions and holds up new ones.
 -- {table}    the ring
 -- {reset}    the function
 -- {push_seq} the sequence of push numbers

@@ -1,5 +1,5 @@
--- Takes a classic ring away, with its messages. Refused (RESTRICT) where something else depends on one of its objects;
--- what somebody has dropped already is passed over.
+-- Drops a classic ring with its messages. Fails (RESTRICT) if something else depends on one of its objects. Skips
+-- objects that are already dropped.
 -- {table} the ring; its sequences and its key go with it
 -- {push}  function
 -- {pop}   function

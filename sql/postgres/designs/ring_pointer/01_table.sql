@@ -1,25 +1,25 @@
 -- The ring of pointers (Thomas Kejser, answering comments on "Implementing Message Queues in Relational Databases"):
--- for messages larger than a page. The ring decides who gets which message; a slot holds its number and nothing else.
--- The payload lies in one of four tables, chosen by the number modulo 4, "a heap with simple INSERT/DELETE semantics":
--- what is large is outside of what all contend for, and what contends stays small: 40 slots a page and more.
+-- for messages larger than a page. The ring assigns messages to consumers; a slot contains only a message's number. The
+-- payload is in one of four tables, chosen by the number modulo 4, "a heap with simple INSERT/DELETE semantics": large
+-- data is kept out of the contended table, which stays small: 40 slots per page and more.
 --
 -- Classic columns: slot, message_id (here the pointer), time, reference_count. Addition: turn, as in the design "ring",
--- whose comments hold here as well: who comes late is refused, never misplaced.
+-- whose comments apply here as well: a late session is refused, and its message is never misplaced.
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
 --
--- The four tables are partitions of one, so that producers and consumers, and whoever looks at a message, write one
--- statement, and the server goes to the right one by the number's remainder. Each has an index on the number; it is not
--- unique there, since the turn already is. No foreign key: pop takes both away in one transaction.
+-- The four tables are partitions of one, so that producers, consumers and readers of a message write one statement, and
+-- the server selects the partition by the number's remainder. Each has an index on the number; it is not unique there,
+-- since the turn already is. No foreign key: pop takes both away in one transaction.
 --
 -- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
 -- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
 --
 -- The ring: every push and pop is an UPDATE that stays HOT, that is on the same page and without touching the index,
--- because no changing column is indexed and fillfactor 30 leaves room. Vacuum gives back what a long transaction has
--- kept from being tidied up. The payloads: vacuum after 1,000 dead rows whatever the size, unthrottled; not for
--- inserts; no truncation, which takes an exclusive lock that stops producers and consumers; statistics rarely.
+-- because no changing column is indexed and fillfactor 30 leaves room. Vacuum frees space that a long transaction has
+-- kept in use. The payloads: vacuum after 1,000 dead rows whatever the size, unthrottled; not for inserts; no
+-- truncation, which takes an exclusive lock that stops producers and consumers; statistics rarely.
 -- {table}    the ring
 -- {key}      its primary key
 -- {data}     the payloads

@@ -1,15 +1,16 @@
--- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the consumer
--- commits. The order is that of numbers: a consumer whose number is on its way waits for that message, 20 milliseconds
--- at least, and then says "no row" although messages with later numbers, which are for other consumers, may be there.
+-- Pop the next message; no row if none came within p_wait_ms milliseconds. Its slot is free as soon as the consumer
+-- commits. The order is that of numbers: a consumer whose number is being pushed waits for that message, at least 20
+-- milliseconds, and then returns no row, although there may be messages with later numbers, which are for other
+-- consumers.
 --
--- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the producers
--- a head start). Where another consumer was quicker and the number drawn must wait after all, or where the transaction
--- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
--- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
--- the number of a session that ended with one, and what a crash of the server skips: whoever finds nothing to pop, and
--- one in thirty-two otherwise, looks for them (settle), and takes them under their own numbers, the smallest first. A
--- number that was skipped as a hole, or whose message another consumer has taken, is refused by its slot's turn; then a
--- new one is drawn.
+-- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the
+-- producers a head start). If another consumer was quicker and the number drawn must wait, or if the transaction of an
+-- earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop takes
+-- that message first. If a transaction with several pops is rolled back, all but the last number become orphans, as do
+-- the number of a session that ended with one and the numbers that a crash of the server skips: a consumer that finds
+-- nothing to pop, and otherwise one pop in thirty-two, searches for them (settle), and takes them under their own
+-- numbers, the smallest first. A number that was skipped as a hole, or whose message another consumer has taken, is
+-- refused by its slot's turn; then a new one is drawn.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another consumer nor for a producer, and cannot
 -- deadlock (of an orphan, or of a number kept from an earlier call, which others may take, it asks SKIP LOCKED); only
@@ -24,8 +25,8 @@
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0) RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

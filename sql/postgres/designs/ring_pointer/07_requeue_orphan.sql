@@ -1,5 +1,5 @@
--- Repair: requeue message p_number, whose consumer took the number and died, under a new number; returns that, or NULL
--- where it is no orphan, where a transaction that may have drawn it is still open, or where the ring stayed full for
+-- Repair: requeue message p_number, whose consumer took the number and died, under a new number. Returns that, or NULL
+-- if it is not an orphan, if a transaction that may have drawn it is still open, or if the ring stayed full for
 -- p_wait_ms ms.
 --
 -- A consumer that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the

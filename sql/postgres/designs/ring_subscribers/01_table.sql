@@ -25,7 +25,7 @@
 -- {readers_key}     their primary key
 -- {push_seq}        the sequence of push numbers
 -- {size!int}        slots
--- {subscribers!int} how many subscribers there are, 1 to 16
+-- {subscribers!int} number of subscribers, 1 to 16
 CREATE SEQUENCE {push_seq} AS bigint MINVALUE 1 CACHE 1;
 
 CREATE TABLE {table} (

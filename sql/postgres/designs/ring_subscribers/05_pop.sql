@@ -1,20 +1,20 @@
--- Pop the next message for subscriber p_subscriber; no row where none came within p_wait_ms milliseconds. Its slot is
--- free as soon as the last subscriber's consumer commits. The order is that of numbers: a consumer whose number is on its
--- way waits for that message, 20 milliseconds at least, and then says "no row" although messages with later numbers,
--- which are for other consumers, may be there.
+-- Pop the next message for subscriber p_subscriber; no row if none came within p_wait_ms milliseconds. Its slot is free
+-- as soon as the last subscriber's consumer commits. The order is that of numbers: a consumer whose number is being
+-- pushed waits for that message, at least 20 milliseconds, and then returns no row, although there may be messages with
+-- later numbers, which are for other consumers.
 --
--- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the producers
--- a head start). Where another consumer was quicker and the number drawn must wait after all, or where the transaction
--- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
--- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
--- the number of a session that ended with one, and what a crash of the server skips: whoever finds nothing to pop, and
--- one in thirty-two otherwise, looks for them (settle), and takes them under their own numbers, the smallest first. A
--- number that was skipped as a hole, or whose message another consumer has taken, is refused by its slot's turn; then a
--- new one is drawn.
+-- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the
+-- producers a head start). If another consumer was quicker and the number drawn must wait, or if the transaction of an
+-- earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop takes
+-- that message first. If a transaction with several pops is rolled back, all but the last number become orphans, as do
+-- the number of a session that ended with one and the numbers that a crash of the server skips: a consumer that finds
+-- nothing to pop, and otherwise one pop in thirty-two, searches for them (settle), and takes them under their own
+-- numbers, the smallest first. A number that was skipped as a hole, or whose message another consumer has taken, is
+-- refused by its slot's turn; then a new one is drawn.
 --
--- SKIP LOCKED: where another subscriber's consumer has the message in its hands, this one tries again after a pause and
--- does not wait for a lock; so a pop waits for nobody's transaction and cannot deadlock. The empty wait starts at half
--- a millisecond and doubles up to 20 (the article: 1 s); it sees new commits in READ COMMITTED only, so at other
+-- SKIP LOCKED: if another subscriber's consumer has locked the message, this one tries again after a pause and does not
+-- wait for a lock; so a pop waits for no other transaction and cannot deadlock. The empty wait starts at half a
+-- millisecond and doubles up to 20 (the article: 1 s); it sees new commits in READ COMMITTED only, so at other
 -- isolation levels there is one try.
 -- {table}     the ring
 -- {pop}       the function
@@ -23,8 +23,8 @@
 -- {push_seq}  the sequence of push numbers
 -- {readers}   its subscribers
 -- {size!int}  slots
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}(p_subscriber integer DEFAULT 1, p_wait_ms integer DEFAULT 0)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1

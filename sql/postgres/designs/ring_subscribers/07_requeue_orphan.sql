@@ -1,10 +1,10 @@
 -- Repair: requeue message p_number for subscriber p_subscriber, whose consumer took the number and died, under a new
--- number; returns that, or NULL where it is no orphan of that subscriber, where a transaction that may have drawn it is
--- still open, or where the ring stayed full for p_wait_ms ms. The other subscribers pass over the new number.
+-- number. Returns that, or NULL if it is not an orphan of that subscriber, if a transaction that may have drawn it is
+-- still open, or if the ring stayed full for p_wait_ms ms. The other subscribers pass over the new number.
 --
--- A consumer that lives after all and comes back with the number is refused and draws a new one: the message is delivered
--- once to each. The old slot is freed (if nobody else has to read it) before the push, in the same transaction: the new
--- number may need it.
+-- A consumer that lives after all and comes back with the number is refused and draws a new one: the message is
+-- delivered once to each. The old slot is freed (if no other subscriber has to read it) before the push, in the same
+-- transaction: the new number may need it.
 -- qmon.let_through: a pause of the producers does not stop a repair.
 -- {table}          the ring
 -- {readers}        its subscribers

@@ -1,11 +1,12 @@
 -- Repair: requeue the orphans of each subscriber and fill the holes of the ring, up to p_limit of each, of messages
--- that were pushed more than p_min_age_s seconds ago; returns what was repaired. Takes about p_wait_ms milliseconds at
--- most for proofs and free slots in all. Reads the whole ring some times over: for a script or an operator, not for a
--- dashboard.
+-- that were pushed more than p_min_age_s seconds ago; returns the repaired numbers. Takes about p_wait_ms milliseconds
+-- at most for proofs and free slots in all. Reads the whole ring some times over: for a script or an operator, not for
+-- a dashboard.
 --
--- As in the design "ring": orphans first, oldest first; where there is no room to requeue one, or where a pop sequence
--- has run past its messages (a crash of the server makes sequences jump ahead by up to 32), that subscriber's sequence
--- is set back, so that its consumers come by again. What a subscriber has read already is refused to it.
+-- As in the design "ring": orphans first, oldest first; if there is no room to requeue one, or if a pop sequence has
+-- run past its messages (a crash of the server makes sequences jump ahead by up to 32), that subscriber's sequence is
+-- set back, so that its consumers reach the messages again. A subscriber does not get messages again that it has
+-- already read.
 -- {table}          the ring
 -- {readers}        its subscribers
 -- {repair}         the function

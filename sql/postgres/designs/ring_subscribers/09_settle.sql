@@ -1,21 +1,20 @@
--- What the consumers of subscriber p_subscriber do about numbers that were drawn and not popped: their consumer died, or
--- rolled back several pops, or a crash of the server made the pop sequence jump ahead. Returns the smallest such number
--- whose message is there and that is proven to be an orphan, its row locked, for the caller to pop; NULL where there is
--- none.
+-- Finds numbers of subscriber p_subscriber that were drawn and not popped: their consumer died or rolled back several
+-- pops, or a crash of the server made the pop sequence jump ahead. Returns the smallest such number that has a message
+-- and is proven to be an orphan, with its row locked, for the caller to pop; NULL if there is none.
 --
--- settled, in the subscriber's row, is a number up to which it has read all, or all was given up: a look begins behind
--- it, and moves it on, where nobody else is doing so. It reads 1,000 slots at a time, a few times at the most, and each
--- time up to the end of the lap, so that they are one range of the key; where consumers keep pace, as many as have been
--- popped since settled was last moved, some thirty. A rollback takes back the pops as well as the number.
+-- settled, in the subscriber's row, is a number up to which it has read all messages, or they were given up: a search
+-- begins behind it and moves it on, unless another session is doing so. It reads 1,000 slots at a time, at most a few
+-- times, and each time up to the end of the lap, so that they are one range of the key; if consumers keep pace, as many
+-- as were popped since settled was last moved, about thirty. A rollback takes back the pops as well as the number.
 --
 -- The proof is that of skip_hole, for all numbers at once: the transactions that had drawn when the pop sequence stood
--- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped
--- nor locked up to that number is an orphan. SKIP LOCKED: it waits for nobody. A consumer that lives after all and comes
--- back with the number is refused by the slot's turn: the message is delivered once.
+-- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped nor
+-- locked up to that number is an orphan. SKIP LOCKED: it waits for no session. A consumer that lives after all and
+-- comes back with the number is refused by the slot's turn: the message is delivered once.
 --
--- p_behind: leave alone the numbers that have been drawn last, so many: while there is traffic these are at work.
+-- p_behind: number of the last drawn numbers to skip, because they are at work while there is traffic.
 -- p_holes: also skip the first number that is not settled, if it is a proven hole.
--- SECURITY DEFINER: whoever may pop need not have the right to write the subscribers.
+-- SECURITY DEFINER: a role that may pop does not need the right to write the subscribers.
 -- {table}     the ring
 -- {settle}    the function
 -- {readers}   its subscribers, and up to where all is settled

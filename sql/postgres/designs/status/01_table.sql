@@ -3,20 +3,19 @@
 -- attempt counted.
 --
 -- Classic columns: id (identity), status (1 ready, 2 in progress), message (varbinary(max), bytea here). Additions:
--- status 3 dead (a message that failed too often), enqueued_at, started_at (popped), owner (who popped it), attempts
--- (how often it was popped). owner is "pid/start": the server process that popped it and the second it was started in,
--- since the epoch. Together they name one session for ever: it is dead when no process of that id and start is left.
--- That proves something about the message only where consumers hold their session while they work.
+-- status 3 dead (a message that failed too often), enqueued_at, started_at (popped), owner (its consumer), attempts
+-- (number of pops). owner is "pid/start": the server process that popped it and the second it was started in, since the
+-- epoch. Together they identify one session forever: it is dead when there is no process with that id and start. That
+-- proves something about the message only if consumers keep their session while they work.
 --
--- fillfactor 70: the row of a pop is a new version, and with room on the page it stays beside the old one, so that pop
--- and complete touch one page of the table each. The update is never HOT: status decides which partial index holds the
--- row.
+-- fillfactor 70: a pop writes a new version of the row, which stays on the same page if there is room, so that pop and
+-- complete touch one page of the table each. The update is never HOT: status decides which partial index holds the row.
 --
 -- Settings of the table, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

@@ -1,4 +1,4 @@
--- One partial index a state: a row is in one of them at a time, and each holds nothing but what is asked of it.
+-- One partial index per state: a row is in one of them at a time, and each contains only the rows of its state.
 --   ready:       the order of pops; for a dashboard the oldest ready message from a known id on and a bounded count.
 --   in progress: the longest-running first: counted, compared with the timeout, requeued, the others unread.
 --   dead:        dead letters, counted and listed.

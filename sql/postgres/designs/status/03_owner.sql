@@ -1,5 +1,5 @@
--- Who pops in this session: "pid/start", see the table. Asked once a session and kept in the setting qmon.owner, since
--- looking into pg_stat_activity at every pop would cost more than the pop.
+-- Name of the consumer in this session: "pid/start", see the table. Called once per session and kept in the setting
+-- qmon.owner, because reading pg_stat_activity at every pop would cost more than the pop.
 -- {owner} the function
 CREATE FUNCTION {owner}() RETURNS text
 LANGUAGE plpgsql

@@ -1,8 +1,8 @@
 -- Push many messages in one statement; returns their ids. An addition: the article pushes one at a time.
 -- {table}      the queue
 -- {push_batch} the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push_batch}(p_messages bytea[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

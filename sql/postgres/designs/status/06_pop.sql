@@ -1,5 +1,6 @@
--- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none.
--- The article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the same row.
+-- Pop the oldest ready message that no other consumer is popping: it is now in progress. Returns no row if there is
+-- none. The article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the
+-- same row.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that
 -- another consumer has taken and committed since our statement began is looked at again and passed over. No deadlock: a
@@ -8,14 +9,14 @@
 -- and the session would keep it after a burst has filled the queue. The index on ready rows gives the order at any
 -- size.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other consumers.
+-- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
+-- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
+-- and the last ready message are the same as before: then other consumers hold all of them.
 -- {table}     the queue
 -- {pop}       the function
--- {owner}     function: who pops in this session
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {owner}     function: name of the consumer in this session
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -1,10 +1,10 @@
 -- Pop up to p_limit messages, oldest first. An addition: the article pops one at a time.
--- Looks again, like pop, before it says that there is none.
+-- Reads again, like pop, before it returns no row.
 -- {table}     the queue
 -- {pop_batch} the function
--- {owner}     function: who pops in this session
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {owner}     function: name of the consumer in this session
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
--- Complete a message: its row is deleted. The article's CompleteMessage. False where it is not in progress any more.
+-- Complete a message: its row is deleted. The article's CompleteMessage. False if it is no longer in progress.
 --
--- p_attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
--- and given to another cannot complete it under the other's hands.
+-- p_attempt (an addition) is the attempt that pop returned: if the message of a slow consumer was requeued and popped
+-- by another one, the slow consumer cannot complete it.
 -- {table}    the queue
 -- {complete} the function
 CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean

@@ -1,9 +1,10 @@
 -- Requeue up to p_limit messages that have been in progress for longer than p_timeout_s seconds, the longest-running
--- first: ready again at their old place, which is the front, or dead after p_max_attempts attempts. Returns how many.
--- An addition. Served by the index on rows in progress. Skips what a consumer is completing at this moment.
+-- first: ready again at their old place, which is the front, or dead after p_max_attempts attempts. Returns the number
+-- of moved messages. An addition. Served by the index on rows in progress. Skips messages that a consumer is
+-- completing.
 -- {table}            the queue
 -- {requeue}          the function
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
 CREATE FUNCTION {requeue}(
     p_timeout_s double precision, p_limit integer DEFAULT 500, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS integer

@@ -1,6 +1,7 @@
 -- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): one pop at a time,
--- in the order in which the pushes were committed. A consumer waits until the one before it has committed or rolled back,
--- so that nothing is ever overtaken. The article says what that costs: all consumers together are as fast as one.
+-- in the order in which the pushes were committed. A consumer waits until the one before it has committed or rolled
+-- back, so that nothing is ever overtaken. The price, according to the article: all consumers together are as fast as
+-- one.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction, at most one.
@@ -10,10 +11,10 @@
 -- order of sessions; BY DEFAULT, so that a message that was taken out can be put back under its own id.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
---   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
---   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
+--   no vacuum after inserts: rows are deleted before they need to be frozen;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
+--   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

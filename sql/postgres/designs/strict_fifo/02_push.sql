@@ -5,13 +5,13 @@
 -- it, pops 2 and meets 1 too late. The lock is the transaction's (advisory: it touches no row), keyed by "qmon" and the
 -- table's oid, and it ends with the transaction.
 --
--- No deadlock among producers, who take this one lock only. A transaction that pops and pushes here pops first: one that
+-- No deadlock among producers, which take only this lock. A transaction that pops and pushes here pops first: one that
 -- pushes first holds the lock while it waits for a consumer, and if that one wants to push they wait for each other.
--- PostgreSQL then ends one of the two after a second, and whoever sent it sends it again.
+-- PostgreSQL then ends one of the two after a second, and its client must retry.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when producers are paused
--- {paused}     function: waits or refuses while they are
+-- {push_until} end of the producers' pause
+-- {paused}     function: waits or raises an error during a pause
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp

@@ -1,22 +1,22 @@
--- Pop the oldest message; no row where there is none. Where another consumer has it, wait until that one has committed
--- (then it is gone, and the next one is ours) or rolled back (then it is ours). The article: usp_dequeueFifo without
+-- Pop the oldest message; no row if there is none. If another consumer has it, wait until that one has committed (then
+-- it is gone, and the next one is ours) or rolled back (then it is ours). The article: usp_dequeueFifo without
 -- READPAST.
 --
--- FOR UPDATE is the update lock of the article's CTE. Several consumers wait for the same row; the one that wakes up to a
--- row that is gone goes on to the next one of those it saw when it began, and where all of them are gone it has nothing
--- in hand. That is no empty queue: messages may have come since. So it looks again, until a look shows no message at
--- all. A row that a consumer holds is still seen, so that "no row" also means that nobody can put one back.
+-- FOR UPDATE is the update lock of the article's CTE. Several consumers wait for the same row; if it is gone when a
+-- consumer wakes up, the consumer goes on to the next row that it saw when it began, and if all of them are gone it has
+-- none. That is no empty queue: messages may have come since. So it reads again, until a read shows no message at all.
+-- A row that a consumer holds is still visible, so "no row" also means that no consumer can put one back.
 --
 -- No deadlock among consumers: all lock from the smallest id on. For a transaction that also pushes see push. Under
--- REPEATABLE READ a consumer that waited gets an error of serialization (40001) and begins anew; nothing is lost.
+-- REPEATABLE READ, a consumer that waited gets a serialization error (40001) and must retry; nothing is lost.
 --
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
 -- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
 -- would keep it after a burst has filled the queue. The primary key gives the order at any size.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when consumers are paused
--- {paused}    function: waits or refuses while they are
+-- {pop_until} end of the consumers' pause
+-- {paused}    function: waits or raises an error during a pause
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- What waits is discarded (discard_job) and stays as such; what was discarded is deleted with its attempts (destroy_job).
--- Jobs of a batch stay, and what a worker holds by an advisory lock.
+-- Waiting jobs are discarded (discard_job) and stay as such; discarded jobs are deleted with their attempts
+-- (destroy_job). Jobs of a batch stay, and so do jobs that a worker holds by an advisory lock.
 -- {table}    the jobs
 -- {good_job_executions}  each attempt of each
 -- :ids       which, an array as text

@@ -1,7 +1,7 @@
 -- Workers take no more jobs from this queue if their setting enable_pauses is true, which it is not by default.
 -- {good_job_settings}  the library's settings
 -- :queue     the queue
--- > queue    the queue; no row where it was paused already
+-- > queue    the queue; no row if it was already paused
 INSERT INTO {good_job_settings} AS s (id, key, value, created_at, updated_at)
 VALUES (
     gen_random_uuid(),

@@ -1,4 +1,4 @@
--- They are queued now, this attempt ended as interrupted; what a worker holds by an advisory lock stays.
+-- They are queued now, this attempt ended as interrupted; jobs that a worker holds by an advisory lock stay.
 -- {table}    the jobs
 -- {good_job_executions}  each attempt of each
 -- :ids       which, an array as text

@@ -1,4 +1,5 @@
--- They are unlocked, and this attempt counts no more, as the library gives back what it has taken and not begun.
+-- They are unlocked, and this attempt no longer counts, as the library does with jobs that it has taken but not
+-- started.
 -- {table}    the jobs
 -- {_private_job_queues}  the locks of jobs that run one after the other
 -- :ids       which, an array as text

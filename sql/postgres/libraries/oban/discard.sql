@@ -1,4 +1,4 @@
--- They are deleted, as the library's own delete does with what is not executing.
+-- They are deleted, as the library's own delete does with jobs that are not executing.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

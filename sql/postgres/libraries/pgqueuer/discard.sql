@@ -1,4 +1,4 @@
--- They are deleted, and the log says so; it goes on saying so after an undo.
+-- They are deleted and logged; an undo does not remove the log entries.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log
 -- :ids       which, an array as text

@@ -1,4 +1,4 @@
--- They are queued and due now, as another attempt, and the log says so.
+-- They are queued and due now, as another attempt, and logged.
 -- A worker that lives all the same deletes the job when it ends.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log

@@ -1,4 +1,4 @@
--- They are queued and due now, with no attempt counted, as the library's own requeue makes them, and the log says so.
+-- They are queued and due now, with no attempt counted, like the library's own requeue, and logged.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log
 -- :ids       which, an array as text

@@ -1,4 +1,4 @@
--- What waits is cancelled (procrastinate_cancel_job_v1) and stays until it is pruned; what has failed is deleted.
+-- Waiting jobs are cancelled (procrastinate_cancel_job_v1) and stay until they are pruned; failed jobs are deleted.
 -- {table}    the jobs
 -- {procrastinate_cancel_job_v1}  the library's function
 -- :ids       which, an array as text

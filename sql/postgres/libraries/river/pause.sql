@@ -1,7 +1,7 @@
 -- Workers take no more jobs from this queue; those that they have begun go on.
 -- {river_queue}  the queues that workers have taken from
 -- :queue     the queue
--- > queue    the queue; no row where it was paused already
+-- > queue    the queue; no row if it was already paused
 WITH changed AS (
     UPDATE {river_queue}
     SET paused_at = now(), updated_at = now()

@@ -1,7 +1,7 @@
 -- Workers take jobs from this queue again.
 -- {river_queue}  the queues that workers have taken from
 -- :queue     the queue
--- > queue    the queue; no row where it was not paused
+-- > queue    the queue; no row if it was not paused
 WITH changed AS (
     UPDATE {river_queue}
     SET paused_at = NULL, updated_at = now()

@@ -1,7 +1,7 @@
 -- They are deleted, as the library's own discard does; those with a limit of concurrency stay: use its own tools.
 -- {table}    the jobs
--- {ready_executions}      what workers take
--- {scheduled_executions}  what is due later
+-- {ready_executions}      the messages that workers take
+-- {scheduled_executions}  messages that are due later
 -- {failed_executions}     those that failed for good
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,7 +1,7 @@
 -- They are ready again, with no attempt counted, as the library's own retry makes them.
 -- {table}    the jobs
 -- {failed_executions}  those that failed for good
--- {ready_executions}   what workers take
+-- {ready_executions}   the messages that workers take
 -- :ids       which, an array as text
 -- > id       one that is done
 WITH failure AS (

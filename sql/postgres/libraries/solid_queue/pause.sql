@@ -1,7 +1,7 @@
 -- Workers take no more jobs from this queue; those that they have begun go on.
 -- {pauses}   the queues that are paused
 -- :queue     the queue
--- > queue    the queue; no row where it was paused already
+-- > queue    the queue; no row if it was already paused
 INSERT INTO {pauses} (queue_name, created_at) VALUES (:queue, timezone('UTC', now()))
 ON CONFLICT (queue_name) DO NOTHING
 RETURNING queue_name AS queue

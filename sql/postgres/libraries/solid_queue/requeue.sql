@@ -1,7 +1,7 @@
 -- They are ready again and their claims are gone, as the library does with those of a process that has died.
 -- {table}    the jobs
 -- {claimed_executions}  the claims
--- {ready_executions}    what workers take
+-- {ready_executions}    the messages that workers take
 -- :ids       which, an array as text
 -- > id       one that is done
 WITH claim AS (

@@ -1,4 +1,4 @@
--- They are deleted, as messenger:failed:remove does with what has failed.
+-- They are deleted, as messenger:failed:remove does with failed messages.
 -- {table}    the messages
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,4 +1,4 @@
--- One slice of the load in one session: loops inside the server until a moment, and says what it has done.
+-- One slice of the load in one session: loops inside the server until a given time, and returns its counts.
 -- {loop}      the procedure
 -- :until      the moment the slice ends, seconds since the epoch on the server's clock
 -- :batch      messages at a time
@@ -7,10 +7,10 @@
 -- :bytes      size of a message
 -- :carry      messages that the gate does not know of yet, from the slice before
 -- > carry     the same, for the next slice
--- > messages  messages pushed, or popped (and completed, where the design completes)
+-- > messages  messages pushed, or popped (and completed, if the design completes messages)
 -- > missed    pushes into a full ring, pops that found nothing
--- > spent     how long pushes or pops took, with their commits: operations in each bucket of the histogram
+-- > spent     durations of pushes or pops, including their commits: operations in each bucket of the histogram
 -- > completed the same of complete
 -- > failed    operations that ended with an error
--- > error     the last of these errors; empty where there was none
+-- > error     the last of these errors; empty if there was none
 EXEC {loop} @until = :until, @batch = :batch, @unit = :unit, @ahead = :ahead, @bytes = :bytes, @carry = :carry

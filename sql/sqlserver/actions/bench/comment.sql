@@ -1,4 +1,4 @@
--- Says in the catalogue what the schema of a bench is.
+-- Marks the schema of a bench in the catalog.
 -- {schema} the schema
 DECLARE @schema sysname;
 SET @schema = PARSENAME({schema!literal}, 1);

@@ -1,6 +1,6 @@
 -- The settings of the database that the figures of a bench depend on.
 -- > version                 of the server
--- > recovery_model          how much is logged, and for how long it is kept
+-- > recovery_model          the recovery model
 -- > read_committed_snapshot whether readers see versions of rows
 -- > snapshot_isolation      whether transactions may see a snapshot
 -- > compatibility_level     of the database

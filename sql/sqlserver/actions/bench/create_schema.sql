@@ -1,3 +1,3 @@
--- The schema of a bench: made anew, never over one that is there.
+-- The schema of a bench, newly created; an existing one is not used.
 -- {schema} the schema
 CREATE SCHEMA {schema}

@@ -1,4 +1,4 @@
--- Pops a batch and hands its messages out.
+-- Pops a batch and returns its messages.
 -- {pop_batch} procedure of the design
--- :limit      so many at most
+-- :limit      maximum number of rows
 EXEC {pop_batch} @limit = :limit

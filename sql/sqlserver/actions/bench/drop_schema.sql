@@ -1,5 +1,6 @@
 -- Drops the schema of a bench with all that is in it: procedures before the types that they take, tables before the
--- sequences that number their rows. What nothing of a design is (a view, a function) is nobody's here, and refuses the drop.
+-- sequences that number their rows. An object that does not belong to a design (a view, a function) is foreign here,
+-- and the drop fails.
 -- {schema} the schema
 SET NOCOUNT ON;
 SET XACT_ABORT ON;

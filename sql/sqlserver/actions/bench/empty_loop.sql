@@ -1,4 +1,4 @@
--- The driving loop with nothing in it: what the driver itself costs.
+-- The driving loop with nothing in it: the cost of the driver itself.
 -- {loop} the procedure
 CREATE PROCEDURE {loop}
     @until float,

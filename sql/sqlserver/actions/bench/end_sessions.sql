@@ -1,6 +1,6 @@
--- Ends what is left of the load's sessions. KILL takes no value from anywhere: the numbers of the sessions are written.
--- :prefix what their application names begin with
--- > ended how many were told to end
+-- Ends the remaining sessions of the load. KILL takes no value from anywhere: the numbers of the sessions are written.
+-- :prefix prefix of their application names
+-- > ended number of sessions that were asked to end
 SET NOCOUNT ON;
 DECLARE @prefix nvarchar(128), @session int, @ended int, @text nvarchar(40);
 SELECT @prefix = CAST(:prefix AS nvarchar(128)), @session = 0, @ended = 0;

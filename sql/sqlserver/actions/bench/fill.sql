@@ -1,9 +1,9 @@
 -- Pushes a batch of messages of random sizes, for the comparison of batch dequeues.
 -- {push_batch} procedure of the design
--- {messages}   type: what it takes
+-- {messages}   type: its argument
 -- :rows        messages
 -- :bytes       size of the largest
--- > pushed     how many
+-- > pushed     number
 SET NOCOUNT ON;
 DECLARE @rows int, @most int, @count int, @text nvarchar(max), @messages {messages};
 DECLARE @ids TABLE (id bigint NULL);

@@ -1,4 +1,4 @@
--- What a pop returns: two columns.
+-- The result of a pop: two columns.
 -- {found} the type
 -- {type}  the type of a message, without its length
 CREATE TYPE {found} AS TABLE (

@@ -1,4 +1,4 @@
--- What a pop returns that counts attempts.
+-- The result of a pop that counts attempts.
 -- {found} the type
 -- {type}  the type of a message, without its length
 CREATE TYPE {found} AS TABLE (

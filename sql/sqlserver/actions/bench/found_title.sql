@@ -1,4 +1,4 @@
--- What a pop returns that counts attempts and says where the message stood.
+-- The result of a pop that counts attempts and returns the message's place.
 -- {found} the type
 -- {type}  the type of a message, without its length
 CREATE TYPE {found} AS TABLE (

@@ -1,5 +1,5 @@
--- A transaction that stays open. Where the database allows snapshots it is one, and no version of a row that is older can be
--- removed until it ends; elsewhere it keeps the log from being emptied from here on, and no more.
+-- A transaction that stays open. If the database allows snapshots, it is one, and no older row version can be removed
+-- until it ends; otherwise it only keeps the log from being truncated from here on.
 -- {table}  the queue's table
 -- > opened levels of transactions that are open in this session
 SET NOCOUNT ON;

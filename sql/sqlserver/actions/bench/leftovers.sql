@@ -1,4 +1,4 @@
--- Schemas of benches that were cut off so badly that nobody could drop them.
+-- Schemas of interrupted benches that were not dropped.
 -- > schema their names
 SELECT CAST(h.name AS nvarchar(128)) AS [schema]
 FROM sys.extended_properties AS p

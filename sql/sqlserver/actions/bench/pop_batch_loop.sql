@@ -2,8 +2,8 @@
 -- like pop_loop.sql.
 -- {loop}      the procedure
 -- {pop_batch} procedure of the design
--- {found}     type: what it returns
--- {popped}    gate: counts what is popped
+-- {found}     type: its result
+-- {popped}    gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

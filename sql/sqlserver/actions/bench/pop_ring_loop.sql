@@ -1,8 +1,8 @@
 -- Pops one message of a ring at a time until the slice ends, each in a transaction of its own. Otherwise like
--- pop_loop.sql; a ring hands its message out in a parameter.
+-- pop_loop.sql; a ring returns its message in a parameter.
 -- {loop}   the procedure
 -- {pop}    procedure of the design
--- {popped} gate: counts what is popped
+-- {popped} gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

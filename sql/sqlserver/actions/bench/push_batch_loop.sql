@@ -1,11 +1,11 @@
--- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql. What the design
--- returns goes into a table variable: the server would else send it to us.
+-- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql. The result of
+-- the design goes into a table variable: the server would otherwise send it to us.
 -- {loop}       the procedure
 -- {push_batch} procedure of the design
--- {messages}   type: what it takes
+-- {messages}   type: its argument
 -- {type}       the type of a message, without its length
--- {pushed}     gate: counts what is pushed
--- {popped}     gate: counts what is popped
+-- {pushed}     gate: counts pushed messages
+-- {popped}     gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

@@ -1,11 +1,11 @@
--- What the server has counted for the queue of a bench, and written to the log of the database. It counts reads for each
--- procedure, not for each table: those of what others call in turn are among them. Procedures that have not run since they
--- were made, and indexes that were not used, have no row.
+-- The server's counters for the queue of a bench, and the bytes written to the log of the database. It counts reads per
+-- procedure, not per table, including those of procedures that it calls. Procedures that have not run since they were
+-- made, and indexes that were not used, have no row.
 -- {table}         the queue's table
--- {data?}         the one with the payloads, where they are apart
+-- {data?}         the table with the payloads, if they are in another table
 -- {push}          procedure of the design that the load calls to push
 -- {pop}           the one that it calls to pop
--- {complete?}     the one that it calls to complete, where the design does
+-- {complete?}     the procedure that completes messages, if the design has one
 -- :schema         the schema of the bench
 -- > wal           bytes written to the log of the database
 -- > reads         pages read from memory or disk by these procedures

@@ -1,6 +1,6 @@
 -- How many sessions of the load are still connected.
--- :prefix    what their application names begin with
--- > sessions how many
+-- :prefix    prefix of their application names
+-- > sessions number
 DECLARE @prefix nvarchar(128);
 SET @prefix = CAST(:prefix AS nvarchar(128));
 SELECT CAST(COUNT(*) AS int) AS sessions

@@ -2,9 +2,9 @@
 -- {loop}           the procedure
 -- {pop_batch}      procedure of the design
 -- {complete_batch} procedure of the design
--- {found}          type: what pop_batch returns
--- {ids}            type: what complete_batch takes
--- {popped}         gate: counts what is popped
+-- {found}          type: the result of pop_batch
+-- {ids}            type: the argument of complete_batch
+-- {popped}         gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

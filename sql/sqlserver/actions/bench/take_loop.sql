@@ -3,8 +3,8 @@
 -- {loop}     the procedure
 -- {pop}      procedure of the design
 -- {complete} procedure of the design
--- {found}    type: what pop returns
--- {popped}   gate: counts what is popped
+-- {found}    type: the result of pop
+-- {popped}   gate: counts popped messages
 CREATE PROCEDURE {loop}
     @until float,
     @batch int,

@@ -1,8 +1,8 @@
--- What the sessions of the load are doing at this moment.
--- :prefix    what their application names begin with
--- > kind     the server's name of the wait; CPU where the session runs or could run
+-- Current waits of the load's sessions.
+-- :prefix    prefix of their application names
+-- > kind     the server's name of the wait; CPU if the session runs or could run
 -- > event    empty
--- > sessions how many sessions
+-- > sessions number of sessions
 DECLARE @prefix nvarchar(128);
 SET @prefix = CAST(:prefix AS nvarchar(128));
 SELECT COALESCE(r.wait_type, N'CPU') AS kind, N'' AS event, CAST(COUNT(*) AS int) AS sessions

@@ -1,11 +1,11 @@
--- One row, found by its whole key: a value a column, as text, cut short by the server. Locks of rows do not hold it up:
--- the session reads what is not committed, too.
+-- One row, found by its whole key: a value a column, as text, cut short by the server. Row locks do not block it: the
+-- session also reads uncommitted rows.
 -- {table}      the table
 -- {key!where}  condition: the row's key
 -- {columns!list}  columns that our role may read
--- > place      which of these columns, from 1
--- > size       bytes of the value; NULL where that is NULL
--- > value      the value as text, bytes as hex digits; NULL where it is NULL
+-- > place      number of the column, from 1
+-- > size       bytes of the value; NULL if it is NULL
+-- > value      the value as text, bytes as hex digits; NULL if it is NULL
 SELECT v.place, v.size, v.value
 FROM (SELECT TOP (1) {columns!list.q} FROM {table} AS q WHERE {key!where}) AS q
 CROSS APPLY (VALUES {columns!values.q}) AS v (place, size, value)

@@ -1,35 +1,35 @@
--- Which messages an action would touch, frozen: of each its key (key) and what it looked like (version: state, time, owner and
--- attempts), so that a row that changes meanwhile is not touched. Passes over what is locked, and counts it.
+-- The messages that an action would change, frozen: for each its key (key) and its version (state, time, owner and
+-- attempts), so that a row that changes in the meantime is not changed. Skips locked rows, and counts them.
 -- {table}      the queue's table
--- {id?}        column: the id, in whose order they are
--- {key!list}   columns: what makes a row known
+-- {id?}        column: the id, which orders them
+-- {key!list}   columns: the key of a row
 -- {named!list} columns of :ids
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {lease?}     column: until when it is taken
+-- {owner?}     column: its consumer
+-- {lease?}     column: end of its lease
 -- {beat?}      column: when its owner was last heard of
--- {attempts?}  column: how often it was popped
+-- {attempts?}  column: number of pops
 -- :ids         only these, XML; NULL: all
 -- :some        whether :ids are given
 -- :any_state   whether the state does not matter
 -- :state       the state value
--- {holds!where} condition: what the message and its error contain
--- :cutoff      only what was popped or pushed until then; NULL: all
--- :from        only what was popped or pushed after that; NULL: all
--- :stuck       unless the owner is dead, only what was popped until then; NULL: all
+-- {holds!where} condition: texts in the message and its error
+-- :cutoff      only messages popped or pushed until then; NULL: all
+-- :from        only messages popped or pushed after that; NULL: all
+-- :stuck       unless the owner is dead, only messages popped until then; NULL: all
 -- :owner       only this owner's; NULL: all
--- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
--- :sees        whether the sessions of others can be seen
+-- :kind        kind of the owner: session, lease, heartbeat, name; none without an owner
+-- :sees        whether our role can see other sessions
 -- :vanished    whether a session that is gone proves that its consumer is dead
 -- :timeout     seconds after which a heartbeat is stale
 -- :wanted      the owner states to act on, XML
--- :limit       so many at most
--- :chunk       rows of the result hold so many each: here always one
+-- :limit       maximum number of rows
+-- :chunk       number of keys per row of the result: here always one
 -- > what       chosen, or why rows are left out
--- > count      how many
+-- > count      number
 -- > keys       the key of a chosen one
--- > versions   what it looked like
+-- > versions   the row as it was
 SET NOCOUNT ON;
 DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
 SELECT {named!list.q}

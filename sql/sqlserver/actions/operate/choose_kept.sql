@@ -1,20 +1,20 @@
--- What of a requeue can be taken back: the messages that nobody has popped since (not in the state of before, nobody's,
--- and with as many attempts), frozen.
--- {kept}       what was changed, as it was before
+-- The messages of a requeue that can be restored, frozen: those not popped since (not in the previous state, without an
+-- owner, and with the same number of attempts).
+-- {kept}       changed rows as they were before
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row of that known and does not change
+-- {key!list}   columns: the key of such a row, which does not change
 -- {named!list} columns of :ids
 -- {state}      column: the state
 -- {since?}     column: when it was popped; NULL after a requeue
--- {owner?}     column: who popped it; NULL after a requeue
--- {attempts?}  column: how often it was popped
+-- {owner?}     column: its consumer; NULL after a requeue
+-- {attempts?}  column: number of pops
 -- :operation   the operation
 -- :ids         only these, XML; NULL: all
 -- :some        whether :ids are given
--- :limit       so many at most
--- :chunk       rows of the result hold so many each: here always one
+-- :limit       maximum number of rows
+-- :chunk       number of keys per row of the result: here always one
 -- > what       chosen, or why rows are left out
--- > count      how many
+-- > count      number
 -- > keys       a row of the store that is chosen
 -- > versions   always empty
 SET NOCOUNT ON;

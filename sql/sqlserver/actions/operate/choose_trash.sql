@@ -1,15 +1,15 @@
 -- What of a purge is in the trash and can be put back: the rows of one operation, frozen.
 -- {trash}      the trash of the queue's table
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row of that known
+-- {key!list}   columns: the key of such a row
 -- {named!list} columns of :ids
 -- :operation   the operation
 -- :ids         only these, XML; NULL: all
 -- :some        whether :ids are given
--- :limit       so many at most
--- :chunk       rows of the result hold so many each: here always one
+-- :limit       maximum number of rows
+-- :chunk       number of keys per row of the result: here always one
 -- > what       chosen, or why rows are left out
--- > count      how many
+-- > count      number
 -- > keys       a row of the store that is chosen
 -- > versions   always empty
 SET NOCOUNT ON;

@@ -1,12 +1,12 @@
 -- How many rows of the second table still belong to messages whose other half was just moved into the trash. Waits for
 -- rows that others hold: purge_data passes over them.
 -- {table}         the queue's table
--- {key!list}      columns: what makes a row of that known
+-- {key!list}      columns: the key of such a row
 -- {id}            column: the id
 -- {data_table}    the second table
 -- {data_id}       column of the second table: the id
 -- :keys           keys of the messages, XML
--- > done          how many are there
+-- > done          number of them
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

@@ -1,9 +1,9 @@
 -- Empties some of a trash for good: rows of one operation that were there when it was counted.
 -- {trash}       the table
 -- :operation    the operation
--- :before       what came until then, seconds since the epoch
--- :limit        so many at most
--- > done        how many were deleted
+-- :before       only messages that came until then, seconds since the epoch
+-- :limit        maximum number of rows
+-- > done        number of deleted rows
 SET NOCOUNT ON;
 DECLARE @operation varchar(40) = :operation, @before float = :before, @limit bigint = :limit;
 DELETE TOP (@limit)

@@ -1,10 +1,10 @@
--- The server's clock, and what it lets us say of owners that are sessions. When the server came up is when it made its
+-- The server's clock, and what is needed to check owners that are sessions. When the server came up is when it made its
 -- tempdb. A session that logged in later than its connection was made was handed on by a connection pool.
 -- > clock        the clock, exact, as text (UTC)
 -- > epoch        the clock in seconds since the epoch
--- > sees_others  our role may see the sessions of others
+-- > sees_others  true: our role can see other sessions
 -- > up_since     when the server came up, in seconds since the epoch
--- > pooled       a connection pool hands sessions on
+-- > pooled       true: a connection pool shares sessions
 SET NOCOUNT ON;
 DECLARE @now datetime2(3) = SYSUTCDATETIME();
 DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE'), 0);

@@ -1,22 +1,22 @@
 -- The first of the chosen messages, for people. Payloads are cut short by the server.
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row known
--- {called!text} columns: what a message is called by
+-- {key!list}   columns: the key of a row
+-- {called!text} columns: the name of a message
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {attempts?}  column: how often it was popped
+-- {owner?}     column: its consumer
+-- {attempts?}  column: number of pops
 -- {payload?}   column: the message
--- {error?}     column: why it failed last
--- :keys        where the rows lie, XML
--- > key        where the row lies
+-- {error?}     column: its last error
+-- :keys        positions of the rows, XML
+-- > key        position of the row
 -- > id         id as text
 -- > state      state value as text
 -- > age_s      seconds
--- > owner      who popped it
--- > attempts   how often it was popped
--- > payload    its first characters, bytes as hex digits; its size alone where it is large
--- > error      the newest end of why it failed last
+-- > owner      its consumer
+-- > attempts   number of pops
+-- > payload    its first characters, bytes as hex digits; only its size if it is large
+-- > error      the end of its last error
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

@@ -4,7 +4,7 @@
 -- {payload}     column: the message
 -- :ids          the messages, XML
 -- > id          id as text
--- > payload     its first characters, bytes as hex digits; its size alone where it is large
+-- > payload     its first characters, bytes as hex digits; only its size if it is large
 SET NOCOUNT ON;
 DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
 SELECT TOP (50)

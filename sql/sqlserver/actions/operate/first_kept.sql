@@ -1,19 +1,19 @@
 -- The first of the messages that a store keeps, for people. Payloads are cut short by the server.
--- {store}      the trash, or what requeues changed
--- {called?!text} columns: what a message is called by
+-- {store}      the trash, or the rows that requeues changed
+-- {called?!text} columns: the name of a message
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {attempts?}  column: how often it was popped
+-- {owner?}     column: its consumer
+-- {attempts?}  column: number of pops
 -- {payload?}   column: the message
 -- :rows        which rows of the store, XML
 -- > key        the row of the store
 -- > id         id as text
 -- > state      state value as text
 -- > age_s      seconds
--- > owner      who popped it
--- > attempts   how often it was popped
--- > payload    its first characters, bytes as hex digits; its size alone where it is large
+-- > owner      its consumer
+-- > attempts   number of pops
+-- > payload    its first characters, bytes as hex digits; only its size if it is large
 SET NOCOUNT ON;
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 SELECT CONVERT(nvarchar(20), q.qmon_row)                                                                  AS [key],

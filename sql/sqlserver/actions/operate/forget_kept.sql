@@ -1,4 +1,4 @@
--- Forgets what was kept of messages that were taken back.
+-- Deletes the saved rows of messages that were restored.
 -- {kept}  the table
 -- :rows   its rows, XML
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);

@@ -1,7 +1,7 @@
--- Keeps what a requeue is about to change, for its undo.
+-- Saves the values that a requeue is about to change, for its undo.
 -- {kept}       qmon's table for that
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row known
+-- {key!list}   columns: the key of a row
 -- {columns!list}  its key and the columns that change
 -- :operation   the operation
 -- :keys        keys of the rows, XML

@@ -1,13 +1,13 @@
--- Locks those of some rows that are still what the plan saw; passes over what others have locked.
+-- Locks those of some rows that have not changed since the plan; skips rows locked by other sessions.
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row known
+-- {key!list}   columns: the key of a row
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
--- {owner?}     column: who popped it
--- {attempts?}  column: how often it was popped
--- :keys        keys of rows and what they looked like, XML
--- > key        the key of a row that is still what the plan saw
--- > locked     we have locked it; otherwise somebody else has
+-- {owner?}     column: its consumer
+-- {attempts?}  column: number of pops
+-- :keys        keys of rows and the rows as they were, XML
+-- > key        the key of a row that has not changed since the plan
+-- > locked     true: we have locked it; false: another session has
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

@@ -1,15 +1,15 @@
--- Locks those of some requeued messages that nobody has popped since; passes over what others have locked.
--- {kept}       what was changed, as it was before
+-- Locks those of some requeued messages that were not popped since; skips rows locked by other sessions.
+-- {kept}       changed rows as they were before
 -- {table}      the queue's table
--- {key!list}   columns: what makes a row of that known and does not change
+-- {key!list}   columns: the key of such a row, which does not change
 -- {state}      column: the state
 -- {since?}     column: when it was popped; NULL after a requeue
--- {owner?}     column: who popped it; NULL after a requeue
--- {attempts?}  column: how often it was popped
--- :rows        rows of what was kept, XML
+-- {owner?}     column: its consumer; NULL after a requeue
+-- {attempts?}  column: number of pops
+-- :rows        kept rows, XML
 -- :operation   the requeue
--- > key        a row kept whose message is still what the requeue left
--- > locked     we have locked it; otherwise somebody else has
+-- > key        a kept row whose message has not changed since the requeue
+-- > locked     true: we have locked it; false: another session has
 SET NOCOUNT ON;
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 DECLARE @operation varchar(40) = :operation;

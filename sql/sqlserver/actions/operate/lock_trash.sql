@@ -1,9 +1,9 @@
--- Locks those of some rows of the trash that are still there; passes over what others have locked.
+-- Locks those of some rows of the trash that still exist; skips rows locked by other sessions.
 -- {trash}      the trash
 -- :rows        its rows, XML
 -- :operation   the purge
 -- > key        a row that is still there
--- > locked     we have locked it; otherwise somebody else has
+-- > locked     true: we have locked it; false: another session has
 SET NOCOUNT ON;
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 DECLARE @operation varchar(40) = :operation;

@@ -1,7 +1,7 @@
 -- Makes a table for what an undo needs, by the procedure that may: see control/06_make_store.
 -- {table}      the queue's table
 -- :kind        trash or kept
--- :about       the table whose rows it keeps
+-- :about       the table of the kept rows
 -- :structure   its columns as JSON
 -- :columns     its columns, XML
 -- :found_by    column by which the rows of an operation are found: their own number, or the id of split messages

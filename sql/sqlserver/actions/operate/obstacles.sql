@@ -1,6 +1,6 @@
--- What a row of the table takes along, and what may keep it from being deleted or written.
+-- The effects of deleting or changing a row of the table, and obstacles to that.
 -- {table}  the table
--- :state   the column of the state, where that is to change; else NULL
+-- :state   the column of the state, if the state changes; otherwise NULL
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
 --          being deleted; refers: it refers to another table; unique: an index that covers the state; trigger: one that
 --          is on; on delete: one that fires then; before insert, update or delete: one that stands in for the statement;

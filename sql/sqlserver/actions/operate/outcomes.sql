@@ -1,8 +1,8 @@
--- What became of messages that a redrive has made ready; those that are gone are left out.
+-- The current states of messages that a redrive has made ready, without those that are gone.
 -- {table}        the queue's table
--- {called!list}  columns: what a message is called by
+-- {called!list}  columns: the name of a message
 -- {state}        column: the state
--- {attempts?}    column: how often it was popped
+-- {attempts?}    column: number of pops
 -- :ids           which, XML
 -- :fresh         whether their attempts began at 0
 -- :in_progress   the state value of a message in progress; NULL: there is none

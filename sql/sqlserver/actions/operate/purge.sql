@@ -1,11 +1,11 @@
 -- Moves rows that we have locked into the trash, in one statement.
 -- {table}         the queue's table
 -- {trash}         qmon's table for that
--- {key!list}      columns: what makes a row known
+-- {key!list}      columns: the key of a row
 -- {columns!list}  all its columns
 -- :keys           keys of the rows, XML
 -- :operation      the operation
--- > done          how many were moved
+-- > done          number of moved messages
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

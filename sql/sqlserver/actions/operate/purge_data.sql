@@ -1,6 +1,6 @@
 -- Moves the other half of split messages into the trash: the rows of the second table that belong to those of the first.
 -- {table}         the queue's table
--- {key!list}      columns: what makes a row of that known
+-- {key!list}      columns: the key of such a row
 -- {id}            column: the id
 -- {data_table}    the second table
 -- {data_id}       column of the second table: the id
@@ -8,7 +8,7 @@
 -- {columns!list}  all columns of the second table
 -- :keys           keys of the messages, XML
 -- :operation      the operation
--- > done          how many were moved
+-- > done          number of moved messages
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

@@ -1,15 +1,15 @@
--- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves stay
--- in the trash until take_out. What came back is read from the table, where triggers have had their way. Who may not write
--- the table's identity has a procedure put them back: see control/07_put_back.
+-- Puts rows of the trash that we have locked back into the queue, and returns which of them were restored: the rows
+-- themselves stay in the trash until take_out. The restored rows are read from the table, after its triggers. For a
+-- login that may not write the table's identity, a procedure puts them back: see control/07_put_back.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that
--- {key!list}       columns: what makes a row known
+-- {key!list}       columns: the key of a row
 -- {columns!list}   the columns that can be written
--- {certain!list}   those of them that must come back as they were
+-- {certain!list}   those of them that must be restored unchanged
 -- :rows            rows of the trash, XML
--- > done           how many came back
--- > other          of these: with another value where there must be none
--- > altered        of these: with another value anywhere
+-- > done           number of restored rows
+-- > other          of these: rows with another value in such a column
+-- > altered        of these: rows with another value in any column
 -- > places         nothing: rows are known by their key
 SET NOCOUNT ON;
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);

@@ -1,18 +1,18 @@
--- Puts rows that we have locked into a state, with what goes with it, and says what of them is as it was written: read
--- from the table, where triggers have had their way.
+-- Puts rows that we have locked into a state, with the related columns, and returns which of them have the written
+-- values: read from the table, after its triggers.
 -- {table}         the queue's table
--- {key!list}      columns: what makes a row known
+-- {key!list}      columns: the key of a row
 -- {known!list}    those of them that are not written
--- {attempts?}     column: how often it was popped
--- {most?}         column: after how many attempts it is dead
--- {written!list}  the columns that are written: the state, and what goes with it
+-- {attempts?}     column: number of pops
+-- {most?}         column: attempts after which it is dead
+-- {written!list}  the columns that are written: the state and related ones
 -- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values, XML: the server makes its own types of them
--- :max_attempts   after so many attempts a message is dead; NULL: never
--- :dead           whether those that have had so many are meant, or the others
+-- :max_attempts   attempts after which a message is dead; NULL: never
+-- :dead           true: messages with that many attempts; false: the others
 -- :keys           keys of the rows, XML
 -- > place         nothing: rows are known by their key
--- > same          a row that was written has what was written, and is known by what it was
+-- > same          true: a written row has the written values, and its key is unchanged
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}

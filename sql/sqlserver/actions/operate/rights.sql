@@ -1,7 +1,8 @@
--- What we lack to change a table or to set a sequence: the statement that would give it; no row where nothing.
+-- Rights that we lack to change a table or to set a sequence, as the statement that grants them; no row if none are
+-- missing.
 -- {table}   the table or sequence
 -- :needed   privileges, separated by commas
--- > helps   a GRANT, or who else can
+-- > helps   a GRANT, or the role that can do it
 SELECT h.helps
 FROM (SELECT CAST(:needed AS varchar(100)) AS needed) AS a
 CROSS APPLY (

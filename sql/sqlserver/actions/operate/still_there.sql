@@ -1,10 +1,10 @@
 -- How many of the rows that this batch has moved into the trash are in the queue all the same: a trigger put them back.
 -- {table}      the queue's table
 -- {trash}      qmon's table for that
--- {key!list}   columns: what makes a row known
+-- {key!list}   columns: the key of a row
 -- :operation   the operation
--- :done        how many rows the batch has moved: the last of the operation
--- > done       how many are there
+-- :done        number of rows that the batch has moved: the last of the operation
+-- > done       number of them
 SET NOCOUNT ON;
 DECLARE @operation varchar(40) = :operation, @done bigint = :done;
 SELECT COUNT_BIG(*) AS done

@@ -1,9 +1,10 @@
--- The tables that keep what an undo needs. One with a trigger is none: it would run with the rights of whoever acts next.
+-- The tables that keep what an undo needs. A store with a trigger does not count: the trigger would run with the rights
+-- of the next operator.
 -- :kind        trash or kept; NULL: both
--- :about       the table whose rows it keeps; NULL: all
+-- :about       the table of the kept rows; NULL: all tables
 -- > store      its number, which ends its name
 -- > kind       trash or kept
--- > about      the table whose rows it keeps
+-- > about      the table of the kept rows
 -- > structure  its columns as JSON
 -- > schema     the schema that it is in
 SELECT s.store, s.kind, s.about, s.structure,

@@ -1,4 +1,4 @@
--- The columns of a queue's table, in order; nothing where it is no table of users.
+-- The columns of a queue's table, in order; no rows if it is not a user table.
 -- {table}        the table
 -- > column_name  the column's name
 -- > type_name    its type, with length; an alias type counts as its base type

@@ -1,11 +1,11 @@
--- Gives requeued messages that we have locked back what the requeue had changed, and says what of them is so: read from the
--- table, where triggers have had their way.
+-- Restores the values that a requeue changed, for messages that we have locked, and returns which of them have these
+-- values: read from the table, after its triggers.
 -- {table}          the queue's table
--- {kept}           what was changed, as it was before
--- {key!list}       columns: what makes a row known
+-- {kept}           changed rows as they were before
+-- {key!list}       columns: the key of a row
 -- {columns!list}   the columns that were changed
 -- {certain!list}   those of them that must be as before: all but times that the server's clock gave
--- :rows            rows of what was kept, XML
+-- :rows            kept rows, XML
 -- > place          nothing: rows are known by their key
 -- > same           a message that was written is as it was before
 SET NOCOUNT ON;

@@ -1,9 +1,9 @@
 -- Takes rows out of the trash that are back in the queue.
 -- {table}      the queue's table
 -- {trash}      qmon's table for that
--- {key!list}   columns: what makes a row known
+-- {key!list}   columns: the key of a row
 -- :rows        rows of the trash, XML
--- > done       how many were taken out
+-- > done       number of removed rows
 SET NOCOUNT ON;
 DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 DELETE q

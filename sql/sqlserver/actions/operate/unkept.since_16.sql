@@ -3,7 +3,7 @@
 -- > column_name  the column
 -- > masked       the server shows other values than there are
 -- > why          why it cannot be kept
--- > helps        what would help
+-- > helps        what to do
 SELECT CAST(c.name AS nvarchar(128))  AS column_name,
        CAST(w.masked AS bit)          AS masked,
        CAST(w.why AS nvarchar(200))   AS why,

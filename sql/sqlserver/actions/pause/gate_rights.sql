@@ -1,10 +1,10 @@
--- Whether a gate can be put on a table, and what it would mean there.
+-- Whether a gate can be installed on a table, and its effects there.
 -- {table}       the table
 -- > may_create  our login may alter it, as creating a trigger needs, and write into qmon's schema or make it
 -- > owns        the same, as taking a gate away needs
 -- > kind        table or other
--- > instead     it has INSTEAD OF triggers: inserts come to the gate only where these insert
--- > above       the table of which this is a partition, where that has a gate; always NULL here
+-- > instead     it has INSTEAD OF triggers: the gate sees only the rows that they insert
+-- > above       the parent of this partition, if the parent has a gate; always NULL here
 -- > heirs       other tables inherit from it; always false here
 SELECT CAST(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'ALTER') AS bit)  AS may_create,
        CAST(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'ALTER') AS bit)  AS owns,

@@ -1,5 +1,5 @@
 -- A gate: a trigger that refuses to insert while the producers are paused.
--- Before 2012: error 50000 whose text begins with QM001. What an operator does with qmon passes.
+-- Before 2012: error 50000 whose text begins with QM001. Pauses do not stop qmon's own actions.
 -- INSERT … OUTPUT without INTO is refused on a table that has it (error 334); bulk loads pass it unless they ask for
 -- triggers (FIRE_TRIGGERS). Replication passes it: a published row was let in by its own server. Takes Sch-M on the table.
 -- {table} the table

@@ -1,10 +1,10 @@
 -- Rows that were inserted, updated and deleted in a table so far, by the counters of its clustered index or heap; they
--- count what is rolled back.
+-- include rolled-back changes.
 -- {table}    the table
 -- > inserted rows inserted
 -- > updated  rows updated
 -- > deleted  rows deleted
--- > live     rows that are there: of what is rolled back nothing stays
+-- > live     existing rows: a rollback leaves none
 SELECT CAST(ISNULL(SUM(s.leaf_insert_count), 0) AS bigint)                          AS inserted,
        CAST(ISNULL(SUM(s.leaf_update_count), 0) AS bigint)                          AS updated,
        CAST(ISNULL(SUM(s.leaf_delete_count + s.leaf_ghost_count), 0) AS bigint)     AS deleted,

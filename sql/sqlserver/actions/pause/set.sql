@@ -2,7 +2,7 @@
 -- {switch}  the table that holds the end
 -- :side     producers or consumers
 -- :until_ms milliseconds since the epoch
--- > until_ms what it holds now
+-- > until_ms its current value
 SET NOCOUNT ON;
 DECLARE @until_ms bigint, @side varchar(10);
 SELECT @until_ms = :until_ms, @side = :side;

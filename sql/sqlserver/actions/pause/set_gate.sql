@@ -1,7 +1,7 @@
 -- Sets the switch of a gate: until when inserts into its table are refused; a time that is over resumes.
 -- {gate}     the trigger
 -- :until_ms milliseconds since the epoch
--- > until_ms what it holds now
+-- > until_ms its current value
 SET NOCOUNT ON;
 DECLARE @until_ms bigint;
 SET @until_ms = :until_ms;

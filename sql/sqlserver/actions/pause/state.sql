@@ -1,4 +1,4 @@
--- Whether we may set a switch of an installed queue, and what it holds.
+-- Whether our login may set a switch of an installed queue, and the switch's value.
 -- {switch}   the table that holds the end
 -- :side      producers or consumers
 -- > may_set  our login may set it

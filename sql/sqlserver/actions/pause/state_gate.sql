@@ -1,4 +1,4 @@
--- Whether we may set the switch of a gate, and what it holds.
+-- Whether our login may set the switch of a gate, and the switch's value.
 -- {gate}     the trigger
 -- > may_set  our login may set it
 -- > until_ms milliseconds since the epoch

@@ -3,15 +3,15 @@
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {message_id}    column: the message's number
 -- {time}          column: when the slot was last written
 -- {payload?}      column: the message
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
 -- :position       the last number drawn by a consumer
--- :min_age_s      the slot has not moved for so many seconds
--- :limit          so many at most
+-- :min_age_s      minimum seconds since the slot was last written
+-- :limit          maximum number of rows
 -- > number        the message's number
 -- > age_s         seconds since it was pushed
 -- > payload       its first characters

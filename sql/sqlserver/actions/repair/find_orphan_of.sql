@@ -3,18 +3,18 @@
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
--- {turn}          column: whose turn it is
+-- {turn}          column: the turn
 -- {message_id}    column: the message's number
 -- {time}          column: when the slot was last written
 -- {payload?}      column: the message
--- {unread}        column: who has still to read the message
+-- {unread}        column: subscribers that have not read the message yet
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
 -- :position       the last number drawn by a consumer
--- :min_age_s      the slot has not moved for so many seconds
+-- :min_age_s      minimum seconds since the slot was last written
 -- :bit            the bit of the subscriber in it
 -- :subscriber     the subscriber
--- :limit          so many at most
+-- :limit          maximum number of rows
 -- > number        the message's number
 -- > age_s         seconds since it was pushed
 -- > payload       its first characters

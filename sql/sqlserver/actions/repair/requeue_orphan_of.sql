@@ -3,7 +3,7 @@
 -- :number           the message's number
 -- :subscriber       the subscriber
 -- :wait_ms          milliseconds to wait for the proof and for a free slot
--- > became          its new number; NULL where it is no orphan, or not proven yet
+-- > became          its new number; NULL if it is not an orphan, or not proven yet
 DECLARE @became bigint;
 EXEC {requeue_orphan} @number = :number, @subscriber = :subscriber, @wait_ms = :wait_ms, @became = @became OUTPUT,
     @quiet = 1;

@@ -1,14 +1,14 @@
--- How the slot of a number stands now, read without waiting for who writes it.
+-- The current state of a number's slot, read without waiting for a session that writes it.
 -- {table}        the ring's table
 -- {slot}         column: the slot
--- {turn}         column: whose turn it is
+-- {turn}         column: the turn
 -- {message_id}   column: the message's number
--- {unread?}      column: who has still to read the message
+-- {unread?}      column: subscribers that have not read the message yet
 -- {size!int}     slots in the ring
 -- :number        the number
--- > turn         whose turn it is
--- > message_id   the message in it, NULL where there is none
--- > unread       who has still to read it
+-- > turn         its turn
+-- > message_id   the message in it, NULL if it is empty
+-- > unread       subscribers that have not read it yet
 SELECT
     CAST({turn} AS bigint) AS turn,
     CAST({message_id} AS bigint) AS message_id,

@@ -1,7 +1,7 @@
 -- The locks by which transactions hold rows of a table for themselves: rows that they have taken, or added.
 -- {table}    the table
--- :limit     so many at most
--- > session  who holds it
+-- :limit     maximum number of rows
+-- > session  its consumer
 -- > tree     the index, or the heap, that the row is in
 -- > place    the name of the row's lock
 SELECT TOP (:limit)

@@ -2,12 +2,12 @@
 -- {table}           the table
 -- > session         its id
 -- > started_us      when the session began, microseconds since the epoch
--- > transaction_us  when its transaction began, likewise
+-- > transaction_us  when its transaction began, the same
 -- > transaction_s   seconds since
--- > login           who it is
+-- > login           its login
 -- > application     its application name
 -- > state           active or idle in transaction
--- > xids            empty: rows do not say who holds them
+-- > xids            empty: rows do not show who holds them
 -- > rows            rows it has locked for itself; it may have added them, or taken them
 -- > log_bytes       log it has written, in bytes
 SELECT TOP (200)

@@ -1,11 +1,11 @@
 -- Ends a session, if it is still the one that was shown, in the transaction that was shown. KILL takes no value from
 -- anywhere: its number is written here, as a checked whole number. It cannot run within a transaction.
--- A pool that hands a connection on to somebody else keeps the session's number, and it is documented nowhere whether the time
--- of the login stays: then it is known by its transaction, or where it has none by the request that it runs.
+-- If a pool hands a connection on to another client, the session keeps its number, and it is not documented whether the
+-- login time stays: then its transaction identifies it, or without one the request that it runs.
 -- {session!int}         its id
 -- {started_us!int}      when it began, microseconds since the epoch
--- {transaction_us!int}  when its oldest transaction began, likewise, or where there is none its request; 0 where it runs none
--- > signalled           1 where the server rolls it back by now; no row where it is another one by now
+-- {transaction_us!int}  when its oldest transaction began, likewise, or if there is none its request; 0 if it runs none
+-- > signalled           1 if the server is rolling it back now; no row if another session has the number now
 DECLARE @there int;
 SET @there = (
     SELECT COUNT(*)

@@ -1,7 +1,7 @@
 -- Distributed transactions without a session (their session id is -2), the oldest first: they hold their locks.
 -- > gid         its unit of work
 -- > owner       empty: the server does not say
--- > database    where, empty where it has written nowhere
+-- > database    its database; empty if it has written nothing
 -- > prepared_s  seconds since it began
 -- > finish      the statement that ends it, by a login with ALTER ANY CONNECTION
 SELECT TOP (20)

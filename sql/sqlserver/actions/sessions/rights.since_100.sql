@@ -1,5 +1,5 @@
 -- What our user may see and do of other sessions of this database, in Azure SQL Database.
--- > role     who we are
+-- > role     our role
 -- > own      this very session
 -- > sees     our user sees the sessions of others
 -- > grant    the statement that would help

@@ -1,5 +1,5 @@
 -- What our login may see and do of other sessions.
--- > role     who we are
+-- > role     our role
 -- > own      this very session
 -- > sees     our login sees the sessions of others
 -- > grant    the statement that would help

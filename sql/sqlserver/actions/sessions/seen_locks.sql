@@ -2,7 +2,7 @@
 -- added the row, not taken it.
 -- {table}   the table
 -- {order}   column: the order of pushes
--- :limit    so many at most
+-- :limit    maximum number of rows
 -- > place   the name of the row's lock
 SELECT TOP (:limit) CAST(RTRIM(%%lockres%%) AS nvarchar(256)) AS place
 FROM {table} AS q WITH (NOLOCK)

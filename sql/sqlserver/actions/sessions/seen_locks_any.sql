@@ -1,6 +1,6 @@
 -- The names of the locks of rows that are there, be they committed or not, in any order; see "seen_locks".
 -- {table}   the table
--- :limit    so many at most
+-- :limit    maximum number of rows
 -- > place   the name of the row's lock
 SELECT TOP (:limit) CAST(RTRIM(%%lockres%%) AS nvarchar(256)) AS place
 FROM {table} AS q WITH (NOLOCK)

@@ -1,25 +1,25 @@
 -- One session in Azure SQL Database, as ending it would find it, and what ending it needs. Times of the server's clock, as if its present
 -- distance from UTC had always held.
--- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is not known.
+-- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is unknown.
 -- :session           its id
 -- > session          the same
 -- > started_us       when it began, microseconds since the epoch
--- > transaction_us   when its oldest open transaction began, likewise, or where there is none the request that it runs; else NULL
+-- > transaction_us   when its oldest open transaction began, likewise, or if there is none the request that it runs; otherwise NULL
 -- > kind             client backend, or background worker
--- > database         where it works
--- > login            who it is
+-- > database         its database
+-- > login            its login
 -- > application      its application name
--- > host             where it comes from
+-- > host             its host
 -- > state            active, idle in transaction, idle, rolling back
 -- > state_s          seconds since its last request began (active) or ended
 -- > transaction_s    seconds since then
 -- > statement        its last statement, shortened
 -- > wrote            its transaction has written to the log
--- > locks            locks it holds, 1001 where there are more than a thousand
+-- > locks            locks it holds, 1001 if there are more than a thousand
 -- > may_end          our login may end it
--- > grant            the statement that would help where it may not
+-- > grant            the statement that grants the right, if it is missing
 -- > log_bytes        log its transaction has written, in bytes
--- > rolled_back      percent rolled back, where it is being rolled back
+-- > rolled_back      percent of the rollback, if it is being rolled back
 SELECT
     CAST(s.session_id AS int) AS session,
     (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) * 1000000

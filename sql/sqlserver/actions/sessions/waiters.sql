@@ -1,4 +1,4 @@
--- Who waits for a session: directly, and behind those who do, at most twenty deep.
+-- Sessions that wait for a session, directly or behind others, at most twenty deep.
 -- :session       its id
 -- > waiter       session that waits
 -- > application  its application name

@@ -1,5 +1,5 @@
 -- Move processed messages to the archive.
 -- {archive} procedure of the design
--- :limit    so many at most
--- > moved   how many
+-- :limit    maximum number of rows
+-- > moved   number
 EXEC {archive} @limit = :limit

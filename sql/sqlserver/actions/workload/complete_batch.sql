@@ -1,9 +1,9 @@
 -- Complete many messages of the workload.
 -- {complete_batch} procedure of the design
--- {ids}            type: what it takes
+-- {ids}            type: its argument
 -- :ids             ids, numbered, as XML
--- :attempts        of each the attempt that pop gave, likewise
--- > done           how many were still in progress
+-- :attempts        the attempt of each, as pop returned it, the same way
+-- > done           number of messages that were still in progress
 SET NOCOUNT ON;
 DECLARE @texts xml, @tries xml, @ids {ids};
 SET @texts = CAST(CAST(:ids AS nvarchar(max)) AS xml);

@@ -1,6 +1,6 @@
 -- How many messages a ring holds, counted one by one: asked once, when a load begins. Without locks.
 -- {table}      the ring
--- {message_id} column: the message in the slot, NULL where there is none
+-- {message_id} column: the message in the slot, NULL if it is empty
 -- > depth      messages
 SELECT COUNT_BIG(*) AS depth
 FROM {table} WITH (NOLOCK)

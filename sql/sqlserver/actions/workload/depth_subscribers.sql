@@ -1,9 +1,9 @@
 -- How many messages of a ring each subscriber still has to read, counted one by one: asked once, when a load begins.
 -- Without locks.
 -- {table}      the ring
--- {unread}     column: who still has to read, subscriber k as bit k - 1
--- {message_id} column: the message in the slot, NULL where there is none
--- :subscribers how many subscribers there are
+-- {unread}     column: subscribers that have not read it yet, subscriber k as bit k - 1
+-- {message_id} column: the message in the slot, NULL if it is empty
+-- :subscribers number of subscribers
 -- > depth      messages, in the order of subscribers
 WITH subscribers AS (
     SELECT 1 AS number

@@ -3,5 +3,5 @@
 -- :id       its id
 -- :attempt  the attempt that pop gave
 -- :most     attempts after which it is dead
--- > state   its new state; NULL where it is not ours any more
+-- > state   its new state; NULL if it is no longer ours
 EXEC {fail} @id = :id, @attempt = :attempt, @max_attempts = :most

@@ -3,7 +3,7 @@
 -- {table}  the queue's table
 -- {id}     column: the id
 -- {state?} column: the state; without one every row is ready
--- :rows    so many
+-- :rows    number of rows
 -- :ready   the state value of a ready message
 -- > held   rows locked
 SET NOCOUNT ON;

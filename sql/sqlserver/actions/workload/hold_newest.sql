@@ -2,7 +2,7 @@
 -- the table is clustered on, so that no more rows are locked than counted.
 -- {table} the queue's table
 -- {id}    column: the id
--- :rows   so many
+-- :rows   number of rows
 -- > held  rows locked
 SELECT CAST(COUNT(*) AS int) AS held
 FROM (

@@ -1,5 +1,5 @@
--- Fault: a transaction that stays open. Where the database allows snapshots it is one, and no version of a row that is
--- older can be removed until it ends; elsewhere it is open and no more.
+-- Fault: a transaction that stays open. If the database allows snapshots, it is one, and no older row version can be
+-- removed until it ends; otherwise it is only open.
 -- > opened levels of transactions that are open in this session
 SET NOCOUNT ON;
 DECLARE @allowed tinyint, @queues int;

@@ -1,6 +1,6 @@
 -- Push many messages of the workload, of a design whose messages are bytes.
 -- {push_batch} procedure of the design
--- {messages}   type: what it takes
+-- {messages}   type: its argument
 -- :payloads    the messages, numbered, as XML
 -- > id         the id of each
 SET NOCOUNT ON;

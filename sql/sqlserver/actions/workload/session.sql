@@ -1,5 +1,5 @@
--- A session of the workload: as an application has it, where an error need not end the transaction. What qmon had set
--- for itself is undone.
--- > application what it is called among the applications
+-- A session of the workload: like that of an application, so an error need not end the transaction. Undoes qmon's own
+-- settings.
+-- > application its application name
 SET XACT_ABORT OFF;
 SELECT CAST(APP_NAME() AS nvarchar(128)) AS application

@@ -3,7 +3,7 @@
 --   ready, by time: the order of pops; its row count is the depth, without reading a row, and a dashboard
 --                   finds the head by it. With the title, as in the article.
 --   processing:     the longest-running first: counted, compared with the timeout, and sent to the front.
---   processed:      what the archiver takes, oldest first, however many ready rows there are.
+--   processed:      for the archiver, oldest first, however many ready rows there are.
 --   dead:           dead letters, counted and listed.
 -- The primary key serves complete and fail.
 -- Filtered indexes ask something of every session that writes: the SET options that ODBC, OLE DB and .NET have by

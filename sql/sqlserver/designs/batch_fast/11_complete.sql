@@ -1,11 +1,11 @@
 -- Complete a message: processed, for the archiver; deleting here would make the consumer pay for it (the article).
 --
--- @attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
--- and given to another cannot complete it under the other's hands.
--- Waits for nobody but who fails or requeues this message at this moment, and these wait for nobody.
+-- @attempt (an addition) is the attempt that pop returned: if the message of a slow consumer was requeued and popped by
+-- another one, the slow consumer cannot complete it.
+-- Waits only for a session that fails or requeues this message, and these wait for no other session.
 -- {table}    the queue
 -- {complete} the procedure
--- > done     1, or 0 where it is not ours any more
+-- > done     1, or 0 if it is no longer ours
 CREATE PROCEDURE {complete}
     @id bigint,
     @attempt int,

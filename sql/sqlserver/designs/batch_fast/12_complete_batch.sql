@@ -1,11 +1,11 @@
--- Complete many messages; returns how many still were in progress. An addition. Each id comes with the
--- attempt that pop gave back, as in complete. Gone through in the order of ids (the type's primary key, and the joins
+-- Complete many messages; returns the number of those that were still in progress. An addition. Each id comes with the
+-- attempt that pop returned, as in complete. Gone through in the order of ids (the type's primary key, and the joins
 -- are made in the order in which they are written), so that two calls with the same ids wait for each other and do not
 -- deadlock.
 -- {table}          the queue
 -- {complete_batch} the procedure
 -- {ids}            type: the ids and attempts
--- > done           how many
+-- > done           number
 CREATE PROCEDURE {complete_batch}
     @ids {ids} READONLY,
     @done int = NULL OUTPUT,

@@ -1,9 +1,9 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after @max_attempts
--- attempts. Returns the new status, NULL where the message is not in progress (any more). An addition.
+-- attempts. Returns the new status, NULL if the message is not in progress (any more). An addition.
 -- @attempt: as in complete.
 -- {table}            the queue
 -- {fail}             the procedure
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
 -- > state the new status
 CREATE PROCEDURE {fail}
     @id bigint,

@@ -1,17 +1,17 @@
 -- Requeue up to @limit messages that have been processing for longer than @timeout_s seconds, the longest-running
--- first. The article sends them to the front: they get a queue_date_time before that of every ready message that
--- nobody has popped yet, and keep their own order among those that were popped before. A message that has had
--- @max_attempts attempts becomes dead. Returns how many were moved.
--- @owner: only what that one has popped: after a crash a consumer with a name of its own takes back what it had, with
--- @timeout_s = 0.
--- Passes over what a consumer is completing at this moment (READPAST), so that it waits for nobody. The front is looked
--- up without locks: whether the message at it is just being popped does not matter.
+-- first. The article sends them to the front: they get a queue_date_time before that of every ready message that was
+-- never popped, and keep their order among those that were popped before. A message that has had @max_attempts attempts
+-- becomes dead. Returns the number of moved messages.
+-- @owner: only messages popped by this consumer: after a crash, a consumer with its own name takes back its messages
+-- with @timeout_s = 0.
+-- Skips messages that a consumer is completing (READPAST), so that it waits for no session. The front is looked up
+-- without locks: whether the message at it is just being popped does not matter.
 -- {table}            the queue
 -- {requeue}          the procedure
--- {work_index}       index: what is looked for
+-- {work_index}       index: the search order
 -- {ready_index}      index: the front
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
--- > moved       how many
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
+-- > moved       number
 CREATE PROCEDURE {requeue}
     @timeout_s float,
     @limit int = 500,

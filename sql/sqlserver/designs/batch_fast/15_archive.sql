@@ -1,14 +1,14 @@
--- Move up to @limit processed messages, oldest first, from both tables to the archive, in one transaction; returns
--- how many. The article's continuous archiving: called in small batches with a pause between, it stays out of the way
--- of producers and consumers, who never lock processed rows. Several archivers pass over each other's rows (READPAST).
--- First the small rows, then the payloads of just those, by key: the tables are locked in the order in which push
--- locks them.
+-- Move up to @limit processed messages, oldest first, from both tables to the archive, in one transaction; returns the
+-- number of moved messages. The article's continuous archiving: called in small batches with a pause between them, it
+-- does not disturb producers and consumers, which never lock processed rows. Several archivers pass over each other's
+-- rows (READPAST). First the small rows, then the payloads of just those, by key: the tables are locked in the order in
+-- which push locks them.
 -- {table}       QueueMeta
 -- {data}        QueueData
 -- {archive_log} the archive
 -- {archive}     the procedure
--- {done_index}  index: what is looked for
--- > moved       how many
+-- {done_index}  index: the search order
+-- > moved       number
 CREATE PROCEDURE {archive}
     @limit int = 500,
     @moved int = NULL OUTPUT,

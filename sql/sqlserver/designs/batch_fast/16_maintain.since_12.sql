@@ -1,9 +1,9 @@
--- Index maintenance under load: what the article splits the table for. An addition.
--- @rebuild = 0: REORGANIZE, page by page, online in every edition; it can be stopped at any time and keeps what it
--- has done.
--- @rebuild = 1: REBUILD, online, which Enterprise, Developer and Azure editions can (refused with a message in
--- others); for SQL Server before 2012 not with the payload's LOB column. Its short locks at the beginning and the end
--- are asked for at low priority: nobody queues behind them, and after a minute of waiting it gives up.
+-- Index maintenance under load, the reason why the article splits the table. An addition.
+-- @rebuild = 0: REORGANIZE, page by page, online in every edition; it can be stopped at any time without losing its
+-- progress.
+-- @rebuild = 1: REBUILD, online, which Enterprise, Developer and Azure editions can (refused with a message in others);
+-- for SQL Server before 2012 not with the payload's LOB column. Its short locks at the beginning and the end are
+-- requested at low priority: no session waits behind them, and after a minute of waiting it gives up.
 -- Not in a transaction: it would hold its locks until the end.
 -- {table}    QueueMeta
 -- {data}     QueueData

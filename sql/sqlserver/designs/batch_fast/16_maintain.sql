@@ -1,6 +1,6 @@
--- Index maintenance under load: what the article splits the table for. An addition.
--- @rebuild = 0: REORGANIZE, page by page, online in every edition; it can be stopped at any time and keeps what it
--- has done.
+-- Index maintenance under load, the reason why the article splits the table. An addition.
+-- @rebuild = 0: REORGANIZE, page by page, online in every edition; it can be stopped at any time without losing its
+-- progress.
 -- @rebuild = 1: REBUILD, online, which Enterprise, Developer and Azure editions can (refused with a message in
 -- others); for SQL Server before 2012 not with the payload's LOB column. Its short locks at the beginning and the end
 -- wait for running transactions, and others wait behind them: run it while no long transaction is open.

@@ -1,5 +1,5 @@
--- Takes a split queue away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on
--- it; what somebody has dropped already is passed over.
+-- Drops a split queue with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it. Skips
+-- objects that are already dropped.
 -- {table}          QueueMeta; its key and its indexes go with it
 -- {data}           QueueData
 -- {archive_log}    the archive

@@ -7,32 +7,32 @@
 -- Classic columns: queue_id (int identity, bigint here), queue_date_time, title, status (0 ready, 1 processing; 2
 -- processed, said in the text), text_data. Additions: status 3 dead (failed too often), enqueued_at, started_at,
 -- completed_at, owner, attempts; the archive. All times are UTC.
--- owner is "session/login", the server's session number and when that session logged in, to the millisecond, as in
--- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
--- session of that number and time. A session that a connection pool hands on counts as logged in anew (Audit Login),
--- and so as another one; should the server keep the time, what it had popped looks alive while the pool keeps it.
--- That proves something about the message only where consumers hold their session while they work. A consumer may give a
--- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
--- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop
--- would split its page.
+-- owner is "session/login", the server's session number and the login time of that session, to the millisecond, as in
+-- 61/2024-05-01T12:00:00.123: together they identify one session forever. It is dead when sys.dm_exec_sessions shows no
+-- session of that number and time. A session that a connection pool hands on counts as a new login (Audit Login), and
+-- so as another session; if the server keeps the time, messages it had popped look alive while the pool keeps the
+-- session. That proves something about the message only if consumers keep their session while they work. A consumer may
+-- use its own name instead (Kejser's comments: a number that the process creates when it starts and keeps on its disk),
+-- and after a crash requeue the messages it had under that name. char and not varchar: a row that grew at its pop would
+-- split its page.
 --
--- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with
--- an earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over
--- everything else, no more, so that nothing waits for ever behind what is urgent.
+-- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
+-- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
+-- other messages and no more, so that no message waits forever behind urgent ones.
 --
 -- The primary key is the article's unique clustered index PK_QueueSlow. Until 2008 R2 it could not be rebuilt online,
 -- since the payload is in it: the article's reason to split the table; from 2012 on it can, in the editions that
 -- rebuild online. Settings, which are additions:
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a batch of some
 --   thousand rows would stop everybody. The price is lock memory, about 100 bytes a row;
---   page locks stay allowed, other than in the designs without archive, since ALTER INDEX … REORGANIZE needs them;
---   every statement says ROWLOCK instead;
+--   page locks stay allowed, unlike in the designs without an archive, because ALTER INDEX … REORGANIZE needs them;
+--   every statement has ROWLOCK instead;
 --   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
 --   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
 -- No trigger may be put on these tables: OUTPUT without INTO, by which pop returns its rows, is refused then (error
 -- 334).
 -- {table}       QueueSlow
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 -- {key}         its primary key
 CREATE TABLE {table} (
     queue_id        bigint        IDENTITY(1, 1) NOT NULL,

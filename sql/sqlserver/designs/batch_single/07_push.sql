@@ -1,12 +1,12 @@
 -- Push one message; returns its id. @title NULL: the first 60 characters of the payload, which people then see in
 -- lists.
--- @queue_date_time (UTC) earlier than now goes before what is already there (the article's priority); NULL: now.
+-- A @queue_date_time (UTC) in the past puts the message before existing ones (the article's priority); NULL: now.
 -- @quiet = 1: no result, for callers that take the id from @id.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}  the queue
 -- {push}   the procedure
--- {switch} until when who is paused
--- {paused} procedure: waits or refuses while they are
+-- {switch} ends of the pauses
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's id
 CREATE PROCEDURE {push}
     @text_data nvarchar(max),

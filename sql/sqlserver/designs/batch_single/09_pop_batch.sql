@@ -3,29 +3,29 @@
 -- table, written into a table variable and read from that: the LOB reads of which the article counts three.
 --
 -- Published as a reference, to be measured against; the hints are the article's:
---   UPDLOCK: who selected a row may update it, and nobody else selects it with that intention: two consumers cannot get
---   the same row; the second waits;
---   HOLDLOCK: key ranges are locked, too, until the end: what came into the range between select and update would
---   else make the batch another one. The price: producers whose time falls into the range wait for the consumer, and
---   where fewer than @limit messages are ready the range is open to the end, so that every push waits.
+--   UPDLOCK: the session that selected a row may update it, and no other session can select it for an update: two
+--   consumers cannot get the same row; the second one waits;
+--   HOLDLOCK: key ranges are locked, too, until the end: what came into the range between select and update would else
+--   make the batch another one. The price: producers whose time falls into the range wait for the consumer, and if
+--   fewer than @limit messages are ready, the range is open to the end, so that every push waits.
 -- No READPAST: consumers take turns. INDEX: an addition, the article's own index named, so that the plan does not hang
 -- on statistics; processed rows lie in it before the ready ones, and every pop reads over those not archived yet.
 -- Deadlocks: possible, by the nature of select-then-update: a producer with two messages in one transaction holds the
 -- key of the first, for which the consumer waits, and wants to insert the second into the consumer's range. The victim
--- (error 1205) tries again; who wants none takes batch_fast.
+-- (error 1205) must retry; batch_fast has no such deadlocks.
 -- If a row was missed, which the locks exclude, nothing is taken and no row returned, as in the article; a savepoint,
--- since ROLLBACK would take the caller's transaction with it.
--- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a consumer counts
--- too.
+-- because ROLLBACK would roll back the caller's transaction.
+-- @owner: name of the consumer; NULL: this session. attempts is counted here and not on failure: the crash of a
+-- consumer counts too.
 -- {table}           the queue
 -- {pop_batch}       the procedure
--- {owner}           procedure: who pops in this session
+-- {owner}           procedure: name of the consumer in this session
 -- {date_index}      index: the order of pops
--- {switch}          until when who is paused
--- {paused}          procedure: waits or refuses while they are
+-- {switch}          ends of the pauses
+-- {paused}          procedure: waits or raises an error during a pause
 -- > id              the message's id
 -- > payload         the message
--- > attempt         how often it has been popped, this time included
+-- > attempt         number of pops, including this one
 -- > title           its title
 -- > queue_date_time its place in the order
 CREATE PROCEDURE {pop_batch}

@@ -1,5 +1,5 @@
--- Takes a wide queue away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on it;
--- what somebody has dropped already is passed over.
+-- Drops a wide queue with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it. Skips
+-- objects that are already dropped.
 -- {table}          the queue; its key and its indexes go with it
 -- {archive_log}    the archive
 -- {messages}       table type

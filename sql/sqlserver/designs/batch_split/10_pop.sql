@@ -1,9 +1,9 @@
--- Pop one message: a batch of one. @owner: who pops; NULL: this session.
+-- Pop one message: a batch of one. @owner: name of the consumer; NULL: this session.
 -- {pop}             the procedure
 -- {pop_batch}       procedure: pop a batch
 -- > id              the message's id
 -- > payload         the message
--- > attempt         how often it has been popped, this time included
+-- > attempt         number of pops, including this one
 -- > title           its title
 -- > queue_date_time its place in the order
 CREATE PROCEDURE {pop}

@@ -1,25 +1,25 @@
--- Pop the oldest message that nobody else is popping; no row where there is none. The article's usp_dequeueFifo.
+-- Pop the oldest message that no other consumer is popping; no row if there is none. The article's usp_dequeueFifo.
 --
 -- A DELETE through a CTE, since DELETE knows no ORDER BY: one statement finds, locks, deletes and returns. Two
 -- consumers cannot get the same row, since an update lock is compatible with no other one. Rollback puts the message
 -- back. The hints, and what each is for:
 --   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
---   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
+--   ROWLOCK: only that row is locked, so that READPAST does not skip its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
 --   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
---   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
---   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
---   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under
+--   SERIALIZABLE, the default of a .NET TransactionScope, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
--- No deadlock among producers and consumers: a pop never waits for a lock of theirs, and a push locks nothing that exists.
--- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
--- passes over is in the hands of others (a consumer who has not committed, a producer who has not either).
+-- No deadlock among producers and consumers: a pop never waits for their locks, and a push locks no existing rows.
+-- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and the rows it
+-- skips are locked by others (a consumer or a producer that has not committed).
 -- {table}   the queue
 -- {pop}     the procedure
--- {switch}  until when who is paused
--- {paused}  procedure: waits or refuses while they are
+-- {switch}  ends of the pauses
+-- {paused}  procedure: waits or raises an error during a pause
 -- > id      the message's id
 -- > payload the message
 CREATE PROCEDURE {pop}

@@ -1,28 +1,28 @@
 -- The queue with a flag (Remus Rusanu, answering "Using SQL Server as a DB queue with multiple clients"): a pop marks
--- its message processed, in one statement, and the row stays until the archiver takes it away. Between ready and
--- processed there is nothing: who pops and commits has it, once and for all. A consumer that works inside the
--- transaction gives the message back by rolling back.
+-- its message processed, in one statement, and the row stays until the archiver takes it away. There is no state
+-- between ready and processed: a consumer that pops and commits has the message for good. A consumer that works inside
+-- the transaction gives the message back by rolling back.
 --
 -- Classic columns: processed (0, 1), id, command. Additions: enqueued_at, processed_at (both UTC); the archive.
 --
--- The primary key (processed, id) is the article's clustered index, with the flag leading: what is ready lies
--- together at its beginning, in the order of pops, however many processed rows there are; the archiver finds those
--- behind them, oldest first. A pop moves its row from the one range to the other: a delete and an insert in one
--- B-tree. No other index: the article favours no secondary index over a queue, since every one is written by every
--- push and pop; two are also what deadlocks are made of.
--- The article's third rule: nobody queries this table but pop. So count it by its partition statistics, not by
--- SELECT. Settings of the table:
+-- The primary key (processed, id) is the article's clustered index, with the flag first: ready rows are together at its
+-- beginning, in the order of pops, however many processed rows there are; the archiver finds processed rows behind
+-- them, oldest first. A pop moves its row from the one range to the other: a delete and an insert in one B-tree. No
+-- other index: the article favours no secondary index over a queue, since every one is written by every push and pop;
+-- two are also what deadlocks are made of.
+-- The article's third rule: only pop queries this table. So count it by its partition statistics, not by SELECT.
+-- Settings of the table:
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a caller that
 --   works on some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
---   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;
+--   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the other ready rows of its page from READPAST;
 --   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
 --   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
 -- No trigger may be put on this table: OUTPUT without INTO, by which pop returns its row, is refused then (error
 -- 334).
 -- {table}       the queue
 -- {key}         its primary key
--- {archive_log} what the archiver has moved away
+-- {archive_log} messages moved by the archiver
 CREATE TABLE {table} (
     processed    tinyint       NOT NULL DEFAULT 0,
     id           bigint        IDENTITY(1, 1) NOT NULL,

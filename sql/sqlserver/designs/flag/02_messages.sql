@@ -1,4 +1,4 @@
--- What push_batch takes: many messages, in the order of their positions. A table type, since SQL Server has no
+-- The argument of push_batch: many messages, in the order of their positions. A table type, since SQL Server has no
 -- arrays; callers need EXECUTE on it.
 -- {messages} the type
 CREATE TYPE {messages} AS TABLE (

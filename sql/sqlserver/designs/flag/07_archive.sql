@@ -1,11 +1,11 @@
--- Move up to @limit processed messages, oldest first, to the archive, in one statement; returns how many. An
--- addition, in the manner of Al Zabir's continuous archiving: in small batches with a pause between it stays out of
--- the way of producers and consumers, who never touch rows that are processed and committed. Several archivers pass over
+-- Move up to @limit processed messages, oldest first, to the archive, in one statement; returns the number of moved
+-- messages. An addition, like Al Zabir's continuous archiving: in small batches with a pause between them, it does not
+-- disturb producers and consumers, which never touch rows that are processed and committed. Several archivers pass over
 -- each other's (READPAST), and a consumer that has not committed is passed over, too.
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the procedure
--- > moved       how many
+-- > moved       number
 CREATE PROCEDURE {archive}
     @limit int = 500,
     @moved int = NULL OUTPUT,

@@ -5,9 +5,9 @@
 -- No id and no index, as in the article: a message cannot be named, so that it can be acted on in bulk only.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
--- What a heap costs that the article does not mention: pages that a row-locked DELETE has emptied stay with the
--- table. New rows go into them again, but after a backlog every pop walks over the empty ones first. maintain gives
--- them back. Settings:
+-- A cost of heaps that the article does not mention: pages that a row-locked DELETE has emptied stay in the table. New
+-- rows go into them again, but after a backlog every pop walks over the empty ones first. maintain gives them back.
+-- Settings:
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row.

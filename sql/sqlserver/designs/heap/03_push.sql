@@ -1,10 +1,11 @@
--- Push one message; returns how many were pushed: 1. The article's usp_enqueueHeap. A heap's messages have no id.
+-- Push one message; returns the number of pushed messages: 1. The article's usp_enqueueHeap. A heap's messages have no
+-- id.
 -- @quiet = 1: no result.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}  the queue
 -- {push}   the procedure
--- {switch} until when who is paused
--- {paused} procedure: waits or refuses while they are
+-- {switch} ends of the pauses
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     1
 CREATE PROCEDURE {push}
     @payload varbinary(max),

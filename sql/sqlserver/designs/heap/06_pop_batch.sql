@@ -1,8 +1,8 @@
 -- Pop up to @limit messages, any of them. An addition: the article pops one at a time. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
--- {switch}    until when who is paused
--- {paused}    procedure: waits or refuses while they are
+-- {switch}    ends of the pauses
+-- {paused}    procedure: waits or raises an error during a pause
 -- > id        NULL: a heap gives no id
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}

@@ -1,6 +1,6 @@
--- Give the empty pages of the heap back, and make of forwarded rows ordinary ones. Stops producers and consumers while it
--- runs, but for editions that rebuild online (Enterprise, Developer, Azure): a quiet moment with a small backlog
--- takes milliseconds. Not in a transaction, since it would keep its lock. An addition.
+-- Give the empty pages of the heap back, and make of forwarded rows ordinary ones. Stops producers and consumers while
+-- it runs, but for editions that rebuild online (Enterprise, Developer, Azure): a quiet moment with a small backlog
+-- takes milliseconds. Not in a transaction, because it would keep its lock. An addition.
 -- {table}    the queue
 -- {maintain} the procedure
 CREATE PROCEDURE {maintain}

@@ -11,7 +11,7 @@
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
---   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;
+--   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the other ready rows of its page from READPAST;
 --   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
 --   makes its throughput jagged (Kejser). No statement of this design is planned by them: see OPTION in pop.
 -- No trigger may be put on this table: OUTPUT without INTO, by which pop returns its row, is refused then (error

@@ -3,8 +3,8 @@
 -- {table}  the queue
 -- {push}   the procedure
 -- {draw}   procedure: the next number
--- {switch} until when who is paused
--- {paused} procedure: waits or refuses while they are
+-- {switch} ends of the pauses
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),

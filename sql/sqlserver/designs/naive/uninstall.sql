@@ -1,7 +1,7 @@
--- Takes a naive queue away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on
--- it; what somebody has dropped already is passed over.
+-- Drops a naive queue with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it. Skips
+-- objects that are already dropped.
 -- {table}      the queue; its key goes with it
--- {seq}        sequence; a table where the server has none
+-- {seq}        sequence; a table if the server has no sequences
 -- {messages}   table type
 -- {push}       procedure
 -- {push_batch} procedure

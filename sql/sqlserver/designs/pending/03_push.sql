@@ -1,12 +1,12 @@
 -- Push one message; returns its id. The article's usp_enqueuePending.
--- @quiet = 1: no result, for callers that take the id from @id. SCOPE_IDENTITY(), since @@IDENTITY may be somebody
--- else's.
+-- @quiet = 1: no result, for callers that take the id from @id. SCOPE_IDENTITY(), because @@IDENTITY may come from a
+-- trigger.
 -- @due_time is UTC; NULL: now. It is never popped before that.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}  the queue
 -- {push}   the procedure
--- {switch} until when who is paused
--- {paused} procedure: waits or refuses while they are
+-- {switch} ends of the pauses
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's id
 CREATE PROCEDURE {push}
     @payload varbinary(max),

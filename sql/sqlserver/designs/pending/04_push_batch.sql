@@ -4,8 +4,8 @@
 -- {table}      the queue
 -- {push_batch} the procedure
 -- {messages}   type: the messages
--- {switch}     until when who is paused
--- {paused}     procedure: waits or refuses while they are
+-- {switch}     ends of the pauses
+-- {paused}     procedure: waits or raises an error during a pause
 -- > id         the message's id
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY,

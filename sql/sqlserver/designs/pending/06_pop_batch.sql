@@ -1,10 +1,10 @@
 -- Pop up to @limit messages that are due, those due for longest first. An addition: the article pops one at a time.
--- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
--- id where it matters. The hints are those of pop.
+-- Rows are returned in the order in which the plan finds them, the order of the index; SQL Server does not guarantee
+-- that for OUTPUT: sort by id if the order matters. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
--- {switch}    until when who is paused
--- {paused}    procedure: waits or refuses while they are
+-- {switch}    ends of the pauses
+-- {paused}    procedure: waits or raises an error during a pause
 -- > id        the message's id
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}

@@ -1,5 +1,5 @@
--- Takes a pending queue away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on
--- it; what somebody has dropped already is passed over.
+-- Drops a pending queue with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it.
+-- Skips objects that are already dropped.
 -- {table}      the queue; its key goes with it
 -- {messages}   table type
 -- {push}       procedure

@@ -5,11 +5,12 @@
 -- Classic columns: slot, message_id, time, message (char(300) in the article), reference_count. time is when the slot
 -- was last pushed to or popped from, as in the article, here in UTC.
 -- Addition: turn. The published ring inverts laps: producers n and n + size wait for the same slot and either may win;
--- then a consumer waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
+-- then a consumer waits forever for a number whose slot holds a later one. Here the slot has a turn:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
--- Since turn only grows, whoever comes late is refused, never misplaced. One subscriber: reference_count is 0 or 1.
+-- Because turn only grows, a late session is refused, and its message is never misplaced. One subscriber:
+-- reference_count is 0 or 1.
 --
 -- Filled before the index is made, as in the article, with messages of the article's 300 characters and FILLFACTOR
 -- 25: three slots a page. Neighbouring numbers meet in neighbouring slots, and many slots on a page are many sessions

@@ -1,18 +1,19 @@
--- Pop the next message; no row where none came within @wait_ms milliseconds. Its slot is free as soon as
--- the consumer commits. The order is that of numbers, but for what somebody was not ready for, or rolled back.
+-- Pop the next message; no row if none came within @wait_ms milliseconds. Its slot is free as soon as
+-- the consumer commits. The order is that of numbers, except for messages that a consumer was not ready for or rolled
+-- back.
 --
--- Draw a number, go to its slot, read: the article's two steps, and nothing more while nothing is spare. Where the
--- message is not there yet, the number goes to the spare ones, and the wait is without it: whoever pops next takes
--- the smallest whose message has come. While no producer is ahead nobody draws (the article lets consumers run ahead, and
--- gives producers a head start). So a consumer that times out, is cancelled or dies while it waits loses no number. One
--- that ends between the draw and the next statement leaves an orphan, and so do a crash of the server and a caller that
--- rolls back: its number becomes spare as soon as somebody finds nothing to pop, or pops a number divisible by 32, and
--- looks for such (settle). Of what it rolled back last, a session pops the message first when it pops again (from 2016
--- on, see memory).
+-- Draw a number, go to its slot, read: the article's two steps, and nothing more while nothing is spare. If the message
+-- is not there yet, the number goes to the spare ones, and the session waits without it: the next pop takes the
+-- smallest number whose message has come. While no producer is ahead, consumers draw no number (the article lets
+-- consumers run ahead, and gives producers a head start). So a consumer that times out, is cancelled or dies while it
+-- waits loses no number. A session that ends between the draw and the next statement leaves an orphan, and so do a
+-- crash of the server and a caller that rolls back: its number becomes spare as soon as a consumer finds nothing to
+-- pop, or pops a number divisible by 32, and searches for orphans (settle). The message that a session rolled back last
+-- is the first one that it pops again (from 2016 on, see memory).
 --
--- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the producer has not
--- committed, the message has not come yet; a consumer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK,
--- since READPAST is refused on row versions.
+-- The hints: ROWLOCK (the article): only the slot. READPAST, an addition: if the producer has not committed, the
+-- message has not come yet; a consumer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK, because READPAST
+-- fails on row versions.
 -- Two consumers cannot get the same message: only one draws its number, and the turn is moved on under the row's lock.
 -- "No row" is true: numbers up to the last one drawn have been popped, or are spare and without their message; and no
 -- producer is ahead. (Without the right to see the sequences: none among the next 64 numbers.)
@@ -25,11 +26,11 @@
 -- {pop}      the procedure
 -- {take}     procedure: a number where some are spare
 -- {draw}     procedure: the next number
--- {settle}   procedure: what was drawn and not popped becomes spare
--- {memory}   procedure: what was popped in a transaction
+-- {settle}   procedure: makes drawn numbers spare if they were not popped
+-- {memory}   procedure: messages popped in a transaction
 -- {size!int} slots
--- {switch}   until when who is paused
--- {paused}   procedure: waits or refuses while they are
+-- {switch}   ends of the pauses
+-- {paused}   procedure: waits or raises an error during a pause
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}

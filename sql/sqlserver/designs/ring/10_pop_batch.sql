@@ -1,19 +1,19 @@
--- Pop up to @limit messages, smallest numbers first; no row where there is none. An addition: the article's comments
--- speak of it, and say that atomic ranges of numbers would be needed: sp_sequence_get_range gives them, see draw.
+-- Pop up to @limit messages, smallest numbers first; no row if there is none. An addition: the article's comments speak
+-- of it, and say that atomic ranges of numbers would be needed: sp_sequence_get_range gives them, see draw.
 --
 -- One number as pop gets it, and the spare ones whose messages have come; then as many more at once as messages stand
--- in the slots behind it. What cannot be used after all, because others drew meanwhile, goes to the spare numbers.
--- Of a batch whose caller rolls back the messages become orphans, but for numbers that were spare; they become spare as
--- those of pop do (settle). The hints are those of pop. Never waits, but for the proof of settle.
+-- in the slots behind it. Numbers that cannot be used, because others drew in the meantime, go to the spare numbers. If
+-- the caller of a batch rolls back, its messages become orphans, except for numbers that were spare; they become spare
+-- as those of pop do (settle). The hints are those of pop. Never waits, but for the proof of settle.
 -- {table}     the ring
 -- {spare}     spare numbers
 -- {pop_batch} the procedure
 -- {take}      procedure: a number where some are spare
 -- {draw}      procedure: the next numbers
--- {settle}    procedure: what was drawn and not popped becomes spare
+-- {settle}    procedure: makes drawn numbers spare if they were not popped
 -- {size!int}  slots
--- {switch}    until when who is paused
--- {paused}    procedure: waits or refuses while they are
+-- {switch}    ends of the pauses
+-- {paused}    procedure: waits or raises an error during a pause
 -- > id        the message's number
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}

@@ -1,5 +1,5 @@
 -- Repair: skip number @number, waiting up to @wait_ms milliseconds (50 at least) for the proof that it is a hole; see
--- take for the proof. 1 if it was skipped; 0 where it is no hole, or not proven in time. A producer that comes with it
+-- take for the proof. 1 if it was skipped; 0 if it is not a hole, or not proven in time. A producer that comes with it
 -- later is refused by its slot's turn, and draws another number.
 -- {table}     the ring
 -- {spare}     spare numbers

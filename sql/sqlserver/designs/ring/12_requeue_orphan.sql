@@ -1,6 +1,6 @@
--- Repair: requeue message @number, whose consumer drew the number and died, under a new number; returns that, or NULL
--- where it is no orphan. Where the ring stays full for @wait_ms milliseconds, it keeps its number, which becomes a
--- spare one: the next consumer takes it.
+-- Repair: requeue message @number, whose consumer drew the number and died, under a new number. Returns that, or NULL
+-- if it is not an orphan. If the ring stays full for @wait_ms milliseconds, it keeps its number, which becomes a spare
+-- one: the next consumer takes it.
 --
 -- An orphan is proven like a hole (see take): its number has been drawn by a consumer, is not spare, and its slot is
 -- not locked, so that no open transaction has popped it; and that has been so for 50 ms, in which a living consumer

@@ -1,17 +1,17 @@
--- Repair: requeue the orphans and fill the holes of the ring, up to @limit of each, of slots that have not moved for
--- @min_age_s seconds; returns what was repaired. Takes about @wait_ms milliseconds at most for proofs and free slots
--- in all. Reads the whole ring twice: for a script or an operator, not for a dashboard. After a crash of the server,
--- which burns numbers of both sides: with a @limit of a thousand.
+-- Repair: requeue the orphans and fill the holes of the ring, up to @limit of each, of slots that were last written at
+-- least @min_age_s seconds ago; returns the repaired numbers. Takes about @wait_ms milliseconds at most for proofs and
+-- free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard. After a crash of the
+-- server, which burns numbers of both sides: with a @limit of a thousand.
 --
 -- Orphans first, oldest first: their slots are needed by producers that hold later numbers. A hole goes forward by as
--- many laps as are behind: to the next number of its slot that is spare or has not been drawn. Its number in the
--- answer is the first of those that were given up. What consumers have drawn past all that was pushed, as a crash leaves
--- it behind where they waited, becomes spare: producers come by there, and their messages find a consumer.
+-- many laps as are behind: to the next number of its slot that is spare or has not been drawn. Its number in the answer
+-- is the first of those that were given up. Numbers that consumers have drawn beyond all pushed messages, as after a
+-- crash while they waited, become spare: producers reach these numbers, and their messages find a consumer.
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {repair}         the procedure
 -- {requeue_orphan} procedure: requeue an orphan
--- {settle}         procedure: what was drawn and not popped becomes spare
+-- {settle}         procedure: makes drawn numbers spare if they were not popped
 -- {position}       procedure: the last number drawn
 -- {size!int}       slots
 -- > number         the number that was repaired

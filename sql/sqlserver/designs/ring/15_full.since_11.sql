@@ -1,5 +1,5 @@
--- What a producer comes to whose ring stayed full: an error that is worth another try later, number 770003. As push runs
--- with XACT_ABORT ON, the error rolls back the caller's transaction. Called by push, which then has pushed nothing.
+-- The error of a producer whose ring stayed full, which can be retried later: number 770003. As push runs with
+-- XACT_ABORT ON, the error rolls back the caller's transaction. Called by push, which then has pushed nothing.
 -- {table} the ring
 -- {full}  the procedure
 CREATE PROCEDURE {full}

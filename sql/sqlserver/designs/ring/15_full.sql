@@ -1,6 +1,5 @@
--- What a producer comes to whose ring stayed full: an error that is worth another try later, number 50000, whose text
--- begins with QM003 and whose state is 3. The caller's transaction, if any, goes on. Called by push, which then has
--- pushed nothing.
+-- The error of a producer whose ring stayed full, which can be retried later: number 50000, with a text that begins
+-- with QM003 and state 3. The caller's transaction, if any, goes on. Called by push, which then has pushed nothing.
 -- {table} the ring
 -- {full}  the procedure
 CREATE PROCEDURE {full}

@@ -1,11 +1,11 @@
 -- The ring as published (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): to watch and
--- to compare with the design "ring", not recommended. What is wrong with it:
---   laps invert: producers n and n + size wait for the same slot, either may win, and then a consumer waits for ever for
+-- to compare with the design "ring", not recommended. Its problems:
+--   laps invert: producers n and n + size wait for the same slot, either may win, and then a consumer waits forever for
 --   a number whose slot holds a later one (with more producers than slots, or a producer that stalls for a lap);
---   a producer that died leaves a hole: its consumer waits for ever; a consumer that died leaves an orphan, whose slot
---   traps one producer a lap; a rolled-back transaction does either, and a crash of the server burns up to 100,000
---   numbers a side.
--- Nothing here finds or mends that, as in the article; reset lays the ring anew while nobody uses it.
+--   a producer that died leaves a hole: its consumer waits forever; a consumer that died leaves an orphan, whose slot
+--   traps one producer per lap; a rolled-back transaction does either, and a crash of the server loses up to 100,000
+--   numbers per side.
+-- Nothing here finds or repairs that, as in the article; reset renumbers the ring while no session uses it.
 --
 -- Columns as in the article: slot, message_id, time, message (char(300) there), reference_count. Additions: none. One
 -- subscriber: reference_count is 0 or 1. Times are UTC.

@@ -1,7 +1,7 @@
--- The sequences of numbers, the article's PushSequence and PopSequence, with its CACHE of 100,000. It is for the
--- whole server: numbers are given out in order. A crash burns what is left of it, and the ring then stands still: see
--- reset. Each begins with 0, which is drawn here and never used: the last number drawn, which is what a server tells,
--- is then 0 where there is none yet. An addition.
+-- The sequences of numbers, the article's PushSequence and PopSequence, with its CACHE of 100,000. It is for the whole
+-- server: numbers are given out in order. A crash loses the rest of the cache, and the ring then stops: see reset. Each
+-- begins with 0, which is drawn here and never used: the last number drawn, as the server reports it, is then 0 if
+-- there is none yet. An addition.
 -- {push_seq} the sequence of push numbers
 -- {pop_seq}  the sequence of pop numbers
 CREATE SEQUENCE {push_seq} AS bigint START WITH 0 INCREMENT BY 1 MINVALUE 0 CACHE 100000;

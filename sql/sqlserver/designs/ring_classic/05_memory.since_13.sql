@@ -1,5 +1,5 @@
 -- The number that this session has drawn and still waits with: @keep = 1 remembers @number (NULL: none any more),
--- else it is asked for. In the session's context. An addition: the article's client waits for ever instead of coming
+-- otherwise it is returned. In the session's context. An addition: the article's client waits forever instead of coming
 -- back.
 -- {table}  the ring
 -- {memory} the procedure

@@ -1,6 +1,5 @@
 -- The number that this session has drawn and still waits with. Servers before 2016 have no place for it: there, push
--- and pop hand it back in @number, and the caller hands it in again; or waits for ever, as in the article (@wait_ms
--- NULL).
+-- and pop return it in @number, and the caller passes it again; or waits forever, as in the article (@wait_ms NULL).
 -- {memory} the procedure
 CREATE PROCEDURE {memory}
     @side smallint,

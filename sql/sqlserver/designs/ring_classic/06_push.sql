@@ -1,8 +1,8 @@
--- Push one message; returns its number, or NULL where its slot did not become free within @wait_ms milliseconds: call
--- again from the same session, which keeps the number it has drawn, and goes on waiting with it. As published: draw a
--- number, and try the slot every 100 ms until it is free (@wait_ms NULL: for ever). A session that ends meanwhile, or
--- a transaction that is rolled back, loses the number: a hole.
--- The hint is the article's: ROWLOCK, the slot and nothing beside it; whoever has it locked is waited for.
+-- Push one message; returns its number, or NULL if its slot did not become free within @wait_ms milliseconds: call
+-- again from the same session, which keeps the number it has drawn, and continues to wait with it. As published: draw a
+-- number, and try the slot every 100 ms until it is free (@wait_ms NULL: forever). A session that ends in the meantime,
+-- or a transaction that is rolled back, loses the number: a hole.
+-- The hint is the article's: ROWLOCK, only the slot; it waits for a session that has locked the slot.
 -- No deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several pushes or pops
 -- in one transaction holds several, and may deadlock with another one (error 1205: try again).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
@@ -11,8 +11,8 @@
 -- {draw}     procedure: the next number
 -- {memory}   procedure: the number this session waits with
 -- {size!int} slots
--- {switch}   until when who is paused
--- {paused}   procedure: waits or refuses while they are
+-- {switch}   ends of the pauses
+-- {paused}   procedure: waits or raises an error during a pause
 -- > id       the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),

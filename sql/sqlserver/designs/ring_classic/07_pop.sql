@@ -1,13 +1,13 @@
--- Pop the next message; no row where it did not come within @wait_ms milliseconds: call again from the same session,
--- which keeps the number it has drawn, and goes on waiting for that message. As published: draw a number, and try its
--- slot every second until the message is there (@wait_ms NULL: for ever). A session that ends meanwhile, or a
--- transaction that is rolled back, loses the number, and its message waits for ever.
+-- Pop the next message; no row if it did not come within @wait_ms milliseconds: call again from the same session, which
+-- keeps the number it has drawn, and continues to wait for that message. As published: draw a number, and try its slot
+-- every second until the message is there (@wait_ms NULL: forever). A session that ends in the meantime, or a
+-- transaction that is rolled back, loses the number, and its message waits forever.
 --
--- @head_start: draw no number unless producers are ahead by so many (the article: "it is generally a good idea to let
+-- @head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
 -- push get a head start"); 0: draw at once and run ahead of the producers, as its code does. Needs VIEW DEFINITION on
--- the sequences. The hint is the article's: ROWLOCK, the slot and nothing beside it; whoever has it locked is waited
--- for. No deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several pushes or
--- pops in one transaction holds several, and may deadlock with another one (error 1205: try again).
+-- the sequences. The hint is the article's: ROWLOCK, only the slot; it waits for a session that has locked the slot. No
+-- deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several pushes or pops in one
+-- transaction holds several, and may deadlock with another one (error 1205: try again).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}    the ring
 -- {pop}      the procedure
@@ -15,8 +15,8 @@
 -- {memory}   procedure: the number this session waits with
 -- {position} procedure: the last number drawn
 -- {size!int} slots
--- {switch}   until when who is paused
--- {paused}   procedure: waits or refuses while they are
+-- {switch}   ends of the pauses
+-- {paused}   procedure: waits or raises an error during a pause
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}

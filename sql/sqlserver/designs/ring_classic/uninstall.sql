@@ -1,8 +1,8 @@
--- Takes a classic ring away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on
--- it; what somebody has dropped already is passed over.
+-- Drops a classic ring with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it.
+-- Skips objects that are already dropped.
 -- {table}    the ring; its key goes with it
--- {push_seq} sequence; a table where the server has none
--- {pop_seq}  sequence; a table where the server has none
+-- {push_seq} sequence; a table if the server has no sequences
+-- {pop_seq}  sequence; a table if the server has no sequences
 -- {push}     procedure
 -- {pop}      procedure
 -- {reset}    procedure

@@ -1,10 +1,9 @@
 -- The ring of pointers (Thomas Kejser, answering comments on "Implementing Message Queues in Relational Databases"):
--- for messages larger than a page. The ring decides who gets which message; a slot holds its number and nothing else.
--- The payload lies in one of four tables, chosen by the number modulo 4: what is large is outside of what all contend
--- for.
+-- for messages larger than a page. The ring assigns messages to consumers; a slot contains only a message's number. The
+-- payload is in one of four tables, chosen by the number modulo 4: large data is kept out of the contended table.
 --
--- Classic columns: slot, message_id (here the pointer), time, reference_count. Addition: turn, as in the design
--- "ring", whose comments hold here as well: who comes late is refused, never misplaced.
+-- Classic columns: slot, message_id (here the pointer), time, reference_count. Addition: turn, as in the design "ring",
+-- whose comments apply here as well: a late session is refused, and its message is never misplaced.
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
@@ -13,8 +12,8 @@
 -- hundred. Neighbouring numbers meet in neighbouring slots, and many slots on a page are many sessions at one latch
 -- (PAGELATCH_EX). No row ever grows: pages never split.
 -- The payload tables are clustered on the number: they are reached by it, once to write and once to take away. In the
--- article's words they could be heaps; a heap would have to be searched, or indexed besides. Rows lie in row or, from
--- a page on, in LOB pages; nobody waits there for anybody, since the ring has decided already.
+-- article's words they could be heaps; a heap would have to be searched, or need an index. Rows are stored in row or,
+-- above one page, in LOB pages; sessions do not wait for each other there, because the ring has already decided.
 -- The primary key on slot is the only index on the ring.
 --   LOCK_ESCALATION = DISABLE and ALLOW_PAGE_LOCKS = OFF: row locks and nothing else: a lock on a page or the table
 --   would be one on slots of other numbers;

@@ -1,4 +1,4 @@
--- Take the payload of message @number away. The caller has its pointer: nobody else wants it.
+-- Take the payload of message @number away. The caller has its pointer: no other session wants it.
 -- {data_0} payloads of numbers divisible by 4
 -- {data_1} payloads of numbers with remainder 1
 -- {data_2} payloads of numbers with remainder 2

@@ -1,13 +1,13 @@
--- Takes a ring of pointers away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends
--- on it; what somebody has dropped already is passed over.
+-- Drops a ring of pointers with its messages. Fails if a foreign key or a view with SCHEMABINDING depends on it.
+-- Skips objects that are already dropped.
 -- {table}          the ring; its key goes with it
 -- {spare}          spare numbers
 -- {data_0}         payloads
 -- {data_1}         payloads
 -- {data_2}         payloads
 -- {data_3}         payloads
--- {push_seq}       sequence; a table where the server has none
--- {pop_seq}        sequence; a table where the server has none
+-- {push_seq}       sequence; a table if the server has no sequences
+-- {pop_seq}        sequence; a table if the server has no sequences
 -- {data}           view
 -- {push}           procedure
 -- {pop}            procedure

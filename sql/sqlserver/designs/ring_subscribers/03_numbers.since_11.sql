@@ -2,17 +2,17 @@
 -- _pop_seq_1, _pop_seq_2 … behind; the table has the subscribers, numbered from 1, and these names, ready to be used
 -- in a statement.
 --
--- CACHE is for the whole server, not for a session: numbers are given out in order whatever the cache. A crash (not
--- an orderly shutdown) burns what is left of it: with the article's 100,000 a ring of 10,000 slots would be ten laps
--- behind its own numbers. 1,000 writes the system table once in a thousand draws, and a crash leaves up to 1,000
--- holes on the side of the producers and up to 1,000 orphans on that of the consumers: run repair after one.
--- Each begins with 0, which is drawn here and never used: the last number drawn, which is what a server tells, is
--- then 0 where there is none yet.
+-- CACHE is for the whole server, not for a session: numbers are given out in order whatever the cache. A crash (not an
+-- orderly shutdown) loses the rest of the cache: with the article's 100,000, a ring of 10,000 slots would be ten laps
+-- behind its own numbers. 1,000 writes the system table once in a thousand draws, and a crash leaves up to 1,000 holes
+-- on the side of the producers and up to 1,000 orphans on that of the consumers: run repair after one. Each begins with
+-- 0, which is drawn here and never used: the last number drawn, as the server reports it, is then 0 if there is none
+-- yet.
 -- {table}           the ring
 -- {push_seq}        the sequence of push numbers
 -- {readers}         its subscribers
 -- {readers_key}     their primary key
--- {subscribers!int} how many subscribers there are, 1 to 16
+-- {subscribers!int} number of subscribers, 1 to 16
 CREATE SEQUENCE {push_seq} AS bigint START WITH 0 INCREMENT BY 1 MINVALUE 0 CACHE 1000;
 
 CREATE TABLE {readers} (

@@ -4,7 +4,7 @@
 -- {push_seq}        the table of push numbers
 -- {readers}         its subscribers
 -- {readers_key}     their primary key
--- {subscribers!int} how many subscribers there are, 1 to 16
+-- {subscribers!int} number of subscribers, 1 to 16
 CREATE TABLE {push_seq} (number bigint IDENTITY(0, 1) NOT NULL);
 INSERT INTO {push_seq} DEFAULT VALUES;
 DELETE FROM {push_seq};

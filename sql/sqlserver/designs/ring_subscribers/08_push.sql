@@ -1,17 +1,16 @@
 -- Push one message for all subscribers; returns its number, or error 770003, before 2012 50000 with a
--- text that begins with QM003, where the ring stayed full for @wait_ms milliseconds: nothing was done, try again later
+-- text that begins with QM003, if the ring stayed full for @wait_ms milliseconds: nothing was done, try again later
 -- (@null_when_full = 1: NULL instead).
 --
--- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is
--- spare. Where the slot is not free yet, the number goes to the spare ones, and the wait is without it: whoever
--- pushes next takes the smallest that fits. So a producer that times out, is cancelled or dies while the ring is full
--- loses no number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a
--- hole; it is skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number
--- for it.
+-- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is spare.
+-- If the slot is not free yet, the number goes to the spare ones, and the session waits without it: the next push takes
+-- the smallest number that fits. So a producer that times out, is cancelled or dies while the ring is full loses no
+-- number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a hole; it is
+-- skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number for it.
 --
--- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the consumer of the
--- lap before has not committed, the slot counts as taken; a producer does not wait for a lock, only for @wait_ms.
--- READCOMMITTEDLOCK, since READPAST is refused on row versions.
+-- The hints: ROWLOCK (the article): only the slot. READPAST, an addition: if the consumer of the lap before has not
+-- committed, the slot counts as taken; a producer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK,
+-- because READPAST fails on row versions.
 -- Two producers cannot get the same slot: the UPDATE finds turn = its own number, under the row's lock, and moves it
 -- on. No deadlock among producers and consumers: they wait for no lock.
 -- The article's test, reference_count = 0, stays: it is true whenever the
@@ -23,14 +22,14 @@
 -- {table}           the ring
 -- {spare}           spare numbers
 -- {readers}         its subscribers
--- {subscribers!int} how many subscribers there are
+-- {subscribers!int} number of subscribers
 -- {push}            the procedure
 -- {take}            procedure: a number where some are spare
 -- {draw}            procedure: the next number
 -- {full}            procedure: says that the ring is full
 -- {size!int}        slots
--- {switch}          until when who is paused
--- {paused}          procedure: waits or refuses while they are
+-- {switch}          ends of the pauses
+-- {paused}          procedure: waits or raises an error during a pause
 -- > id              the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),

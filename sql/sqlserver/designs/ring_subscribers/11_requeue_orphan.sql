@@ -1,5 +1,5 @@
 -- Repair: requeue message @number for subscriber @subscriber, whose consumer drew the number and died, under a new
--- number; returns that, or NULL where it is no orphan of that subscriber. Where the ring stays full for @wait_ms
+-- number. Returns that, or NULL if it is not an orphan of that subscriber. If the ring stays full for @wait_ms
 -- milliseconds, it keeps its number, which becomes a spare one: the next consumer takes it. The other subscribers pass
 -- over the new number.
 --

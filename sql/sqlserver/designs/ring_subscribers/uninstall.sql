@@ -1,9 +1,9 @@
--- Takes a ring for several subscribers away, with its messages. Refused where a foreign key or a view with
--- SCHEMABINDING depends on it; what somebody has dropped already is passed over.
+-- Drops a ring for several subscribers with its messages. Fails if a foreign key or a view with SCHEMABINDING
+-- depends on it. Skips objects that are already dropped.
 -- {table}          the ring; its key goes with it
 -- {spare}          spare numbers
 -- {readers}        its subscribers
--- {push_seq}       sequence; a table where the server has none
+-- {push_seq}       sequence; a table if the server has no sequences
 -- {push}           procedure
 -- {pop}            procedure
 -- {repair}         procedure

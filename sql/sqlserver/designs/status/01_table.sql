@@ -2,17 +2,17 @@
 -- is completed; then its row is deleted. Delivery is at least once: a message whose consumer died is requeued, its
 -- attempt counted.
 --
--- Classic columns: id (int identity, bigint here), status (tinyint: 1 ready, 2 in progress), message
--- (varbinary(max)). Additions: status 3 dead (a message that failed too often), enqueued_at, started_at (popped; both
--- UTC), owner (who popped it), attempts (how often it was popped).
--- owner is "session/login", the server's session number and when that session logged in, to the millisecond, as in
--- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
--- session of that number and time. A session that a connection pool hands on counts as logged in anew (Audit Login),
--- and so as another one; should the server keep the time, what it had popped looks alive while the pool keeps it.
--- That proves something about the message only where consumers hold their session while they work. A consumer may give a
--- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
--- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop
--- would split its page.
+-- Classic columns: id (int identity, bigint here), status (tinyint: 1 ready, 2 in progress), message (varbinary(max)).
+-- Additions: status 3 dead (a message that failed too often), enqueued_at, started_at (popped; both UTC), owner (its
+-- consumer), attempts (number of pops).
+-- owner is "session/login", the server's session number and the login time of that session, to the millisecond, as in
+-- 61/2024-05-01T12:00:00.123: together they identify one session forever. It is dead when sys.dm_exec_sessions shows no
+-- session of that number and time. A session that a connection pool hands on counts as a new login (Audit Login), and
+-- so as another session; if the server keeps the time, messages it had popped look alive while the pool keeps the
+-- session. That proves something about the message only if consumers keep their session while they work. A consumer may
+-- use its own name instead (Kejser's comments: a number that the process creates when it starts and keeps on its disk),
+-- and after a crash requeue the messages it had under that name. char and not varchar: a row that grew at its pop would
+-- split its page.
 --
 -- The article has no index at all. The primary key, clustered on id, serves complete and fail; the payload lies in it
 -- and is not moved when the status changes, as it would be if the status led the key (that is design flag).
@@ -20,7 +20,7 @@
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a caller that
 --   works on some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
---   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;
+--   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the other ready rows of its page from READPAST;
 --   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
 --   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
 -- No trigger may be put on this table: OUTPUT without INTO, by which pop returns its row, is refused then (error

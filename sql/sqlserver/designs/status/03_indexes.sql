@@ -1,5 +1,5 @@
--- One filtered index a state: a row is in one of them at a time, and each holds nothing but what is asked of it.
--- Rusanu warns of secondary indexes over queues; without any, the pop of the article reads over everything that is in
+-- One filtered index per state: a row is in one of them at a time, and each contains only the rows of its state. Rusanu
+-- warns of secondary indexes over queues; without any, the pop of the article reads over everything that is in
 -- progress.
 --   ready:       the order of pops; its row count is the depth, without reading a row.
 --   in progress: the longest-running first: counted, compared with the timeout, and requeued without reading the

@@ -1,7 +1,7 @@
--- Who pops in this session, see the table. Asked once a session and kept in its context under qmon.owner, since
--- looking into sys.dm_exec_sessions at every pop would cost more than the pop; a connection pool clears it between
--- users. A session may also put a name of its own there. sys.dm_exec_sessions shows everybody their own session,
--- without any right.
+-- Name of the consumer in this session, see the table. Called once per session and kept in its context under
+-- qmon.owner, because reading sys.dm_exec_sessions at every pop would cost more than the pop; a connection pool clears
+-- it between users. A session may also put a name of its own there. sys.dm_exec_sessions shows everybody their own
+-- session, without any right.
 -- {owner} the procedure
 CREATE PROCEDURE {owner}
     @owner varchar(40) OUTPUT

@@ -1,4 +1,5 @@
--- Who pops in this session, see the table. sys.dm_exec_sessions shows everybody their own session, without any right.
+-- Name of the consumer in this session, see the table. sys.dm_exec_sessions shows everybody their own session, without
+-- any right.
 -- {owner} the procedure
 CREATE PROCEDURE {owner}
     @owner varchar(40) OUTPUT

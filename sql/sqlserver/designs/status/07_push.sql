@@ -4,8 +4,8 @@
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}  the queue
 -- {push}   the procedure
--- {switch} until when who is paused
--- {paused} procedure: waits or refuses while they are
+-- {switch} ends of the pauses
+-- {paused} procedure: waits or raises an error during a pause
 -- > id     the message's id
 CREATE PROCEDURE {push}
     @message varbinary(max),

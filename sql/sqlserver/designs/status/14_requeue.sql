@@ -1,15 +1,15 @@
 -- Requeue up to @limit messages that have been in progress for longer than @timeout_s seconds, the longest-running
--- first: ready again at their old place, which is the front, or dead after @max_attempts attempts. Returns how many.
--- An addition.
--- @owner: only what that one has popped: after a crash a consumer with a name of its own takes back what it had, with
--- @timeout_s = 0.
--- Served by the index on rows in progress. Passes over what a consumer is completing at this moment (READPAST), so that
--- it waits for nobody.
+-- first: ready again at their old place, which is the front, or dead after @max_attempts attempts. Returns the number
+-- of moved messages. An addition.
+-- @owner: only messages popped by this consumer: after a crash, a consumer with its own name takes back its messages
+-- with @timeout_s = 0.
+-- Served by the index on rows in progress. Skips messages that a consumer is completing (READPAST), so that it waits
+-- for no session.
 -- {table}            the queue
 -- {requeue}          the procedure
 -- {work_index}       index on rows in progress
--- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
--- > moved      how many
+-- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number
+-- > moved      number
 CREATE PROCEDURE {requeue}
     @timeout_s float,
     @limit int = 500,

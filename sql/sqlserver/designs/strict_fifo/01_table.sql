@@ -1,20 +1,20 @@
--- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): as fifo, but
--- nobody passes over what is locked. One pop at a time: the next consumer waits until the one before has committed or
--- rolled back, as the article says it must. For consumers who pop and work in one transaction; it is as fast as they
--- are, one by one.
+-- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): like fifo, but no
+-- session skips locked rows. One pop at a time: the next consumer waits until the one before has committed or rolled
+-- back, as the article requires. For consumers that pop and work in one transaction; the queue is as fast as they are,
+-- one after the other.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
 -- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index: it gives pop its order. No other index.
--- In the order of ids, and a message that is being pushed is waited for, even where later ids are committed already.
+-- In the order of ids: a pop waits for a message that is being pushed, even if later ids are already committed.
 -- Identities are given out in order, for the whole server; a crash burns up to 10,000 of them, a rollback the one it
 -- drew: gaps, which nothing here minds.
 -- Settings, as for every queue that lives by INSERT and DELETE:
 --   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
---   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;
+--   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the other ready rows of its page from READPAST;
 --   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
 --   makes its throughput jagged (Kejser). No statement of this design is planned by them: see OPTION in pop.
 -- No trigger may be put on this table: OUTPUT without INTO, by which pop returns its row, is refused then (error

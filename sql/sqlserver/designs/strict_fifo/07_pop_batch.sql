@@ -1,11 +1,11 @@
--- Pop up to @limit messages, oldest first. An addition: the article pops one at a time. Waits like pop for what is
--- locked, also for the last rows of the batch that a producer has not committed: a consumer that wants no wait asks for
--- fewer. Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT:
--- sort by id where it matters. The hints are those of pop.
+-- Pop up to @limit messages, oldest first. An addition: the article pops one at a time. Waits like pop for locked rows,
+-- also for the last rows of the batch that a producer has not committed: to avoid that wait, ask for fewer. Rows are
+-- returned in the order in which the plan finds them, the order of the index; SQL Server does not guarantee that for
+-- OUTPUT: sort by id if the order matters. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
--- {switch}    until when who is paused
--- {paused}    procedure: waits or refuses while they are
+-- {switch}    ends of the pauses
+-- {paused}    procedure: waits or raises an error during a pause
 -- > id        the message's id
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}
