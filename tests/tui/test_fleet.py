@@ -227,7 +227,7 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         assert "VERDICT▾" in d.text()
         assert d.app.preferences.target_preferences("orders-prod").sort == ("queue", False)
         assert d.app.preferences.target_preferences("crm").columns == ()
-        await d.press("T", *"nord", "enter", "9")
+        await d.press("t", *"nord", "enter", "9")
         assert d.app.theme == "nord"
         assert "DEAD" not in d.grid.visible_titles, "all queues have columns of their own"
         await d.press("C")

@@ -148,14 +148,16 @@ async def test_n_polls_now() -> None:
         assert d.source.asked[-1] == "poll_now"
 
 
-async def test_t_changes_between_dark_and_light() -> None:
+async def test_t_chooses_between_dark_light_and_the_other_themes() -> None:
     async with dashboard() as d:
         await d.give()
         assert d.app.theme == DARK
-        await d.press("t")
+        await d.press("t", "down", "enter")
         assert d.app.theme == LIGHT
         assert d.app.screen.styles.background.brightness > 0.8
-        await d.press("t")
+        await d.press("t", "escape")
+        assert d.app.theme == LIGHT
+        await d.press("t", "enter")
         assert d.app.theme == DARK
 
 
