@@ -110,21 +110,34 @@ def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
         assert binding.group in keys.GROUPS
 
 
-@pytest.mark.parametrize(
-    ("cells", "entries", "named"),
-    [(80, ENTRIES, False), (140, ENTRIES, True), (140, FleetApp.ENTRIES, False), (190, FleetApp.ENTRIES, True)],
-)
-def test_the_key_line_names_the_screens_if_there_is_room(
-    cells: int, entries: tuple[ScreenEntry, ...], named: bool
-) -> None:
+@pytest.mark.parametrize("cells", [80, 99, 100, 110, 120, 140, 162, 200])
+@pytest.mark.parametrize("entries", [ENTRIES, FleetApp.ENTRIES], ids=["target", "fleet"])
+def test_the_key_lines_name_the_screens_from_100_columns_on(cells: int, entries: tuple[ScreenEntry, ...]) -> None:
     bindings = keys.bindings_in([*keys.OVERVIEW, *keys.APP])
-    [line] = keybar_lines(bindings, "overview", "", cells, entries=entries)
-    text = "".join(words for words, _ in line)
-    assert [f" {each.digit} {each.title}" in text for each in entries] == [
-        named or each.name == "overview" for each in entries
+    lines = [
+        "".join(words for words, _ in line) for line in keybar_lines(bindings, "overview", "", cells, entries=entries)
     ]
-    assert all(words in text for words in ("? help", ": go to", "q quit"))
-    assert text_width(text) <= cells
+    assert [f" {each.digit} {each.title}" in lines[0] for each in entries] == [
+        cells >= 100 or each.name == "overview" for each in entries
+    ]
+    assert len(lines) == (2 if 100 <= cells < (140 if entries is ENTRIES else 162) else 1)
+    assert all(words in lines[-1] for words in ("r requeue", "? help", ": go to", "q quit"))
+    assert all(text_width(line) <= cells for line in lines)
+
+
+async def test_a_click_on_a_screen_or_a_key_presses_it() -> None:
+    async with dashboard() as d:
+        await d.give()
+        screens, pressed = d.lines("keys").splitlines()
+        for at in (screens.index("3 waits"), screens.index("waits") + 4):
+            await d.press("1")
+            await d.pilot.click("#keys", offset=(at, 0))
+            await d.settle()
+            assert d.app.current_mode == "waits"
+        await d.press("1")
+        await d.pilot.click("#keys", offset=(pressed.index("? help") + 2, 1))
+        await d.settle()
+        assert isinstance(d.app.screen, Help)
 
 
 async def test_plus_and_minus_change_the_interval_live() -> None:
