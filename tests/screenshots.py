@@ -42,6 +42,7 @@ from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.themes import DARK, LIGHT
 from tests.svg import one_after_the_other, smaller
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
@@ -121,10 +122,10 @@ async def take(app: QmonApp, target: Target, history_s: float) -> None:
         await pilot.pause(history_s)
         await until(pilot, lambda: worth_showing(app.shown.view))
         await at_each_size(app, pilot, "overview")
-        await pilot.press("t")
+        await pilot.press("t", *LIGHT, "enter")
         await settle(app, pilot)
         save(app, "overview-light")
-        await pilot.press("t", "3")
+        await pilot.press("t", *DARK, "enter", "3")
         await at_each_size(app, pilot, "waits")
         await blocking(app, pilot, target)
         await alert(app, pilot)

@@ -32,10 +32,11 @@ from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
-from qmon.tui.past_reader import KnownPast
+from qmon.tui.past_reader import KnownPast, WatchedTarget
 from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
+from qmon.tui.spans import Line
 from qmon.tui.status import Shown
 from qmon.tui.widgets.dialog import leave_pushed_screen
 
@@ -93,6 +94,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make_screen for e in ENTRIES}
     ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = ENTRIES
+    # The names of the screens that show all targets, if several are watched.
+    FLEET_SCREENS: ClassVar[frozenset[str]] = frozenset()
 
     # Screens watch it and repaint only what has changed. A `reactive` would repaint everything.
     shown: var[Shown] = var(lambda: Shown(""), init=False)
@@ -275,6 +278,23 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Go from the screen ``name`` to its parent screen."""
         if name != self.DEFAULT_MODE:
             self.switch_mode(self.DEFAULT_MODE)
+
+    @property
+    def watched_target(self) -> WatchedTarget:
+        """The target whose screens are shown."""
+        return WatchedTarget(self.shown.target, self.memory, self.known_past.archive, self.runner)
+
+    @property
+    def watched_targets(self) -> tuple[WatchedTarget, ...]:
+        """All watched targets."""
+        return (self.watched_target,)
+
+    def select_target(self, target: str) -> None:
+        """Make a target the current one, for the screen that is shown next."""
+
+    def fleet_header(self, now: float, cells: int) -> Line:
+        """Return the header line of the screens that show all targets."""
+        return ()
 
     def palette_places(self) -> list[palette_items.PaletteItem]:
         """Return what the palette can go to: every queue."""

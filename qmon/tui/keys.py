@@ -64,8 +64,7 @@ APP: Final[list[BindingType]] = [
     _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
     _key("z", "freeze", "freeze", "Freeze the display; polling continues", READINGS, id="freeze"),
-    _key("t", "next_theme", "theme", "Switch between dark and light", DISPLAY, id="theme", bar=False),
-    _key("T", "screen.choose_theme", "themes", "Choose a theme", DISPLAY, id="themes", shown="T", bar=False),
+    _key("t", "screen.choose_theme", "theme", "Choose a theme: dark, light or another", DISPLAY, id="theme", bar=False),
     _key(
         "a", "acknowledge", "acknowledge", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False
     ),

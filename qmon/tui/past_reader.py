@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -12,8 +13,12 @@ from textual.message_pump import MessagePump
 from qmon.model.baseline_bands import Baselines
 from qmon.recording.format.records import Mark
 from qmon.recording.history.baselines_reader import FoundBaselines
+from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.history.recording_archive import RecordingArchive
+
+if TYPE_CHECKING:
+    from qmon.tui.action_runner import ActionRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,20 @@ class KnownPast:
     def problem(self) -> str:
         """Why the baselines could not be read, in one line, or empty."""
         return self.usual().problem
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedTarget:
+    """Where the past of a target is read from.
+
+    ``memory``: the history since the start; ``None`` in a replay. ``archive``: its recordings, if there are any.
+    ``runner``: reads its operations; ``None`` if they are not read.
+    """
+
+    name: str
+    memory: InMemoryHistory | None
+    archive: RecordingArchive | None
+    runner: ActionRunner | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.driver import Driver
 
 from qmon.config.preferences import Preferences
-from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled, is_light
+from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
 
 
 class PersonalApp(App[None], inherit_bindings=False):
@@ -44,10 +44,6 @@ class PersonalApp(App[None], inherit_bindings=False):
 
         usual = super().get_driver_class()
         return TerminalDriver if usual is LinuxDriver else usual
-
-    def action_next_theme(self) -> None:
-        """Switch from a dark theme to qmon's light one, or from a light theme to the dark one."""
-        self.use_theme(DARK if is_light(self.theme) else LIGHT)
 
     def use_theme(self, name: str) -> None:
         """Use a theme and remember it."""

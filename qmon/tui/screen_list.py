@@ -11,13 +11,18 @@ from textual.screen import Screen
 
 @dataclass(frozen=True, slots=True)
 class ScreenEntry:
-    """One screen. ``place`` is ``module:class``. The palette and the help show ``about``."""
+    """One screen. ``place`` is ``module:class``. The palette and the help show ``about``.
+
+    ``covers_all_targets``: if several targets are watched, one screen shows all of them. Other screens exist once per
+    target.
+    """
 
     name: str
     digit: str
     title: str
     about: str
     place: str
+    covers_all_targets: bool = False
 
     def make_screen(self) -> Screen[Any]:
         """Import the screen's module and return a new screen."""
@@ -65,24 +70,26 @@ ENTRIES: Final = (
         "event log",
         "Events of all queues: verdicts, operations, connections, alerts",
         "qmon.tui.timeline.timeline_screen:TimelineScreen",
+        covers_all_targets=True,
     ),
 )
 
-# Added to `ENTRIES` if several targets are watched.
+# Added to `ENTRIES` if several targets are watched: the first before, the second after the other screens.
 FLEET_ENTRIES: Final = (
-    ScreenEntry("targets", "0", "targets", "All targets, worst first", "qmon.tui.fleet.targets:TargetsScreen"),
     ScreenEntry(
-        "all-events",
-        "8",
-        "all events",
-        "Events of all targets, newest first",
-        "qmon.tui.fleet.timeline:AllEventsScreen",
+        "targets",
+        "0",
+        "targets",
+        "All targets, worst first",
+        "qmon.tui.fleet.targets:TargetsScreen",
+        covers_all_targets=True,
     ),
     ScreenEntry(
         "all-queues",
-        "9",
+        "8",
         "all queues",
         "Queues of all targets, worst first",
         "qmon.tui.fleet.queues:AllQueuesScreen",
+        covers_all_targets=True,
     ),
 )

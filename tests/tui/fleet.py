@@ -15,6 +15,7 @@ from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.member import FleetTarget
+from qmon.tui.past_reader import KnownPast
 from tests.tui.driving import Driver
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, part, queue, snapshot, view
 
@@ -75,6 +76,7 @@ def fleet_app(
     *,
     runners: dict[str, ActionRunner] | None = None,
     alerting: FleetAlerting | None = None,
+    known: dict[str, KnownPast] | None = None,
     dark: bool = True,
     plain: bool = False,
 ) -> FleetApp:
@@ -87,6 +89,7 @@ def fleet_app(
             environment="" if name != "crm" else "staging",
             read_only=runners is None,
             runner=(runners or {}).get(name),
+            known=(known or {}).get(name, KnownPast()),
         )
         for name, source in sources.items()
     ]
@@ -100,10 +103,11 @@ async def fleet(
     names: Sequence[str] = NAMES,
     runners: dict[str, ActionRunner] | None = None,
     alerting: FleetAlerting | None = None,
+    known: dict[str, KnownPast] | None = None,
 ) -> AsyncIterator[FleetDriver]:
     """The app over several targets, without figures yet."""
     clock, sources = Clock(), {name: Named(name) for name in names}
-    app = fleet_app(clock, sources, runners=runners, alerting=alerting)
+    app = fleet_app(clock, sources, runners=runners, alerting=alerting, known=known)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         app.start_others()

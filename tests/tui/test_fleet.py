@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
@@ -12,12 +13,17 @@ from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.figure import Severity, Verdict
 from qmon.monitor.alerting import Alerting, FleetAlerting
 from qmon.monitor.source import Focus
+from qmon.recording.history.recording_archive import live_archive
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.fleet.member import Health
+from qmon.tui.past_reader import KnownPast
+from tests.recording.days import BEGIN, ZONE, written
 from tests.tui.asking import reach
 from tests.tui.fleet import NAMES, FleetDriver, Named, crm, fleet, fleet_app
-from tests.tui.scripted import Clock, queue, snapshot
-from tests.tui.scripted_acting import Script, ScriptedOffice, typed_plan
+from tests.tui.histories import HOUR, history
+from tests.tui.scripted import SAMPLED_AT, Clock, queue, snapshot
+from tests.tui.scripted_acting import Script, ScriptedOffice, operation, typed_plan
 
 CRITICAL = Verdict("stuck in progress", "3 in progress for more than 5 m", Severity.CRITICAL)
 
@@ -57,7 +63,7 @@ async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent
 async def test_from_any_screen_to_a_queue_of_another_target_in_two_keys_beside_the_letters() -> None:
     async with fleet() as d:
         await d.three()
-        for screen in "0", "9", "8", "1", "2", "3", "4", "5", "6", "7":
+        for screen in "0", "8", "1", "2", "3", "4", "5", "6", "7":
             await d.app.go_to_target("orders-prod")
             await d.press(screen)
             await d.press(":", *"crm/mai", "enter")
@@ -125,14 +131,14 @@ async def test_a_fault_of_ours_about_one_target_is_shown_there_and_the_others_go
 async def test_all_queues_are_one_table_and_enter_opens_the_one_under_the_cursor() -> None:
     async with fleet((160, 40)) as d:
         await d.three()
-        await d.press("9")
+        await d.press("8")
         assert len(d.grid.row_keys) == 15
         assert d.grid.row_keys[0] == "orders-prod\0invoices"
         await d.press("slash", *"crm mails", "enter")
         assert d.grid.row_keys == ("crm\0mails",)
         await d.press("enter")
         assert (d.app.current.name, d.app.selected) == ("crm", "mails")
-        await d.press("9")
+        await d.press("8")
         assert d.grid.cursor == "crm\0mails"
 
 
@@ -158,7 +164,7 @@ async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -
     script = Script(make=typed_plan)
     async with fleet(runners={"orders-prod": ScriptedOffice(script), "crm": ScriptedOffice(read_only="not here")}) as d:
         await d.three()
-        await d.press("9", "slash", *"crm mails", "enter", "r")
+        await d.press("8", "slash", *"crm mails", "enter", "r")
         assert "not here" in d.said(), "what may be done is up to the target under the cursor"
         await d.press("escape", "g", "r")
         await d.until(
@@ -197,23 +203,6 @@ async def test_alerts_of_all_targets_are_on_every_screen() -> None:
         assert "muted" in d.lines("alert")
 
 
-async def test_each_target_has_a_time_line_of_its_own_with_its_alerts() -> None:
-    clock = Clock()
-    rules = (AlertRule("deep", "ready", warn=100.0),)
-    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
-    async with fleet(alerting=FleetAlerting(each)) as d:
-        await d.three()
-        await d.tell("crm", [queue("payslips", ready=500)], at=1)
-        await d.app.go_to_target("crm")
-        await d.press("7")
-        assert "depth 500, above 100" in d.text()
-        await d.app.go_to_target("orders-prod")
-        await d.press("7")
-        assert "stuck in progress" in d.text()
-        assert d.app.memory is not None
-        assert "payslips" not in {event.queue for event in d.app.memory.events()}
-
-
 async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
     async with fleet((200, 50)) as d:
         await d.three()
@@ -227,7 +216,7 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         assert "VERDICT▾" in d.text()
         assert d.app.preferences.target_preferences("orders-prod").sort == ("queue", False)
         assert d.app.preferences.target_preferences("crm").columns == ()
-        await d.press("T", *"nord", "enter", "9")
+        await d.press("t", *"nord", "enter", "8")
         assert d.app.theme == "nord"
         assert "DEAD" not in d.grid.visible_titles, "all queues have columns of their own"
         await d.press("C")
@@ -248,22 +237,81 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         assert d.app.preferences.target_preferences("orders-prod").interval_s is None
 
 
-async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:
-    async with fleet() as d:
-        await d.press("8")
+async def test_the_event_log_has_the_events_of_all_targets_and_enter_goes_to_one() -> None:
+    clock = Clock()
+    rules = (AlertRule("deep", "ready", warn=100.0),)
+    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
+    async with fleet(alerting=FleetAlerting(each)) as d:
+        await d.press("7")
         assert "no events yet" in d.text()
         await d.three()
-        await d.press("8")
-        d.app.tick()
-        await d.settle()
-        assert any("billing" in line and "connection lost" in line for line in d.text().splitlines())
-        assert any("orders-prod" in line and "stuck in progress began" in line for line in d.text().splitlines())
-        await d.press("slash", *"stuck in progress began", "enter")
-        await d.press("enter")
+        await d.tell("crm", [queue("payslips", ready=500)], at=1)
+        await d.press("enter", "7")
+        assert "3 targets" in d.lines("header"), "also from a screen of one target"
+        assert d.grid.visible_titles[:2] == ("WHEN", "TARGET")
+        for words in (
+            ("billing", "connection lost"),
+            ("orders-prod", "stuck in progress began"),
+            ("crm", "deep raised", "depth 500, above 100"),
+        ):
+            assert any(all(word in line for word in words) for line in d.text().splitlines()), words
+        await d.press("slash", *"crm", "enter")
+        assert d.grid.rows
+        assert {row.cells[1][0] for row in d.grid.rows} == {"crm"}
+        await d.press("escape", "slash", *"stuck in progress began", "enter", "enter")
         assert d.app.current.name == "orders-prod"
         assert d.app.current_mode == "history orders-prod"
-        await d.press("8", "escape", "escape")
+        await d.press("7", "escape", "escape")
         assert d.app.current_mode == "targets"
+
+
+async def test_the_event_log_has_new_events_of_a_target_that_is_not_the_current_one() -> None:
+    async with fleet() as d:
+        await d.three()
+        await d.press("7")
+        before = set(d.grid.row_keys)
+        await d.lose("crm", "server closed the connection", at=2)
+        await d.wait(2)
+        [new] = set(d.grid.row_keys) - before
+        assert new.startswith("crm ")
+        await d.press("z")
+        await d.tell("billing", [queue("letters", verdict=CRITICAL)], at=3)
+        await d.wait(3)
+        assert len(d.grid.row_keys) == len(before) + 1, "a frozen display does not change"
+        await d.press("z")
+        assert len(d.grid.row_keys) == len(before) + 2
+
+
+async def test_the_event_log_reads_the_operations_of_all_targets() -> None:
+    of = {"orders-prod": (operation(1),), "crm": (operation(2, reason="ticket 4711"), operation(3))}
+    runners: dict[str, ActionRunner] = {name: ScriptedOffice(Script(history=found)) for name, found in of.items()}
+    async with fleet(runners=runners) as d:
+        await d.three()
+        for member in d.app.members.values():
+            member.memory.clock = lambda: SAMPLED_AT
+        await d.press("7")
+        await d.until(lambda: "ticket 4711" in d.text(), "the operations of crm")
+        rows = [row for row in d.grid.rows if row.cells[2][0] == "operation"]
+        assert [row.cells[1][0] for row in rows] == ["orders-prod", "crm", "crm"], "sorted by time"
+
+
+async def test_the_event_log_has_the_recorded_events_of_all_targets(tmp_path: Path) -> None:
+    known: dict[str, KnownPast] = {}
+    for name, hours in (("orders-prod", 14.0), ("crm", 8.0)):
+        written(tmp_path, hours, target=name)
+        known[name] = KnownPast(live_archive(tmp_path, name, ZONE))
+    async with fleet(known=known) as d:
+        for member in d.app.members.values():
+            member.memory.begins_at = BEGIN + 24 * HOUR
+        await d.press("7")
+        await d.until(lambda: "since" in d.lines("timeline-heading"), "all events are read")
+        found = [row.cells[1][0] for row in d.grid.rows]
+        assert found.count("orders-prod") == 7
+        assert 0 < found.count("crm") < 7
+        assert found != sorted(found) and found != sorted(found, reverse=True), "sorted by time"
+        await d.press("slash", *"crm", "enter", "G", "enter")
+        assert d.app.current.name == "crm"
+        assert history(d).cursor_at is not None
 
 
 @pytest.mark.parametrize("lost", [False, True])

@@ -126,7 +126,7 @@ async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path
     broken.write_bytes(bytes(data))
     async with shown(tmp_path / "copy", "w", "w") as d:
         assert "damaged: " in d.lines("choice") and broken.name[:12] in d.lines("choice")
-        assert "1,000" in d.lines("past")
+        assert "2,000" in d.lines("past")
 
 
 async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:

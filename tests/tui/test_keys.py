@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from textual.binding import Binding
@@ -29,8 +30,13 @@ from qmon.tui.shared.keybar import keybar_lines
 from qmon.tui.shared.palette import Palette, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from qmon.tui.widgets.button import Button
-from tests.tui.driving import dashboard
+from qmon.tui.widgets.filter_bar import FilterBar
+from tests.recording.days import written
+from tests.tui.driving import Driver, dashboard
+from tests.tui.fleet import fleet
+from tests.tui.histories import shown
 from tests.tui.scripted import Scripted, view
+from tests.tui.scripted_acting import Script, ScriptedOffice
 
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
@@ -41,12 +47,21 @@ SCREENS = {
     "history": [*keys.APP, *keys.HISTORY],
     "operations": [*keys.APP, *keys.OPERATIONS, *keys.GRID],
     "timeline": [*keys.APP, *keys.TIMELINE, *keys.GRID],
+    "targets": [*keys.FLEET_APP, *keys.TARGETS, *keys.GRID],
+    "all queues": [*keys.FLEET_APP, *keys.ALL_QUEUES, *keys.GRID],
+}
+OTHERS = {
+    "overview in a replay": [*keys.REPLAY, *keys.OVERVIEW, *keys.GRID],
+    "queue in a replay": [*keys.REPLAY, *keys.QUEUE_SCREEN, *keys.GRID],
+    "proposal": [*keys.PROPOSAL_DIALOG, *keys.GRID],
+    "columns": [*keys.COLUMN_DIALOG, *keys.GRID],
+    "action": keys.ACTION_DIALOG,
 }
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", [*SCREENS, *OTHERS])
 def test_no_key_means_two_things(screen: str) -> None:
-    pressed = [key for b in keys.bindings_in(SCREENS[screen]) for key in b.key.split(",")]
+    pressed = [key for b in keys.bindings_in((SCREENS | OTHERS)[screen]) for key in b.key.split(",")]
     assert len(pressed) == len(set(pressed))
 
 
@@ -60,6 +75,18 @@ def test_a_key_means_the_same_on_every_screen() -> None:
 
 # The actions of bindings that change data, or open a dialog that does.
 CHANGING = {"act", "next", "undo", "write"}
+# The keys that change data, and the last part of the ids of their bindings.
+CHANGING_KEYS = {
+    "r": "requeue",
+    "d": "redrive",
+    "x": "purge",
+    "p": "pause",
+    "P": "pause-consumers",
+    "u": "undo",
+    "R": "repair",
+    "E": "end-session",
+    "W": "propose",
+}
 
 
 def key_bindings() -> Iterator[Binding]:
@@ -82,8 +109,72 @@ def test_a_key_that_changes_data_has_no_other_meaning_anywhere() -> None:
         meanings[binding.key].add((binding.id or "").rpartition(".")[2])
         if binding.group is keys.ACTING:
             changing.add(binding.key)
-    assert changing >= {"r", "d", "x", "p", "P", "u", "R", "E", "W"}
+    assert changing == CHANGING_KEYS.keys()
     assert {key: found for key, found in meanings.items() if key in changing and len(found) > 1} == {}
+
+
+def changing_keys_here(app: QmonApp) -> dict[str, str]:
+    """What the keys that change data do now, with whatever screen or dialog is in front."""
+    active = app.screen.active_bindings
+    return {key: (active[key].binding.id or "").rpartition(".")[2] for key in CHANGING_KEYS if key in active}
+
+
+async def check_changing_keys(d: Driver, *opened: tuple[str, ...]) -> None:
+    """Check the keys on this screen and in the dialogs that these keys open, one after the other."""
+    for pressed in ((), *opened):
+        before = d.app.screen
+        await d.press(*pressed)
+        assert not pressed or d.app.screen is not before, f"{pressed} opens nothing"
+        assert changing_keys_here(d.app).items() <= CHANGING_KEYS.items(), pressed
+        if pressed:
+            await d.press("escape")
+
+
+DIALOGS = (("colon",), ("t",), ("question_mark",), ("ctrl+s",))
+
+
+async def test_a_key_that_changes_data_has_this_meaning_on_every_screen_and_in_every_dialog() -> None:
+    async with dashboard(runner=ScriptedOffice(Script()), read_only=False) as d:
+        await d.give()
+        await check_changing_keys(d, *DIALOGS, ("C",), ("r",))
+        assert changing_keys_here(d.app) == CHANGING_KEYS
+        for entry in ENTRIES:
+            await d.press(entry.digit)
+            await check_changing_keys(d)
+        await d.press("6")
+        await d.until(lambda: d.grid.row_keys, "the operations")
+        await check_changing_keys(d, ("enter",))
+        await d.press("2", "enter")
+        await check_changing_keys(d)
+        assert changing_keys_here(d.app).keys() == {"r", "x", "u"}
+
+
+async def test_a_key_that_changes_data_has_this_meaning_in_a_fleet() -> None:
+    async with fleet() as d:
+        await d.three()
+        await check_changing_keys(d, *DIALOGS)
+        for entry in FleetApp.ENTRIES:
+            await d.press(entry.digit)
+            await check_changing_keys(d)
+
+
+async def test_a_key_that_changes_data_has_this_meaning_in_a_replay(tmp_path: Path) -> None:
+    written(tmp_path, 9.0, snapshots=9.0)
+    async with shown(tmp_path) as d:
+        await check_changing_keys(d, *DIALOGS, ("at",), ("c", "c"))
+        for entry in ENTRIES:
+            await d.press(entry.digit)
+            await check_changing_keys(d)
+
+
+@pytest.mark.parametrize("opens", ["t", "colon", "slash"])
+async def test_keys_that_change_data_are_text_in_a_chooser_and_in_the_filter(opens: str) -> None:
+    script = Script()
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press(opens, *CHANGING_KEYS)
+        assert d.app.screen.query_one(FilterBar).text == "".join(CHANGING_KEYS)
+        assert not script.asked
 
 
 def test_every_binding_that_changes_data_is_in_the_group_of_actions() -> None:
@@ -110,21 +201,34 @@ def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
         assert binding.group in keys.GROUPS
 
 
-@pytest.mark.parametrize(
-    ("cells", "entries", "named"),
-    [(80, ENTRIES, False), (140, ENTRIES, True), (140, FleetApp.ENTRIES, False), (190, FleetApp.ENTRIES, True)],
-)
-def test_the_key_line_names_the_screens_if_there_is_room(
-    cells: int, entries: tuple[ScreenEntry, ...], named: bool
-) -> None:
+@pytest.mark.parametrize("cells", [80, 99, 100, 110, 120, 140, 162, 200])
+@pytest.mark.parametrize("entries", [ENTRIES, FleetApp.ENTRIES], ids=["target", "fleet"])
+def test_the_key_lines_name_the_screens_from_100_columns_on(cells: int, entries: tuple[ScreenEntry, ...]) -> None:
     bindings = keys.bindings_in([*keys.OVERVIEW, *keys.APP])
-    [line] = keybar_lines(bindings, "overview", "", cells, entries=entries)
-    text = "".join(words for words, _ in line)
-    assert [f" {each.digit} {each.title}" in text for each in entries] == [
-        named or each.name == "overview" for each in entries
+    lines = [
+        "".join(words for words, _ in line) for line in keybar_lines(bindings, "overview", "", cells, entries=entries)
     ]
-    assert all(words in text for words in ("? help", ": go to", "q quit"))
-    assert text_width(text) <= cells
+    assert [f" {each.digit} {each.title}" in lines[0] for each in entries] == [
+        cells >= 100 or each.name == "overview" for each in entries
+    ]
+    assert len(lines) == (2 if 100 <= cells < (140 if entries is ENTRIES else 162) else 1)
+    assert all(words in lines[-1] for words in ("r requeue", "? help", ": go to", "q quit"))
+    assert all(text_width(line) <= cells for line in lines)
+
+
+async def test_a_click_on_a_screen_or_a_key_presses_it() -> None:
+    async with dashboard() as d:
+        await d.give()
+        screens, pressed = d.lines("keys").splitlines()
+        for at in (screens.index("3 waits"), screens.index("waits") + 4):
+            await d.press("1")
+            await d.pilot.click("#keys", offset=(at, 0))
+            await d.settle()
+            assert d.app.current_mode == "waits"
+        await d.press("1")
+        await d.pilot.click("#keys", offset=(pressed.index("? help") + 2, 1))
+        await d.settle()
+        assert isinstance(d.app.screen, Help)
 
 
 async def test_plus_and_minus_change_the_interval_live() -> None:
@@ -148,14 +252,16 @@ async def test_n_polls_now() -> None:
         assert d.source.asked[-1] == "poll_now"
 
 
-async def test_t_changes_between_dark_and_light() -> None:
+async def test_t_chooses_between_dark_light_and_the_other_themes() -> None:
     async with dashboard() as d:
         await d.give()
         assert d.app.theme == DARK
-        await d.press("t")
+        await d.press("t", "down", "enter")
         assert d.app.theme == LIGHT
         assert d.app.screen.styles.background.brightness > 0.8
-        await d.press("t")
+        await d.press("t", "escape")
+        assert d.app.theme == LIGHT
+        await d.press("t", "enter")
         assert d.app.theme == DARK
 
 

@@ -15,7 +15,7 @@ from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
-from qmon.tui.themes import DARK
+from qmon.tui.themes import DARK, LIGHT
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 
@@ -56,9 +56,9 @@ async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> No
     ages = [oldest_on_screen(app)]
     end = time.monotonic() + FROZEN_S
     while time.monotonic() < end:
-        theme = app.theme
-        await pilot.press("t")
-        assert app.theme != theme
+        other = LIGHT if app.theme == DARK else DARK
+        await pilot.press("t", *other, "enter")
+        assert app.theme == other
         await pilot.pause(0.5)
         assert "● live" not in header(app)
         ages.append(oldest_on_screen(app))
@@ -83,7 +83,7 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
             own_server.freeze()
             await until(pilot, lambda: "● live" not in header(app), "a frozen server is noticed")
             assert app.theme == DARK
-            await pilot.press("t", "down", "enter")
+            await pilot.press("t", "down", "enter", "down", "enter")
             assert app.theme != DARK  # keys answer while the poll hangs
             assert app.current_mode == "queue"
             await answers_while_frozen(pilot, own_server)

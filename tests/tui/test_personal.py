@@ -36,22 +36,22 @@ def test_textuals_themes_can_be_read(name: str) -> None:
 async def test_a_theme_is_chosen_from_all_and_remembered(place: Path) -> None:
     async with dashboard(preferences=Preferences(place)) as d:
         await d.give()
-        await d.press("T")
+        await d.press("t")
         assert d.grid.row_keys == tuple(f"theme:{name}" for name in NAMES)
         await d.press(*"nord", "enter")
         assert d.app.theme == "nord"
-        await d.press("T", "escape")
+        await d.press("t", "escape")
         assert d.app.theme == "nord"
     async with dashboard(preferences=Preferences(place)) as d:
         assert d.app.theme == "nord"
         await d.give()
-        await d.press("t")
+        await d.press("t", "down", "enter")
         assert d.app.theme == LIGHT
     async with dashboard(preferences=Preferences(place)) as d:
         assert d.app.theme == LIGHT
     async with dashboard(plain=True, preferences=Preferences(place)) as d:
         await d.give()
-        await d.press("T", *"nord", "enter")
+        await d.press("t", *"nord", "enter")
         assert d.app.theme == PLAIN
     assert Preferences(place).theme == LIGHT
 

@@ -144,7 +144,7 @@ def test_not_yet_connected(snap_compare: Compare) -> None:
 
 @pytest.mark.parametrize(
     "keys",
-    [("colon",), ("question_mark",), ("slash",), ("C", "down", "space"), ("right", "right", "question_mark"), ("T",)],
+    [("colon",), ("question_mark",), ("slash",), ("C", "down", "space"), ("right", "right", "question_mark"), ("t",)],
     ids=["palette", "help", "filter", "columns", "column", "themes"],
 )
 def test_over_the_screen(snap_compare: Compare, keys: tuple[str, ...]) -> None:

@@ -37,6 +37,8 @@ def test_the_next_dashboard_has_what_was_chosen(database: str, tmp_path: Path) -
         first.expect("● live")
         first.keys("s", "-", "t")
         first.expect("every 1.0 s")
+        first.expect("qmon-light")
+        first.keys("qmon-light", "Enter")
         wait_until(lambda: stored.is_file() and "light" in stored.read_text("utf-8"), what="it is remembered")
     finally:
         first.close()

@@ -116,6 +116,7 @@ async def test_find_and_end_the_blocker(database: str, tmp_path: Path) -> None:
 
 async def test_copy_an_id_and_the_whole_payload_and_help(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
+        await d.sees("no consumers")
         await d.press("question_mark")
         await d.sees("no consumers", "qmon help in a shell")
         assert d.pressed == 1

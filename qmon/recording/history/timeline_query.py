@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,17 +23,13 @@ from qmon.recording.read.segment_reader import frames_between, parse_lines_of_ki
 _LINE_KINDS: Final = frozenset({"verdict", "operation", "state"})
 
 
-def recorded_events(
-    archive: RecordingArchive, before_at: float, stopped: Callable[[], bool] = lambda: False
-) -> Iterator[tuple[TimelineEvent, ...]]:
+def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tuple[TimelineEvent, ...]]:
     """Yield the events before a moment, one segment at a time, newest first. Operations appear in their latest state.
 
     Damaged files never raise: their undamaged part is used.
     """
     told: set[str] = set()
     for path in reversed(archive.segments_between(float("-inf"), before_at)):
-        if stopped():
-            return
         found, done = _segment_events(path, before_at)
         for id, event in done.items():
             if id not in told:

@@ -23,10 +23,13 @@ from qmon.tui import keys
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
+from qmon.tui.fleet import health
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
+from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
+from qmon.tui.spans import Line, LinePart, spread_parts
 from qmon.tui.widgets.dialog import leave_pushed_screen
 
 # The poll interval of a target that is not on screen, in seconds, unless its requested interval is longer.
@@ -37,7 +40,8 @@ _PER_TARGET_S: Final = 0.5
 _FIRST_ALONE_S: Final = 0.5
 # Seconds until the first figures are painted.
 _PAINT_DELAY_S: Final = 0.05
-_FLEET_SCREENS: Final = frozenset(entry.name for entry in FLEET_ENTRIES)
+_ENTRIES: Final = (FLEET_ENTRIES[0], *ENTRIES, *FLEET_ENTRIES[1:])
+_FLEET_SCREENS: Final = {entry.name: entry for entry in _ENTRIES if entry.covers_all_targets}
 
 
 class FleetApp(QmonApp):
@@ -56,8 +60,9 @@ class FleetApp(QmonApp):
 
     BINDINGS = keys.FLEET_APP
     DEFAULT_MODE: ClassVar[str] = FLEET_ENTRIES[0].name
-    MODES: ClassVar = {entry.name: entry.make_screen for entry in FLEET_ENTRIES}
-    ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = (FLEET_ENTRIES[0], *ENTRIES, *FLEET_ENTRIES[1:])
+    MODES: ClassVar = {name: entry.make_screen for name, entry in _FLEET_SCREENS.items()}
+    ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = _ENTRIES
+    FLEET_SCREENS: ClassVar[frozenset[str]] = frozenset(_FLEET_SCREENS)
 
     # Counts the changes of all targets. The screens of all targets watch it.
     changes: var[int] = var(0, init=False)
@@ -103,6 +108,16 @@ class FleetApp(QmonApp):
     def is_showing_all_targets(self) -> bool:
         """True while a screen of all targets is shown, not one of the current target."""
         return self.current_mode in _FLEET_SCREENS
+
+    @property
+    def watched_targets(self) -> tuple[WatchedTarget, ...]:
+        return tuple(member.watched for member in self.members.values())
+
+    def fleet_header(self, now: float, cells: int) -> Line:
+        """Return the number of targets by health, and whether the display is frozen."""
+        right = [LinePart.from_text("◇ frozen ", "accent")] if self.shown.frozen else []
+        left = health.counts_line([*self.members.values()], now, cells - 10 * len(right))
+        return spread_parts([LinePart(left)], right, cells)
 
     def _new_memory(self) -> InMemoryHistory:
         return self.current.memory
@@ -181,7 +196,7 @@ class FleetApp(QmonApp):
 
     def focus_source(self, focus: Focus) -> None:
         """Tell the current target's source what is on screen, and poll the other targets less often."""
-        super().focus_source(focus)
+        super().focus_source(Focus(away=True) if self.is_showing_all_targets else focus)
         self._set_poll_intervals()
 
     def _set_poll_intervals(self) -> None:
@@ -259,15 +274,13 @@ class FleetApp(QmonApp):
 
     def palette_places(self) -> list[PaletteItem]:
         """Return what the palette can go to: every target and all their queues."""
-        from qmon.tui.fleet.health import health_text
-
         now = self.clock()
         out = [
             PaletteItem(
                 f"target:{each.name}",
                 "",
                 each.name,
-                f"go to this target: {health_text(each, now)}",
+                f"go to this target: {health.health_text(each, now)}",
                 "Targets",
                 partial(self.go_to_target, each.name),
             )

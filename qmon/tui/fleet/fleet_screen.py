@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from textual import getters
 
-from qmon.monitor.source import Focus
 from qmon.tui.fleet import health
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.member import Member
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.spans import Line, LinePart, spread_parts
-from qmon.tui.status import Shown
 from qmon.tui.widgets.lines import Lines
 
 
@@ -44,22 +41,8 @@ class FleetScreen(DashboardScreen):
         """Update the ages, and show targets that stopped responding as lost."""
         self.redraw()
 
-    def _draw_frame(self, shown: Shown, now: float) -> None:
-        self.query_one("#header", Lines).show(lambda cells, _: [self._header_line(shown, now, cells)])
-        self._draw_notices(shown, now)
-        self._show_keys("")
-
     def show_summary(self, now: float) -> list[Member]:
         """Draw the summary line. Return the targets, worst first."""
         ranked = health.rank_members(self.app.members.values(), now)
         self.query_one("#summary", Lines).show(lambda cells, _: [health.fleet_summary_line(ranked, now, cells)])
         return ranked
-
-    def _header_line(self, shown: Shown, now: float, cells: int) -> Line:
-        right = [LinePart.from_text("◇ frozen ", "accent")] if shown.frozen else []
-        left = health.counts_line([*self.app.members.values()], now, cells - 10 * len(right))
-        return spread_parts([LinePart(left)], right, cells)
-
-    def required_focus(self) -> Focus:
-        """Return a focus without any part of the current target."""
-        return Focus(away=True)

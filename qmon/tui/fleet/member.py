@@ -13,7 +13,7 @@ from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
-from qmon.tui.past_reader import KnownPast
+from qmon.tui.past_reader import KnownPast, WatchedTarget
 from qmon.tui.status import Freshness, Shown
 
 if TYPE_CHECKING:
@@ -99,6 +99,11 @@ class Member:
         self.totals: dict[str, Figure] = {}
         self.lost_at: float | None = None
         self.reason = ""
+
+    @property
+    def watched(self) -> WatchedTarget:
+        """Where its past is read from."""
+        return WatchedTarget(self.name, self.memory, self.target.known.archive, self.target.runner)
 
     def record_event(self, event: View | SourceState) -> None:
         """Record new figures or a change of phase."""

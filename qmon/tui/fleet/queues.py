@@ -1,4 +1,4 @@
-"""Screen 9: the queues of all targets in one table, worst first. Keys act on the queue under the cursor."""
+"""Screen 8: the queues of all targets in one table, worst first. Keys act on the queue under the cursor."""
 
 from __future__ import annotations
 

@@ -43,6 +43,10 @@ class OperationsScreen(OperationsReading):
         kept = operation_rows.sort_operations(found, *self.sorted_by)
         self.grid.show(operation_rows.rows_for(kept), sorted_by=self.sorted_by, empty=self._empty_text())
 
+    @property
+    def _problem(self) -> str:
+        return self.problems.get(self.app.watched_target.name, "")
+
     def _empty_text(self) -> str:
         if self.app.runner is None:
             return "view only: operations are not read"

@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.message import Message
 
 from qmon.model.operation_records import Operation
+from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 
 
 class OperationsRead(Message):
-    """The operations were read, or reading failed with ``problem``."""
+    """The operations of a target were read, or reading failed with ``problem``."""
 
-    def __init__(self, found: tuple[Operation, ...] | None, problem: str) -> None:
+    def __init__(self, target: WatchedTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
         super().__init__()
+        self.target = target
         self.found = found
         self.problem = problem
 
 
 class OperationsReading(DashboardScreen):
-    """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds."""
+    """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds.
+
+    Attributes:
+        problems: why the operations could not be read, by target; empty if they were.
+    """
 
     REREAD_S: ClassVar[float] = 15.0
 
     def __init__(self) -> None:
         super().__init__()
-        # The operations read last; `None` before the first read.
-        self.operations: tuple[Operation, ...] | None = None
-        self._problem = ""
+        self.problems: dict[str, str] = {}
+        # The operations that were read last, by target.
+        self._found: dict[str, tuple[Operation, ...]] = {}
         self._read_at = float("-inf")
-        self._reading_operations = False
+        # The targets that are being read.
+        self._reading: set[str] = set()
+
+    @property
+    def targets(self) -> Sequence[WatchedTarget]:
+        """The targets whose operations are read: the one whose screens are shown."""
+        return (self.app.watched_target,)
+
+    @property
+    def operations(self) -> tuple[Operation, ...] | None:
+        """The operations of the first target; ``None`` before the first read."""
+        return self._found.get(self.targets[0].name)
 
     def on_screen_resume(self) -> None:
         super().on_screen_resume()
@@ -50,24 +69,28 @@ class OperationsReading(DashboardScreen):
             self.read_operations()
 
     def read_operations(self) -> None:
-        """Read the operations on a thread and show them when they arrive."""
-        if self.app.runner is not None and not self._reading_operations:
-            self._reading_operations = True
-            self.app.runner.ask_operator(
-                lambda operator: operator.read_operations(),
-                lambda found, problem: self.post_message(OperationsRead(found, problem)),
-            )
+        """Read the operations of each target on a thread and show them when they arrive."""
+        for target in self.targets:
+            if target.runner is not None and target.name not in self._reading:
+                self._reading.add(target.name)
+                target.runner.ask_operator(
+                    lambda operator: operator.read_operations(), partial(self._post_operations, target)
+                )
+
+    def _post_operations(self, target: WatchedTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
+        self.post_message(OperationsRead(target, found, problem))
 
     def on_operations_read(self, message: OperationsRead) -> None:
         """Show the operations. If reading failed, keep the old ones and show the reason."""
-        self._reading_operations = False
+        target = message.target
+        self._reading.discard(target.name)
         self._read_at = self.app.clock()
-        self._problem = message.problem
+        self.problems[target.name] = message.problem
         if message.found is not None:
-            changed = message.found != self.operations
-            self.operations = message.found
-            if self.app.memory is not None:
-                self.app.memory.record_operations(message.found)
+            changed = message.found != self._found.get(target.name)
+            self._found[target.name] = message.found
+            if target.memory is not None:
+                target.memory.record_operations(message.found)
             if changed:
                 self.operations_changed()
         self.redraw()

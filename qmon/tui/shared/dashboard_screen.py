@@ -63,6 +63,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return self.query_one(Grid)
 
     @property
+    def shows_all_targets(self) -> bool:
+        """True if several targets are watched and this screen shows all of them."""
+        return self.NAME in self.app.FLEET_SCREENS
+
+    @property
     def _main_widget(self) -> Widget:
         """The widget that has the focus unless a filter is being typed."""
         return self.grid
@@ -118,8 +123,19 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self._draw_frame(shown, now)
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
-        self.query_one("#header", Lines).show(lambda cells, _: header_lines(shown, now, cells))
+        header = self.query_one("#header", Lines)
         self._draw_notices(shown, now)
+        if self.shows_all_targets:
+            header.show(lambda cells, _: [self.app.fleet_header(now, cells)])
+            self._show_keys("")
+        else:
+            header.show(lambda cells, _: header_lines(shown, now, cells))
+            self._draw_target_notices(shown, now)
+            self._show_keys(read_only_word(self.app.runner, shown.view))
+        self.draw_ages(shown, now)
+
+    def _draw_target_notices(self, shown: Shown, now: float) -> None:
+        """Draw the pauses of the target, and the step of the tour."""
         paused = pause_lines(shown, now, 80)
         self.set_class(bool(paused), "-paused")
         if paused:
@@ -127,9 +143,6 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if (told := self.app.tour_step) is not None:
             self.add_class("-tour")
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
-        why = read_only_word(self.app.runner, shown.view)
-        self._show_keys(why)
-        self.draw_ages(shown, now)
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
         """Draw the alert and the operations in the background, which are on every screen."""

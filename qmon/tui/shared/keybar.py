@@ -1,4 +1,4 @@
-"""The key line at the bottom: the screens, the current filter, and the keys of this screen."""
+"""The key lines at the bottom: the screens, the current filter, and the keys of this screen."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
-# All screens are named if that leaves this many cells for keys; keys that act are worth more than names of screens.
-# Otherwise only the current screen is named.
+# The screens and the keys share a line if that leaves this many cells for keys. Otherwise the screens have a line of
+# their own.
 _KEY_CELLS = 66
+# Narrower terminals have one line and name only the current screen.
+_TWO_LINES_FROM = 100
 
 
 def key_name(binding: Binding) -> str:
@@ -33,7 +35,7 @@ def keybar_lines(
     off_word: str = "",
     entries: Sequence[ScreenEntry] = ENTRIES,
 ) -> list[Line]:
-    """Return the key line.
+    """Return the key lines: one, or two if the names of the screens need a line of their own.
 
     Narrow lines drop the last keys first, but never help, palette and quit.
 
@@ -41,19 +43,16 @@ def keybar_lines(
         bindings: the keys, in order.
         current: the name of the screen.
         filter_text: the current filter, or empty.
-        cells: the width of the line.
+        cells: the width of the lines.
         off: the reasons why keys are disabled, by binding id; these keys are dimmed.
         off_word: one word for all of these reasons.
         entries: the screens that exist.
     """
     off = off or {}
-    places: list[Span] = []
-    names_fit = sum(text_width(f" {entry.digit} {entry.title}") for entry in entries) + _KEY_CELLS <= cells
-    for entry in entries:
-        is_here = entry.name == current
-        title = entry.title if is_here or names_fit else ""
-        places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
-    parts = [LinePart(tuple(places), 0)]
+    named_cells = sum(text_width(f" {entry.digit} {entry.title}") for entry in entries)
+    fits_one_line = named_cells + _KEY_CELLS <= cells
+    screens = _screen_spans(entries, current, named=fits_one_line or cells >= _TWO_LINES_FROM)
+    parts: list[LinePart] = []
     if filter_text:
         parts.append(
             LinePart(
@@ -76,11 +75,27 @@ def keybar_lines(
         parts.append(LinePart(spans, 0 if binding.id in _ALWAYS else rank))
         if off_word and acting and binding is acting[-1]:
             parts.append(LinePart.from_text(f"({off_word})", "faint", rank))
-    return [fit_parts(parts, cells, "  ")]
+    if cells < _TWO_LINES_FROM or fits_one_line:
+        return [fit_parts([LinePart(screens), *parts], cells, "  ")]
+    keys_line = fit_parts([LinePart(((" ", "text"), *part.spans), part.rank) for part in parts], cells, " ")
+    return [fit_parts([LinePart(screens)], cells), keys_line]
+
+
+def _screen_spans(entries: Iterable[ScreenEntry], current: str, *, named: bool) -> Line:
+    """Return the digits of the screens, with the titles of all or only the current one."""
+    spans: list[Span] = []
+    for entry in entries:
+        is_here = entry.name == current
+        title = entry.title if is_here or named else ""
+        spans += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
+    return tuple(spans)
 
 
 class KeyLine(Lines):
-    """The key line as a widget: click a key to press it."""
+    """The key lines as a widget: click a key or a screen to press it."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, most=2)
 
     def show_keys(
         self,
@@ -92,20 +107,16 @@ class KeyLine(Lines):
         entries: Sequence[ScreenEntry] = ENTRIES,
     ) -> None:
         """Show these keys. The arguments are those of ``keybar_lines``."""
-        self._clickable_keys = [(f" {entry.digit} ", entry.digit) for entry in entries]
-        self._clickable_keys += [
-            (f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show
-        ]
+        self._clickable_keys = {f" {entry.digit} ": entry.digit for entry in entries}
+        self._clickable_keys |= {f"{key_name(b)} ": b.key.partition(",")[0] for b in bindings if b.show}
         self.show(lambda cells, _: keybar_lines(bindings, current, filter_text, cells, off, off_word, entries))
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse."""
-        line, after = self.plain_lines[0] if self.plain_lines else "", 0
-        for words, key in self._clickable_keys:
-            at = line.find(words, after)
-            if at >= 0:
-                after = at + len(words)
-                start = text_width(line[:at])
-                if start <= event.x < start + text_width(words):
+        """Press the key under the mouse: a name follows its key."""
+        before, left = "", event.x
+        for text, _ in self._lines[event.y] if event.y < len(self._lines) else ():
+            if left < text_width(text):
+                if key := self._clickable_keys.get(text) or self._clickable_keys.get(before):
                     self.app.simulate_key(key)
-                    return
+                return
+            before, left = text, left - text_width(text)

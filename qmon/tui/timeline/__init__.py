@@ -1,1 +1,1 @@
-"""Screen 7: the event log of all queues."""
+"""Screen 7: the event log of all queues and targets."""

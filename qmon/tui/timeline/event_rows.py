@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
-from typing import Final
+from typing import Final, NamedTuple
 
 from qmon.model.figure import Severity
 from qmon.model.verdicts.flow_verdicts import PAUSED
@@ -45,6 +45,22 @@ COLUMNS: Final = (
     ),
 )
 
+# With several targets.
+FLEET_COLUMNS: Final = (
+    COLUMNS[0],
+    GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="target of the event"),
+    *COLUMNS[1:],
+)
+
+
+class TargetEvent(NamedTuple):
+    """An event of a target. ``key`` identifies it among the events of all targets."""
+
+    key: str
+    target: str
+    event: TimelineEvent
+
+
 # Symbol and tone of events of severity fine. Verdicts and alerts have those of their severity.
 _KINDS: Final = {
     EventKind.OPERATION: ("◆", "strong"),
@@ -52,21 +68,25 @@ _KINDS: Final = {
 }
 
 
-def event_row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
-    """Return the row of an event. Events of another day than ``now`` show the date."""
+def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool) -> GridRow:
+    """Return the row of an event. Events of another day than ``now`` show the date.
+
+    ``with_target``: with a cell for the target, for ``FLEET_COLUMNS``.
+    """
+    event = found.event
+    when = (_time_text(event.at, zone, now), "text")
     symbol, tone = _symbol_and_tone(event)
     fine = event.severity is Severity.FINE
-    return GridRow(
-        event.key,
-        (
-            (time_text(event.at, zone, now), "text"),
-            (event.kind.value, "muted"),
-            (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
-            (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
-            (_event_text(event), "muted" if fine else "text"),
-        ),
-        id=event.queue,
+    cells = (
+        (event.kind.value, "muted"),
+        (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
+        (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
+        (_event_text(event), "muted" if fine else "text"),
     )
+    if not with_target:
+        return GridRow(found.key, (when, *cells), id=event.queue)
+    id = f"{found.target}/{event.queue}" if event.queue else found.target
+    return GridRow(found.key, (when, (clean(found.target), "muted"), *cells), id=id)
 
 
 def _event_text(event: TimelineEvent) -> str:
@@ -83,14 +103,16 @@ def _symbol_and_tone(event: TimelineEvent) -> tuple[str, str]:
     return SYMBOLS[event.severity], TONES[event.severity]
 
 
-def time_text(at: float, zone: tzinfo, now: float) -> str:
+def _time_text(at: float, zone: tzinfo, now: float) -> str:
     """Return ``03:12:04``, or ``11-17 03:12`` for another day."""
     then = datetime.fromtimestamp(at, zone)
     today = then.date() == datetime.fromtimestamp(now, zone).date()
     return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
 
 
-def searchable_text(event: TimelineEvent) -> str:
+def searchable_text(found: TargetEvent, *, with_target: bool) -> str:
     """Return the text that the filter searches."""
+    event = found.event
     queues = " ".join((event.queue, *event.others))
-    return f"{event.kind} {queues} {event.about} {event.what} {event.words}"
+    words = f"{event.kind} {queues} {event.about} {event.what} {event.words}"
+    return f"{found.target} {words}" if with_target else words

@@ -1,55 +1,58 @@
-"""Reads events from recordings on a thread of its own, some hundred at a time."""
+"""Reads events from the recordings of all targets on a thread of its own, some hundred at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from math import inf
 from threading import Thread
 from typing import Final
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
+from qmon.tui.past_reader import WatchedTarget
 
 _EVENTS_PER_READ: Final = 200
+
+# The name of a target, and an event of it.
+RecordedEvent = tuple[str, TimelineEvent]
 
 
 class EventsRead(Message):
     """More events were read, older than the previous ones. ``whole``: there are no others."""
 
-    def __init__(self, events: tuple[TimelineEvent, ...], *, whole: bool) -> None:
+    def __init__(self, events: Sequence[RecordedEvent], *, whole: bool) -> None:
         super().__init__()
         self.events = events
         self.whole = whole
 
 
 class EventsReader:
-    """Reads the events of an archive before a moment. Use it on the screen's thread only."""
+    """Reads the events that the targets have recorded, newest first, without those that are still in memory.
 
-    def __init__(self, archive: RecordingArchive, before_at: float, receiver: MessagePump) -> None:
+    Use it on the screen's thread only.
+    """
+
+    def __init__(self, targets: Sequence[WatchedTarget], receiver: MessagePump) -> None:
         # True once all events were read.
         self.is_complete = False
         self.is_reading = False
-        self._stopped = False
-        self._events = recorded_events(archive, before_at, lambda: self._stopped)
+        self._events = merge(*map(_events_before_memory, targets), key=lambda found: -found[1].at)
         self._receiver = receiver
 
     def read_more(self) -> None:
         """Read more events, unless a read is running. Posts ``EventsRead``."""
-        if self.is_reading or self.is_complete or self._stopped:
+        if self.is_reading or self.is_complete:
             return
         self.is_reading = True
 
         def run() -> None:
-            found: list[TimelineEvent] = []
-            whole = True
-            for events in self._events:
-                found += events
-                if len(found) >= _EVENTS_PER_READ:
-                    whole = False
-                    break
-            self._receiver.post_message(EventsRead(tuple(found), whole=whole))
+            found = list(islice(self._events, _EVENTS_PER_READ))
+            self._receiver.post_message(EventsRead(found, whole=len(found) < _EVENTS_PER_READ))
 
         Thread(target=run, name="qmon-events", daemon=True).start()
 
@@ -57,6 +60,10 @@ class EventsReader:
         """Record that a read has finished. Call it when ``EventsRead`` arrives."""
         self.is_reading, self.is_complete = False, message.whole
 
-    def stop(self) -> None:
-        """Stop reading."""
-        self._stopped = True
+
+def _events_before_memory(target: WatchedTarget) -> Iterator[RecordedEvent]:
+    if target.archive is not None:
+        before_at = target.memory.oldest_event_at if target.memory is not None else inf
+        for events in recorded_events(target.archive, before_at):
+            for event in events:
+                yield target.name, event

@@ -1,9 +1,11 @@
-"""Screen 7: the event log of all queues, newest first. Enter shows the history around an event."""
+"""Screen 7: the events of all queues and targets, newest first. Enter shows the history around an event."""
 
 from __future__ import annotations
 
-from datetime import tzinfo
-from math import inf
+from collections.abc import Sequence
+from datetime import date, datetime, tzinfo
+from functools import partial
+from itertools import chain
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,9 +15,10 @@ from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
 from qmon.tui.history.time_text import day_clock_text
 from qmon.tui.operations.reading_screen import OperationsReading
+from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.timeline import event_rows
+from qmon.tui.timeline.event_rows import COLUMNS, FLEET_COLUMNS, TargetEvent, event_row, searchable_text
 from qmon.tui.timeline.reader import EventsRead, EventsReader
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -24,7 +27,7 @@ from qmon.tui.widgets.lines import Lines
 
 
 class TimelineScreen(OperationsReading):
-    """Verdicts that started and ended, operations, connections and alerts.
+    """Verdicts that started and ended, operations, connections and alerts of all targets.
 
     Events come from memory, older ones from recordings.
     """
@@ -34,18 +37,27 @@ class TimelineScreen(OperationsReading):
 
     def __init__(self) -> None:
         super().__init__()
-        known, memory = self.app.known_past, self.app.memory
-        self._zone: tzinfo = zone_info(known.archive.zone if known.archive is not None else local_zone())
-        self._recorded: tuple[TimelineEvent, ...] = ()
-        self._reader: EventsReader | None = None
-        if known.archive is not None:
-            self._reader = EventsReader(known.archive, memory.oldest_event_at if memory is not None else inf, self)
-        self._events: dict[str, TimelineEvent] = {}
-        self._rows: dict[str, tuple[TimelineEvent, GridRow]] = {}
+        archives = [target.archive for target in self.targets if target.archive is not None]
+        one_zone = not self.shows_all_targets and archives
+        self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
+        self._reader = EventsReader(self.targets, self) if archives else None
+        # By target: the recorded events that were read; all events as they were last; and these joined.
+        self._recorded: dict[str, list[TimelineEvent]] = {}
+        self._given: dict[str, Sequence[TimelineEvent]] = {}
+        self._joined: dict[str, list[TargetEvent]] = {}
+        # The events of all targets by their key, newest first.
+        self._events: dict[str, TargetEvent] = {}
+        self._rows: dict[str, tuple[TargetEvent, GridRow]] = {}
+        # What the rows were made of: events, filter, day, and the text if there are none.
+        self._drawn: tuple[dict[str, TargetEvent], str, date, str] = {}, "", date.min, ""
+
+    @property
+    def targets(self) -> Sequence[WatchedTarget]:
+        return self.app.watched_targets
 
     def compose_body(self) -> ComposeResult:
         yield Lines(id="timeline-heading")
-        yield Grid(event_rows.COLUMNS, id="timeline")
+        yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
 
     def on_screen_resume(self) -> None:
         """Read the first part of the recordings, once."""
@@ -57,30 +69,58 @@ class TimelineScreen(OperationsReading):
         """Show older events below the others."""
         if self._reader is not None:
             self._reader.finish_read(message)
-        self._recorded += message.events
+        for target, event in message.events:
+            self._recorded.setdefault(target, []).append(event)
+        self._collect_events()
+        self.redraw()
+
+    def tick(self) -> None:
+        """Show new events, also of targets whose figures do not change ``shown``."""
+        self._read_if_old()
         self.redraw()
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        memory = self.app.memory
-        found = join_related_events((*(memory.events() if memory is not None else ()), *self._recorded))
-        self._events = {event.key: event for event in found}
-        newest_at = found[0].at if found else 0.0
-        today = memory.ends_at if memory is not None else newest_at
-        kept = filter_items(tuple(self._events.values()), self.filter_text, event_rows.searchable_text)
-        made = {event.key: self._reuse_or_build_row(event, today) for event in kept}
-        self._rows = made
-        self.grid.show([row for _, row in made.values()], empty=self._empty_text())
+        if not shown.frozen or not self._events:
+            self._collect_events()
+        newest_at = next((found.event.at for found in self._events.values()), 0.0)
+        today = next((target.memory.ends_at for target in self.targets if target.memory is not None), newest_at)
+        day, empty = datetime.fromtimestamp(today, self._zone).date(), self._empty_text()
+        drawn = (self._events, self.filter_text, day, empty)
+        before, self._drawn = self._drawn, drawn
+        if before[0] is self._events and before[1:] == drawn[1:]:
+            return
+        if before[2] != day:
+            self._rows = {}
+        kept = filter_items(
+            self._events.values(), self.filter_text, partial(searchable_text, with_target=self.shows_all_targets)
+        )
+        self._rows = {found.key: self._reuse_or_build_row(found, today) for found in kept}
+        self.grid.show([row for _, row in self._rows.values()], empty=empty)
 
-    def _reuse_or_build_row(self, event: TimelineEvent, today: float) -> tuple[TimelineEvent, GridRow]:
+    def _collect_events(self) -> None:
+        """Collect the events of all targets, if there are new ones."""
+        given = {target.name: self._target_events(target) for target in self.targets}
+        changed = [name for name, events in given.items() if events != self._given.get(name)]
+        for name in changed:
+            self._joined[name] = [
+                TargetEvent(f"{name} {event.key}", name, event) for event in join_related_events(given[name])
+            ]
+        if changed:
+            self._given = given
+            found = sorted(chain.from_iterable(self._joined[name] for name in given), key=lambda each: -each.event.at)
+            self._events = {each.key: each for each in found}
+
+    def _target_events(self, target: WatchedTarget) -> Sequence[TimelineEvent]:
+        """Return all known events of a target, newest first."""
+        events = target.memory.events() if target.memory is not None else ()
+        return sorted((*events, *self._recorded.get(target.name, ())), key=lambda event: -event.at)
+
+    def _reuse_or_build_row(self, found: TargetEvent, today: float) -> tuple[TargetEvent, GridRow]:
         """Return the previous row if the event is the same, otherwise a new one."""
-        before = self._rows.get(event.key)
-        if (
-            before is not None
-            and before[0] == event
-            and before[1].cells[0][0] == event_rows.time_text(event.at, self._zone, today)
-        ):
+        before = self._rows.get(found.key)
+        if before is not None and before[0] == found:
             return before
-        return event, event_rows.event_row(event, self._zone, today)
+        return found, event_row(found, self._zone, today, with_target=self.shows_all_targets)
 
     def _empty_text(self) -> str:
         if self._events:
@@ -92,17 +132,23 @@ class TimelineScreen(OperationsReading):
         """Draw the title, with the number of events and the time of the oldest."""
         count = len(self.grid.row_keys)
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"
-        oldest = min((event.at for event in self._events.values()), default=None)
         parts = [of]
         if self._reader is not None and not self._reader.is_complete:
             parts.append("reading" if self._reader.is_reading else "G reads older events")
-        elif self.app.memory is not None and self._reader is None:
-            parts.append(f"since {day_clock_text(self.app.memory.oldest_event_at, self._zone)}")
-        elif oldest is not None:
-            parts.append(f"since {day_clock_text(oldest, self._zone)}")
-        if self._problem:
-            parts.append(f"operations cannot be read: {clean(self._problem)}")
+        elif (since_at := self._complete_since()) is not None:
+            parts.append(f"since {day_clock_text(since_at, self._zone)}")
+        parts += [
+            f"operations{f' of {clean(name)}' if self.shows_all_targets else ''} cannot be read: {clean(problem)}"
+            for name, problem in self.problems.items()
+            if problem
+        ]
         self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
+
+    def _complete_since(self) -> float | None:
+        """Return the moment since which no event is missing: of recordings, the oldest event."""
+        if self._reader is None:
+            return max((each.memory.oldest_event_at for each in self.targets if each.memory is not None), default=None)
+        return min((found.event.at for found in self._events.values()), default=None)
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
@@ -113,6 +159,7 @@ class TimelineScreen(OperationsReading):
 
     @on(Grid.Opened)
     async def _opened(self, message: Grid.Opened) -> None:
-        event = self._events.get(message.key)
-        if event is not None:
-            await self.app.go_to_moment(event.queue, event.at)
+        found = self._events.get(message.key)
+        if found is not None:
+            self.app.select_target(found.target)
+            await self.app.go_to_moment(found.event.queue, found.event.at)
