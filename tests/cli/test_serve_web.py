@@ -379,15 +379,15 @@ def daemon(said: Path) -> Iterator[int]:
             child.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["term", "kill"])
-async def test_viewers_end_with_the_daemon(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+async def test_viewers_end_with_the_daemon(name: str, tmp_path: Path) -> None:
     said = tmp_path / "said"
     with daemon(said) as server:
         url = said.read_text().split("dashboard at ")[1].split()[0]
         async with ClientSession(url) as session, viewing(session, "/ws/127.0.0.1%2Fnothing") as socket:
             await drawn(socket, "nothing")
             (pid,) = children(server)
-            os.kill(server, number)
+            os.kill(server, getattr(signal, name))
             await closed(socket)
         await until(lambda: not is_running(pid))
 

@@ -45,6 +45,9 @@ def test_the_dashboard_is_drawn_and_takes_keys(guarded: bool, users: Path, tmp_p
                 wait_until(
                     lambda: page.value("document.activeElement.className") == "xterm-helper-textarea", what="focus"
                 )
+                page.value("navigator.clipboard.writeText = async text => { window.copied = text }; 1")
+                page.press("y")
+                wait_until(lambda: page.value("window.copied") in {layout.queue for layout in layouts}, what="a copy")
                 page.press("?")
                 wait_until(lambda: page.value("1") and b"esc closes" in page.received, 30, what="the help")
                 wait_until(lambda: page.picture() != overview, what="another picture")
