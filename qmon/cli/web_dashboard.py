@@ -1,6 +1,6 @@
 """The dashboard in a browser: a page with a terminal, and a process of qmon for each viewer.
 
-Each viewer's process reads the daemon's polls like ``qmon connect http://…`` does, from a server on a loopback address
+Each process reads the daemon's polls like ``qmon connect http://…`` does, from a server on a loopback address
 that accepts only a password made for it. The page's script and style sheet are those of the library textual-serve, and
 the page speaks its protocol. The library's server is not used: it has no passwords, no TLS and no limits, and it starts
 programs through a shell.
@@ -16,13 +16,13 @@ import os
 import struct
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from qmon import files
-from qmon.cli.web_page import HEADERS, dashboard_page, page_files, target_list
+from qmon.cli.web_page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
 from qmon.errors import BadInput
 from qmon.metrics.access import generate_login
 from qmon.metrics.connections import Client
@@ -47,12 +47,9 @@ MAX_VIEWERS: Final = 8
 # Maximum bytes of a message from a browser. Only pasted text is longer than a few bytes.
 MAX_MESSAGE_BYTES: Final = 16 * 1024
 
-# The process must keep up with keys and mouse movements, which take about 1 kB/s.
-_INPUT_BYTES_PER_S: Final = 5_000
+# Maximum input of a viewer. Mouse movements take about 4 kB/s.
+_INPUT_BYTES_PER_S: Final = 20_000
 
-# Maximum size of a terminal, in cells. A larger one would cost memory and time.
-_MAX_SIZE: Final = {"width": 500, "height": 200}
-_INVALID: Final = (ArithmeticError, LookupError, TypeError, ValueError)
 _HEARTBEAT_S: Final = 15.0
 _CLOSE_S: Final = 1.0
 _SHUTDOWN_S: Final = 0.1
@@ -111,7 +108,7 @@ class WebDashboard:
             return Response(200, *self._files[request.path], more_headers=HEADERS)
         path = f"/view/{quote(self._targets[0])}" if request.path == "/" and len(self._targets) == 1 else request.path
         name = unquote(path.removeprefix("/view/"))
-        if request.query:  # the script would take orders from it
+        if request.query:  # the page's script has parameters such as ping=URL
             return Response(404, b"this address takes no parameters\n", more_headers=HEADERS)
         if path == "/":
             body = target_list(self._targets)
@@ -184,10 +181,7 @@ class WebDashboard:
 
     async def _start_process(self, name: str, query: str) -> Process:
         """Start a viewer's process. Of the request, only two numbers reach it: the size of the terminal."""
-        try:
-            size = terminal_size(dict(parse_qsl(query)))
-        except _INVALID:
-            size = {}
+        size = terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
         environment = {
             key: value
             for key, value in environment_without_secrets(os.environ).items()
@@ -205,8 +199,8 @@ class WebDashboard:
                 "QMON_PASSWORD": self._password,
                 "TEXTUAL_DRIVER": "qmon.tui.web_driver:WebDriver",
                 "TEXTUAL_COLOR_SYSTEM": "truecolor",
-                "COLUMNS": str(size.get("width", 80)),
-                "ROWS": str(size.get("height", 24)),
+                "COLUMNS": str(size["width"]),
+                "ROWS": str(size["height"]),
             },
             start_new_session=True,  # so Ctrl-C reaches only the daemon
         )
@@ -231,11 +225,13 @@ async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
     stdin = cast(asyncio.StreamWriter, process.stdin)
     with contextlib.suppress(OSError):  # the process has ended, or takes nothing
         async for message in socket:
-            if message.type is WSMsgType.TEXT and (packet := packet_for(message.data)):
+            if message.type is not WSMsgType.TEXT:  # the page sends nothing else
+                break
+            if packet := packet_for(message.data):
                 stdin.write(packet)
                 async with asyncio.timeout(WRITE_S):
                     await stdin.drain()
-                await asyncio.sleep(len(packet) / _INPUT_BYTES_PER_S)
+            await asyncio.sleep((len(message.data) + 1) / _INPUT_BYTES_PER_S)
 
 
 async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
@@ -255,27 +251,3 @@ async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
             if words := (await stderr.read(2**16))[-_ERROR_BYTES:].decode("utf-8", "replace").strip():
                 _LOG.warning("a viewer has ended: %s", words)
     await socket.close()
-
-
-def packet_for(message: str) -> bytes:
-    """Return the packet of Textual's web driver for a message of the page. Empty if it is not needed or not valid."""
-    try:
-        kind, *values = json.loads(message)
-        if kind == "stdin":
-            return _packet(b"D", values[0].encode("utf-8", "replace"))
-        if kind == "resize":
-            return _packet(b"M", json.dumps({"type": "resize"} | terminal_size(values[0])).encode())
-        if kind in ("focus", "blur"):
-            return _packet(b"M", json.dumps({"type": kind}).encode())
-    except (*_INVALID, AttributeError, RecursionError):
-        _LOG.debug("an invalid message from a browser was ignored")
-    return b""
-
-
-def terminal_size(values: Mapping[str, Any]) -> dict[str, int]:
-    """Return ``width`` and ``height`` in cells, within the limits. Raises one of ``_INVALID``."""
-    return {side: min(most, max(1, int(values[side]))) for side, most in _MAX_SIZE.items()}
-
-
-def _packet(kind: bytes, payload: bytes) -> bytes:
-    return struct.pack(">cI", kind, len(payload)) + payload

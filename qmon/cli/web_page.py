@@ -1,13 +1,23 @@
-"""The page of ``qmon serve --web``: the terminal of the library textual-serve, and nothing from other sites."""
+"""The page of ``qmon serve --web``, and the messages of its script.
+
+The page contains the terminal of the library textual-serve, and nothing from other sites.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import struct
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
+# Maximum size of a terminal, in cells. A larger one would cost memory and time.
+_MAX_SIZE: Final = {"width": 500, "height": 200}
+_INVALID: Final = (ArithmeticError, LookupError, TypeError, ValueError)
+
+# Response headers of the page and its files.
 HEADERS: Final = {
     # The script sets inline styles. Fonts, scripts and connections of other sites are not needed.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src "
@@ -63,3 +73,30 @@ def target_list(targets: Sequence[str]) -> bytes:
     """Return the page with a link to each target."""
     links = (f'<li><a href="/view/{quote(each, safe="")}">{escape(each)}</a></li>' for each in targets)
     return f"{_HEAD}<style>{_STYLE}</style></head><body><ul>{''.join(links)}</ul></body></html>\n".encode()
+
+
+def packet_for(message: str) -> bytes:
+    """Return the packet of Textual's web driver for a message of the page. Empty if it is not needed or not valid."""
+    try:
+        kind, *values = json.loads(message)
+        if kind == "stdin":
+            return _packet(b"D", values[0].encode("utf-8", "replace"))
+        if kind == "resize" and (size := terminal_size(values[0])):
+            return _packet(b"M", json.dumps({"type": "resize"} | size).encode())
+        if kind in ("focus", "blur"):
+            return _packet(b"M", json.dumps({"type": kind}).encode())
+    except (*_INVALID, AttributeError, RecursionError):
+        pass
+    return b""
+
+
+def terminal_size(values: Mapping[str, Any]) -> dict[str, int]:
+    """Return ``width`` and ``height`` in cells, within the limits. Empty if they are not numbers."""
+    try:
+        return {side: min(most, max(1, int(values[side]))) for side, most in _MAX_SIZE.items()}
+    except _INVALID:
+        return {}
+
+
+def _packet(kind: bytes, payload: bytes) -> bytes:
+    return struct.pack(">cI", kind, len(payload)) + payload

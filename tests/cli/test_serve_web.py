@@ -20,7 +20,8 @@ import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 
 from qmon.cli import web_dashboard
-from qmon.cli.web_dashboard import MAX_MESSAGE_BYTES, WebDashboard, packet_for
+from qmon.cli.web_dashboard import MAX_MESSAGE_BYTES, WebDashboard
+from qmon.cli.web_page import packet_for
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
 from qmon.metrics.guarded_server import Guard
@@ -356,6 +357,11 @@ async def test_a_viewer_ends_when_the_browser_leaves_sends_too_much_or_the_serve
                 await socket.send_str(json.dumps(["stdin", "x" * MAX_MESSAGE_BYTES]))
                 assert await closed(socket) == 1009
             await until(lambda: not is_running(flooded))
+            async with viewing(session) as socket:
+                await drawn(socket, "shop")
+                await socket.send_bytes(b"x")
+                await closed(socket)
+            await until(lambda: server._viewers == 0)
             async with viewing(session) as socket:
                 await drawn(socket, "shop")
                 (last,) = children()
