@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +21,18 @@ def is_served(target: str) -> bool:
     return target.strip().lower().startswith(("http://", "https://"))
 
 
-def show_served(url: str, path: Path | None, ca: Path | None) -> int:
+def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: bool = False) -> int:
     """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
 
     Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
-    screen opens and retries.
+    screen opens and retries. ``in_browser``: the screen is shown by ``qmon serve --web`` on this machine; preferences
+    last until it ends.
     """
     from qmon import log
     from qmon.cli.alerting_setup import alerting_for
     from qmon.cli.dashboard_past import target_past
     from qmon.config.config_file import read_config
-    from qmon.config.preferences import read_preferences
+    from qmon.config.preferences import Preferences, read_preferences
     from qmon.monitor.state.target_history import TargetHistory
     from qmon.redact import build_redactor
     from qmon.stream.serve_address import parse_address
@@ -49,8 +51,9 @@ def show_served(url: str, path: Path | None, ca: Path | None) -> int:
             dark=config.settings.theme != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
             known=target_past(source.target, config, None),
-            served=address.place,
-            preferences=read_preferences(),
+            served=socket.gethostname() if in_browser else address.place,
+            preferences=Preferences() if in_browser else read_preferences(),
+            in_browser=in_browser,
         )
     finally:
         source.close()

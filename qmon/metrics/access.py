@@ -183,6 +183,14 @@ def _is_hash(text: str) -> bool:
     return True
 
 
+def generate_login(name: str) -> tuple[Users, str]:
+    """Return users with one name, and its random password, for programs that qmon starts."""
+    password = secrets.token_urlsafe(32)  # 43 characters; bcrypt takes 72
+    users = Users({name: bcrypt.hashpw(password.encode(), bcrypt.gensalt(_MIN_COST))})
+    users.verify_password((name.encode(), password.encode()))  # now wrong passwords of others cannot delay it
+    return users, password
+
+
 def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
     """Return a TLS context for a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
     _read_option_file(certificate, "--certificate")

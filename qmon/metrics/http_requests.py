@@ -1,14 +1,20 @@
-"""Reads one HTTP request and checks that its Host and Origin belong to this server."""
+"""Reads one HTTP request, checks that its Host and Origin belong to this server, and writes the answer."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
+from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Final
 
+from qmon.stream.sending import CLOCK_HEADER
+
+_TEXT: Final = "text/plain; charset=utf-8"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]/@\s]+))(?::\d{1,5})?")
 _ONCE: Final = frozenset({"host", "origin", "authorization"})
@@ -66,13 +72,14 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def check_origin(request: Request, local: str, allowed: Collection[str]) -> None:
+def check_origin(request: Request, local: str, allowed: Collection[str], *, allows_links: bool = False) -> None:
     """Refuse browsers sent here by another site, including under a name that resolves to us (DNS rebinding).
 
     Args:
         request: the request.
         local: our address that the client connected to.
         allowed: further host names and addresses, in lower case.
+        allows_links: whether a link on a page of another site may open a page here, in a tab of its own.
 
     Raises ``Refused``.
     """
@@ -84,7 +91,9 @@ def check_origin(request: Request, local: str, allowed: Collection[str]) -> None
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
         raise Refused(403, "pages of other sites are not allowed to read this")
-    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+    fetch = [request.headers.get(f"sec-fetch-{name}", "none") for name in ("site", "mode", "dest")]
+    is_link = allows_links and fetch[1:] == ["navigate", "document"]
+    if fetch[0] not in ("none", "same-origin") and not is_link:
         raise Refused(403, "pages of other sites are not allowed to read this")
 
 
@@ -97,3 +106,44 @@ def _is_own_name(name: str, local: str) -> bool:
     except ValueError:
         return False
     return asked == ours or (asked.is_loopback and ours.is_loopback)
+
+
+class Response:
+    """An answer. ``body``: ``None`` if it follows until the connection is closed.
+
+    ``clock``: include the clock by which polls are timed.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        body: bytes | None,
+        content_type: str = _TEXT,
+        *,
+        clock: bool = False,
+        more_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._body = body
+        headers = {
+            "Server": "qmon",
+            "Date": formatdate(usegmt=True),
+            "Connection": "close",
+            "Content-Type": content_type,
+            "X-Content-Type-Options": "nosniff",
+            **(more_headers or {}),
+        }
+        if body is not None:
+            headers["Content-Length"] = str(len(body))
+        if status == 401:
+            headers["WWW-Authenticate"] = 'Basic realm="qmon", charset="UTF-8"'
+        if status == 405:
+            headers["Allow"] = "GET, HEAD"
+        if clock:
+            headers[CLOCK_HEADER] = repr(time.monotonic())
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {headers[name]}" for name in headers)]
+        self._head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
+
+    def bytes_for(self, request: Request | None) -> bytes:
+        """Return the bytes to send. A HEAD request gets no body."""
+        bare = self._body is None or (request is not None and request.method == "HEAD")
+        return self._head if bare else self._head + (self._body or b"")

@@ -48,6 +48,7 @@ _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _QUIT_CONFIRM_S: Final = 3.0
+_BROWSER_REASON: Final = "not available in a browser; use qmon connect"
 _NO_RULES: Final = "no alert is configured for this target; add [[alert]] to qmon.toml"
 
 
@@ -83,6 +84,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         first_queue: the queue whose screen opens first; empty for the overview.
         candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
         unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
+        can_write_files: whether the operator may save files here and suspend the program.
         failure_text: what to tell the operator after the app itself has failed and the screen is gone.
     """
 
@@ -127,6 +129,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.fixed_reason = f"not possible with data from qmon serve at {clean(served)}" if served else ""
         self.candidate_tables: frozenset[TableName] = frozenset()
         self.unwritable_reason = "only a dashboard that polls the database itself can write qmon.toml"
+        self.can_write_files = True
         self.failure_text = ""
         self.clock = clock
         self.selected: str | None = None
@@ -315,6 +318,17 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if self.known_past.go is not None:
             self.known_past.go(at)
         await self.switch_mode("history")
+
+    @property
+    def file_reasons(self) -> dict[str, str]:
+        """The reasons why keys that use the files or the terminal of this machine are disabled, by binding id."""
+        return {} if self.can_write_files else dict.fromkeys(("save", "suspend"), _BROWSER_REASON)
+
+    def action_suspend_process(self) -> None:
+        if (why := self.file_reasons.get("suspend")) is not None:
+            self.notify_briefly(why)
+        else:
+            super().action_suspend_process()
 
     def action_faster(self) -> None:
         """Poll at the next shorter interval, if there is one."""

@@ -21,15 +21,15 @@ from textual.drivers import linux_driver
 from textual.message import Message
 
 
-def _lenient_decoder(encoding: str) -> Any:
+def lenient_decoder(encoding: str) -> Any:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
 # Textual always decodes strictly: one non-ASCII key of a terminal set to Latin-1 would end the app.
-vars(linux_driver)["getincrementaldecoder"] = _lenient_decoder
+vars(linux_driver)["getincrementaldecoder"] = lenient_decoder
 
 
-class _LenientParser(XTermParser):
+class LenientParser(XTermParser):
     """Textual's parser, but sequences that it cannot parse are dropped. Textual would end the app."""
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -49,7 +49,7 @@ class _LenientParser(XTermParser):
             self._awaiting = next(self._gen)
 
 
-vars(linux_driver)["XTermParser"] = _LenientParser
+vars(linux_driver)["XTermParser"] = LenientParser
 
 
 def _stop_process() -> None:

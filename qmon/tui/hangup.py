@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
+from collections.abc import Callable
 from threading import Event, Thread, main_thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -26,12 +28,17 @@ class Hangup:
     If the app or one of its threads hangs, the process is ended. A thread may hang when the terminal is lost while
     Textual starts to read it.
 
+    Args:
+        app: the app to end.
+        is_alive: whether the terminal still exists; by default it is asked.
+
     Attributes:
         code: the exit code to use; 0 if nothing has happened.
     """
 
-    def __init__(self, app: App[None]) -> None:
+    def __init__(self, app: App[None], is_alive: Callable[[], bool] | None = None) -> None:
         self.code = 0
+        self._is_alive = is_alive or is_terminal_alive
         self._app = app
         self._app_ended = Event()
         self._terminal_gone = Event()
@@ -62,10 +69,10 @@ class Hangup:
         while not self._terminal_gone.wait(_CHECK_EVERY_S):
             if self._app_ended.is_set():
                 return
-            if not _is_terminal_alive():
+            if not self._is_alive():
                 self.code = _EXIT_CODES[HANGUP]
                 break
-        if not _is_terminal_alive():
+        if not self._is_alive():
             _detach_terminal()
         self._app.exit(return_code=self.code)
         if self._app_ended.wait(_PATIENCE_S):
@@ -74,9 +81,16 @@ class Hangup:
         os._exit(self.code)
 
 
-def _is_terminal_alive() -> bool:
+def is_terminal_alive() -> bool:
     """Ask the terminal itself: a closed one answers with an error."""
     return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
+
+
+def is_input_open() -> bool:
+    """Return whether the program that writes our standard input through a pipe is still there."""
+    poll = select.poll()
+    poll.register(0, select.POLLHUP)
+    return not any(found & select.POLLHUP for _, found in poll.poll(0))
 
 
 def _detach_terminal() -> None:

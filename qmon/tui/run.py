@@ -49,6 +49,7 @@ def run(
     followed: FollowedConfig | None = None,
     preferences: Preferences | None = None,
     first_queue: str = "",
+    in_browser: bool = False,
 ) -> int:
     """Show the events of ``source`` until the user quits, or for ``for_s`` seconds. Return the exit code.
 
@@ -58,13 +59,15 @@ def run(
     take the queued notices.
 
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which is
-    reloaded and written from the screen. The screen of ``first_queue`` opens first, if given. The other
-    arguments are those of ``QmonApp``.
+    reloaded and written from the screen. The screen of ``first_queue`` opens first, if given. ``in_browser``: there is
+    no terminal, because the program that writes our standard input shows the screen in a browser. Nothing is written to
+    files then. The other arguments are those of ``QmonApp``.
 
     Raises:
         BadInput: there is no terminal.
     """
-    _prepare_terminal()
+    if not in_browser:
+        _prepare_terminal()
     app = _app_for(source, followed)(
         source,
         fold,
@@ -82,6 +85,7 @@ def run(
         preferences=preferences,
     )
     app.first_queue = first_queue
+    app.can_write_files = not in_browser
     return _run_app(app, [source], lambda: [runner], alerting)
 
 
@@ -114,11 +118,11 @@ def _run_app(
     alerting: Alerting | FleetAlerting | None,
 ) -> int:
     """Run the app, then close its runners, alerting and sources. Return the exit code."""
-    from qmon.tui.hangup import Hangup
+    from qmon.tui.hangup import Hangup, is_input_open, is_terminal_alive
     from qmon.tui.sanitize import clean
 
     try:
-        with Hangup(app) as hangup:
+        with Hangup(app, is_terminal_alive if app.can_write_files else is_input_open) as hangup:
             app.run()
         if app.failure_text:
             print(f"qmon: {clean(app.failure_text)}", file=sys.stderr)

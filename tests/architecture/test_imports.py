@@ -45,7 +45,7 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
         "config": ("import http",),
         "operate": ("import textual",),
         "recording": ("import qmon.tui", "import pyspark", "import prometheus_client"),
-        "pipeline": ("import qmon.tui",),
+        "pipeline": ("import qmon.tui", "import aiohttp"),
         "tui": ("import qmon.recording",),
         "unheard_of": (),
     }
@@ -66,7 +66,7 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     said = " ".join(done.stdout.split())
     assert done.returncode == 1, said
-    assert "Contracts: 0 kept, 9 broken." in said
+    assert "Contracts: 0 kept, 10 broken." in said
     assert "No cycles are allowed in qmon. " in said
     for name, imports in forbidden.items():
         if name == "tui":  # allowed by itself; what it makes with recording is a circle

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from tests.pipeline.browser import Browser, browser
+from tests.browser import Browser, browser
 from tests.pipeline.weeks import DAY_S, shop
 
 # A Monday.

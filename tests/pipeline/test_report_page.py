@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.pipeline.report.html import report_page
-from tests.pipeline.browser import FOUND, NAMES, browser
+from tests.browser import FOUND, NAMES, browser
 from tests.pipeline.pages import Page, hostile_facts
 
 PHONE = 390

@@ -12,8 +12,9 @@ from prometheus_client.registry import CollectorRegistry
 
 from qmon import bundled
 from qmon.errors import BadInput
+from qmon.metrics.guarded_server import parse_listen_address
 from qmon.metrics.metric_list import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
-from qmon.metrics.metrics_server import ReadingsCollector, parse_listen_address
+from qmon.metrics.metrics_server import ReadingsCollector
 from qmon.metrics.target_readings import TargetReadings
 from qmon.metrics.textfile import TextFileWriter
 from qmon.model.figure import Severity, Verdict

@@ -21,6 +21,7 @@ from qmon.system import install_command
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
+    from qmon.cli.web_dashboard import WebDashboard
     from qmon.metrics.otlp import OtlpSender
     from qmon.metrics.target_readings import TargetReadings
     from qmon.monitor.source import Event
@@ -78,14 +79,17 @@ def _check_options(
     certificate: Path | None,
     key: Path | None,
     allow_host: list[str] | None,
+    web: str | None,
 ) -> list[str]:
     """Return the allowed hosts in normal form. Raises ``BadInput`` for invalid hosts and conflicting options."""
     if (certificate is None) != (key is None):
         raise BadInput("--certificate and --key need each other: give both")
     if record is None and (keep is not None or max_size is not None):
         raise BadInput("--keep and --max-size need --record")
-    if elsewhere and listen is None and (users is not None or certificate is not None or allow_host):
-        raise BadInput("--users, --certificate, --key and --allow-host need --listen if --textfile or --otlp is given")
+    if elsewhere and listen is web is None and (users is not None or certificate is not None or allow_host):
+        raise BadInput(
+            "--users, --certificate, --key and --allow-host need --listen or --web if --textfile or --otlp is given"
+        )
     return [_normalize_host(name) for name in allow_host or ()]
 
 
@@ -107,6 +111,12 @@ def serve(
             metavar="ADDRESS",
             show_default=_LISTEN,
             help="Address and port to serve on.",
+        ),
+    ] = None,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            "--web", metavar="ADDRESS", help="Also show the dashboard in browsers, at this address and port. View only."
         ),
     ] = None,
     textfile: Annotated[
@@ -154,12 +164,16 @@ def serve(
     from qmon.cli.commands.record import report_endings, retention_task
     from qmon.cli.target_session import choose_polled_targets
     from qmon.metrics.access import read_users, tls_context
+    from qmon.metrics.guarded_server import Guard
     from qmon.metrics.metrics_server import MetricsServer
     from qmon.metrics.target_readings import TargetReadings
     from qmon.recording.write.retention import parse_size
 
     config = options.config_path(context)
-    hosts = _check_options(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)
+    hosts = _check_options(
+        listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host, web
+    )
+    dashboard_class = _load_web_dashboard() if web is not None else None
     tls = tls_context(certificate, key) if certificate is not None and key is not None else None
     allowed = read_users(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
@@ -168,12 +182,16 @@ def serve(
         names = [each.target.name for each in known]
         readings = {name: TargetReadings(name, on_view=partial(told, name)) for name in names}
         serving = listen is not None or not (textfile or otlp)
-        places, streams = [], _streams_for(known, every) if serving else {}
+        places, streams = [], _streams_for(known, every) if serving or web else {}
         if serving:
             sent = [*streams.values()]
             server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, sent, hosts)
             closed.callback(server.close)
             places.append(f"serving {server.url}")
+        if web is not None and dashboard_class is not None:
+            page = dashboard_class(web, Guard(allowed, tls, hosts), [*streams.values()], config)
+            closed.callback(page.close)
+            places.append(f"dashboard at {page.url}")
         places += _start_senders(closed, textfile, otlp, [*readings.values()], every)
         tidy = retention_task(record, keep, most) if record else None
         report_endings(_poll_targets(known, readings, streams, every, ", ".join(places), record, tidy))
@@ -193,6 +211,13 @@ def _start_senders(
         closed.callback(_load_sender()(otlp, readings, every).close)
         places.append("sending by OTLP")
     return places
+
+
+def _load_web_dashboard() -> type[WebDashboard]:
+    """Return the class of the dashboard for browsers. Raises ``BadInput`` if the extra is not installed."""
+    from qmon.cli.web_dashboard import WebDashboard
+
+    return WebDashboard
 
 
 def _load_sender() -> type[OtlpSender]:

@@ -259,7 +259,8 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             if choice is not None:
                 await choice.do()
 
-        actions = palette.action_items(self.active_bindings.values(), self.disabled_reasons(), self.app.run_action)
+        off = self.disabled_reasons() | self.app.file_reasons
+        actions = palette.action_items(self.active_bindings.values(), off, self.app.run_action)
 
         async def explain(topic: str) -> None:
             from qmon.tui.shared.help import Help
@@ -295,6 +296,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Ask for a file and save the table or the screen."""
         from qmon.tui.shared import saving
 
+        if (why := self.app.file_reasons.get("save")) is not None:
+            self.app.notify_briefly(why)
+            return
         view = self.app.shown.view
         saving.ask_and_save(self.app, self.NAME, self.shown_table(), view.sampled_at if view is not None else None)
 

@@ -6,6 +6,7 @@ port and no package is needed.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -37,12 +38,18 @@ _LONG_S: Final = 240.0
 
 @dataclass
 class Browser:
-    """One page. ``asked``: the addresses that it has asked for since it was opened, its own among them."""
+    """One page.
+
+    ``asked``: the addresses that it has asked for since it was opened, its own among them. ``received``: what its
+    WebSockets have received. ``problems``: errors that the console shows.
+    """
 
     reads: int
     writes: int
     session: str = ""
     asked: list[str] = field(default_factory=list)
+    received: bytes = b""
+    problems: list[str] = field(default_factory=list)
     _number: int = 0
     _loaded: int = 0
     _rest: bytes = b""
@@ -51,9 +58,13 @@ class Browser:
         """Show a file as a screen of so many pixels would, as a phone where they are few, until it is loaded."""
         size = {"width": width, "height": 844, "deviceScaleFactor": 2, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.open_url(path.as_uri())
+
+    def open_url(self, url: str) -> None:
+        """Open a page and wait until it is loaded."""
         self.asked.clear()
         before = self._loaded
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=url)
         while self._loaded == before:
             self._take()
 
@@ -62,6 +73,14 @@ class Browser:
         told = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """Type a character."""
+        self.call("Input.dispatchKeyEvent", type="char", text=key)
+
+    def picture(self) -> bytes:
+        """What is on the screen, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot")["data"])
 
     def call(self, method: str, **values: object) -> dict[str, Any]:
         """Ask the browser and wait for its answer; what it tells meanwhile is kept."""
@@ -87,6 +106,12 @@ class Browser:
         told: dict[str, Any] = json.loads(text)
         if told.get("method") == "Network.requestWillBeSent":
             self.asked.append(told["params"]["request"]["url"])
+        elif told.get("method") == "Network.webSocketFrameReceived":
+            self.received += base64.b64decode(told["params"]["response"]["payloadData"])
+        elif told.get("method") == "Runtime.exceptionThrown":
+            self.problems.append(str(told["params"]["exceptionDetails"])[:1500])
+        elif told.get("method") == "Log.entryAdded" and told["params"]["entry"]["level"] == "error":
+            self.problems.append(told["params"]["entry"]["text"])
         self._loaded += told.get("method") == "Page.loadEventFired"
         return told
 
@@ -111,7 +136,7 @@ def browser(folder: Path) -> Iterator[Browser]:
         found = Browser(reads, writes)
         target = found.call("Target.createTarget", url="about:blank")["targetId"]
         found.session = found.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Network", "Runtime"):
+        for domain in ("Page", "Network", "Runtime", "Log"):
             found.call(f"{domain}.enable")
         yield found
     finally:

@@ -1,0 +1,253 @@
+"""The dashboard in a browser: a page with a terminal, and a process of qmon for each viewer.
+
+Each process reads the daemon's polls like ``qmon connect http://…`` does, from a server on a loopback address
+that accepts only a password made for it. The page's script and style sheet are those of the library textual-serve, and
+the page speaks its protocol. The library's server is not used: it has no passwords, no TLS and no limits, and it starts
+programs through a shell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import struct
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl, quote, unquote
+
+from qmon import files
+from qmon.cli.web_page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
+from qmon.errors import BadInput
+from qmon.metrics.access import generate_login
+from qmon.metrics.connections import Client
+from qmon.metrics.guarded_server import WRITE_S, Guard, GuardedServer
+from qmon.metrics.http_requests import Request, Response
+from qmon.metrics.metrics_server import MetricsServer
+from qmon.redact import environment_without_secrets
+from qmon.stream.sending import PollStream
+from qmon.system import install_command, require_posix
+
+try:
+    import textual_serve  # noqa: F401
+    from aiohttp import WSMsgType, web
+except ModuleNotFoundError:
+    raise BadInput(f"--web needs a web server: {install_command('web')}") from None
+
+_LOG: Final = logging.getLogger(__name__)
+
+# Maximum viewers. Each one is a process.
+MAX_VIEWERS: Final = 8
+
+# Maximum bytes of a message from a browser. Only pasted text is longer than a few bytes.
+MAX_MESSAGE_BYTES: Final = 16 * 1024
+
+# Maximum input of a viewer. Mouse movements take about 4 kB/s.
+_INPUT_BYTES_PER_S: Final = 20_000
+
+_HEARTBEAT_S: Final = 15.0
+_CLOSE_S: Final = 1.0
+_SHUTDOWN_S: Final = 0.1
+_UPGRADE_HEADERS: Final = ("host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version")
+_ERROR_BYTES: Final = 2_000
+_USER: Final = "viewer"
+_LIMIT: Final = f"{MAX_VIEWERS} browsers are already connected, which is the limit; close one and try again\n".encode()
+
+
+class WebDashboard:
+    """Serves the dashboard of each stream's target until closed. Raises ``BadInput`` if the port is taken.
+
+    Args:
+        listen: address and port. Other than loopback addresses only with users and TLS.
+        guard: who may open the page.
+        streams: the polls of the targets.
+        config: the configuration file for redaction, alerts and colours; ``None`` for the user's.
+
+    Attributes:
+        url: the address of the page.
+    """
+
+    def __init__(self, listen: str, guard: Guard, streams: Sequence[PollStream], config: Path | None) -> None:
+        require_posix("--web")
+        users, self._password = generate_login(_USER)
+        self._config = str(files.path_from(config)) if config is not None else ""
+        self._targets = [stream.target for stream in streams]
+        self._files = page_files()
+        self._viewers = 0
+        self._source = MetricsServer("127.0.0.1:0", [], users, streams=streams)
+        try:
+            self._server = GuardedServer("--web", listen, guard, self._answer, allows_links=True)
+        except BadInput:
+            self._source.close()
+            raise
+        self.url = f"{self._server.url}/"
+
+    def close(self) -> None:
+        """Close all connections and end the viewers' processes."""
+        self._server.close()
+        self._source.close()
+
+    async def _answer(self, request: Request, client: Client) -> None:
+        name = unquote(request.path.removeprefix("/ws/"))
+        if request.path.startswith("/ws/") and name in self._targets:
+            response = self._refuse_socket(request)
+            if response is None:
+                await self._serve_viewer(name, request, client)
+                return
+        else:
+            response = self._page(request)
+        await client.send_all(response.bytes_for(request), WRITE_S)
+
+    def _page(self, request: Request) -> Response:
+        if request.path in self._files:
+            return Response(200, *self._files[request.path], more_headers=HEADERS)
+        path = f"/view/{quote(self._targets[0])}" if request.path == "/" and len(self._targets) == 1 else request.path
+        name = unquote(path.removeprefix("/view/"))
+        if request.query:  # the page's script has parameters such as ping=URL
+            return Response(404, b"this address takes no parameters\n", more_headers=HEADERS)
+        if path == "/":
+            body = target_list(self._targets)
+        elif not path.startswith("/view/") or name not in self._targets:
+            return Response(404, b"there is no such page\n", more_headers=HEADERS)
+        elif self._viewers >= MAX_VIEWERS:
+            return Response(503, _LIMIT, more_headers=HEADERS)
+        else:
+            body = dashboard_page(name)
+        return Response(200, body, "text/html; charset=utf-8", more_headers=HEADERS)
+
+    def _refuse_socket(self, request: Request) -> Response | None:
+        """Return the answer to a request that gets no viewer, or ``None``."""
+        if request.method != "GET" or request.headers.get("upgrade", "").lower() != "websocket":
+            return Response(400, b"this address is for WebSockets\n")
+        if "origin" not in request.headers:  # every browser sends it; its value was checked
+            return Response(403, b"the header Origin is missing\n")
+        return Response(503, _LIMIT) if self._viewers >= MAX_VIEWERS else None
+
+    async def _serve_viewer(self, name: str, request: Request, client: Client) -> None:
+        """Hand the connection to aiohttp until the browser leaves, the viewer ends, or this task is cancelled."""
+        started, finished = asyncio.Event(), asyncio.Event()
+
+        async def handle(upgrade: web.BaseRequest) -> web.WebSocketResponse:
+            started.set()
+            socket = web.WebSocketResponse(
+                timeout=_CLOSE_S, heartbeat=_HEARTBEAT_S, max_msg_size=MAX_MESSAGE_BYTES, compress=False
+            )
+            try:
+                await socket.prepare(upgrade)
+                await self._run_viewer(name, request.query, socket)
+            finally:
+                finished.set()
+            return socket
+
+        async def end() -> None:
+            await server.shutdown(_SHUTDOWN_S)
+            if started.is_set():
+                await finished.wait()
+
+        self._viewers += 1
+        client.is_kept = True
+        server = web.Server(handle, access_log=None)
+        try:
+            protocol, transport = server(), client.writer.transport
+            transport.set_protocol(protocol)
+            protocol.connection_made(transport)
+            protocol.data_received(_head_for(request))
+            async with asyncio.timeout(_CLOSE_S):  # it never starts if aiohttp refuses the request
+                await started.wait()
+            await finished.wait()
+        finally:
+            await _complete(end())
+            self._viewers -= 1
+        raise EOFError  # the stream of the listener no longer belongs to this connection, which is dropped
+
+    async def _run_viewer(self, name: str, query: str, socket: web.WebSocketResponse) -> None:
+        """Run a viewer's process until it ends or the browser leaves."""
+        process = await self._start_process(name, query)
+        output = asyncio.create_task(_send_output(process, socket))
+        try:
+            await _take_input(process, socket)
+        finally:
+            if process.returncode is None:
+                process.kill()  # it has nothing to save
+            with contextlib.suppress(TimeoutError):  # the browser does not read
+                async with asyncio.timeout(_CLOSE_S * 2):
+                    await asyncio.gather(output, return_exceptions=True)
+            await process.communicate()
+
+    async def _start_process(self, name: str, query: str) -> Process:
+        """Start a viewer's process. Of the request, only two numbers reach it: the size of the terminal."""
+        size = terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
+        environment = {
+            key: value
+            for key, value in environment_without_secrets(os.environ).items()
+            if not key.startswith("TEXTUAL") and key != "LINES"
+        }
+        place = self._source.url.removeprefix("http://").removesuffix("/metrics")
+        url = f"http://{_USER}@{place}/{quote(name, safe='')}"
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-B", "-m", "qmon.cli.web_viewer", url, self._config),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment
+            | {
+                "QMON_PASSWORD": self._password,
+                "TEXTUAL_DRIVER": "qmon.tui.web_driver:WebDriver",
+                "TEXTUAL_COLOR_SYSTEM": "truecolor",
+                "COLUMNS": str(size["width"]),
+                "ROWS": str(size["height"]),
+            },
+            start_new_session=True,  # so Ctrl-C reaches only the daemon
+        )
+
+
+def _head_for(request: Request) -> bytes:
+    """Return what aiohttp needs of a checked request to upgrade it."""
+    lines = ["GET / HTTP/1.1", *(f"{name}: {request.headers.get(name, '')}" for name in _UPGRADE_HEADERS)]
+    return "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
+
+
+async def _complete(work: Coroutine[Any, Any, None]) -> None:
+    """Run this to its end, also if the current task is cancelled in the meantime."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+
+
+async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
+    """Pass keys and sizes from the browser to the process, until the browser leaves."""
+    stdin = cast(asyncio.StreamWriter, process.stdin)
+    with contextlib.suppress(OSError):  # the process has ended, or takes nothing
+        async for message in socket:
+            if message.type is not WSMsgType.TEXT:  # the page sends nothing else
+                break
+            if packet := packet_for(message.data):
+                stdin.write(packet)
+                async with asyncio.timeout(WRITE_S):
+                    await stdin.drain()
+            await asyncio.sleep((len(message.data) + 1) / _INPUT_BYTES_PER_S)
+
+
+async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
+    """Send what the process draws, then close the socket. Other packets, such as files and links, are left out."""
+    stdout, stderr = cast(asyncio.StreamReader, process.stdout), cast(asyncio.StreamReader, process.stderr)
+    with contextlib.suppress(OSError, EOFError):  # one of them has left
+        await stdout.readuntil(b"__GANGLION__\n")
+        while True:
+            kind, size = struct.unpack(">cI", await stdout.readexactly(5))
+            payload = await stdout.readexactly(size)
+            if kind == b"D":
+                await socket.send_bytes(payload)
+            elif kind == b"M" and json.loads(payload).get("type") == "exit":
+                break
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSE_S):
+            if words := (await stderr.read(2**16))[-_ERROR_BYTES:].decode("utf-8", "replace").strip():
+                _LOG.warning("a viewer has ended: %s", words)
+    await socket.close()

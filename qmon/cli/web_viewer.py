@@ -1,0 +1,34 @@
+"""The process of one viewer of ``qmon serve --web``: the dashboard, drawn for a browser.
+
+It has no database password, writes no log, and cannot write to files.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import Final
+
+from qmon.errors import QmonError
+
+# A browser that sends events faster than the process handles them makes it larger.
+_MAX_MEMORY: Final = 2**30
+
+
+def main(url: str, config: str) -> int:
+    """Show what the ``qmon serve`` at ``url`` polls until the viewer quits. Returns the exit code."""
+    from qmon.cli.served_dashboard import show_served
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system refuses to write to files, whatever the screens do
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
+    try:
+        return show_served(url, Path(config) if config else None, in_browser=True)
+    except QmonError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
