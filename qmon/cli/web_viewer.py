@@ -24,7 +24,7 @@ def main(url: str, config: str) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
     try:
-        return show_served(url, Path(config) if config else None, in_browser=True)
+        return show_served(url, Path(config) if config else None, None, in_browser=True)
     except QmonError as problem:
         print(problem, file=sys.stderr)
         return 1
