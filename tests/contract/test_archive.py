@@ -119,7 +119,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
     layout, chance = made(database, design), random.Random(design)
     column, finished = done(layout)
     query(database, WATCHER.format(column=column))
-    arguments = ("design", "archive", database, "orders", "--batch", "7", "--pause-ms", "0")
+    arguments = ("design", "archive", database, "orders", "--batch", "7")
     hammer, archivers = Hammer(database, layout, rollback_share=0.05), list[subprocess.Popen[str]]()
 
     def start() -> None:
@@ -174,7 +174,7 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     layout = filled(database, design, 100, finished=60, taken=15)
     column, finished = done(layout)
     before = query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2")
-    told = call("design", "archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty")
+    told = call("design", "archive", database, "orders", "--batch", "25", "--until-empty")
     assert told.exit_code == 0, told.output
     assert told.stdout.endswith("; nothing is left to archive\n")
     archived, batches = result_of(told.stdout)
@@ -206,7 +206,7 @@ def test_one_killed_in_the_middle_of_a_batch_has_moved_nothing_of_it(database: s
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, number: signal.Signals) -> None:
     filled(database, "batch_fast", 300, finished=300)
-    arguments = program("design", "archive", database, "orders", "--batch", "10", "--pause-ms", "50")
+    arguments = program("design", "archive", database, "orders", "--batch", "10")
     with subprocess.Popen(arguments, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: count(database, "orders_archive_log") >= 20, what="it archives")
         process.send_signal(number)

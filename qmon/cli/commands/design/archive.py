@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
+# Pause between two batches, at least, in seconds. A slow batch makes it longer.
+_LEAST_PAUSE_S: Final = 0.1
 _ENDINGS: Final = {
     "empty": "nothing is left to archive",
     "stopped": "stopped",
@@ -35,12 +37,6 @@ def archive(
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Maximum number of messages per batch.")
     ] = 500,
-    pause_ms: Annotated[
-        int,
-        typer.Option(
-            "--pause-ms", metavar="M", min=0, max=3_600_000, help="Minimum pause between batches, in milliseconds."
-        ),
-    ] = 100,
     until_empty: Annotated[
         bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: keep running.")
     ] = False,
@@ -61,7 +57,7 @@ def archive(
         check_can_archive(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
     meter = Meter(_PIPED_EVERY_S)
-    pace = archive_pace(batch, pause_ms / 1000)
+    pace = archive_pace(batch, _LEAST_PAUSE_S)
     with stop_on_signals(signal.SIGINT, signal.SIGTERM, HANGUP) as (stop, _):
         archiver = Archiver(lambda: engine.connect(known, ARCHIVE_SESSION), engine, layout, pace, stop)
         try:
