@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from qmon.cli.output import print_note
@@ -46,6 +47,22 @@ def _raise_bad_input(words: str) -> None:
     raise BadInput(words)
 
 
+def note_rules_without_target(config: Config, targets: Collection[str]) -> None:
+    """Print a note for each alert that applies to no target, neither to a configured one nor to ``targets``."""
+    from qmon.model.alerts.alert_rules import rules_without_target
+
+    for line in rules_without_target(config.alerts, {*config.targets, *targets}):
+        print_note(f"qmon: {line}")
+
+
+def note_rules_without_queue(config: Config, queues: Mapping[str, Collection[str]]) -> None:
+    """Print a note for each alert that names a queue that does not exist. ``queues``: names by target read."""
+    from qmon.model.alerts.alert_rules import rules_without_queue
+
+    for line in rules_without_queue(config.alerts, queues, config.targets):
+        print_note(f"qmon: {line}")
+
+
 def alerting_for(target: str, config: Config, notifier: Notifier | None = None) -> Alerting | None:
     """Return the alerting of a target, or ``None`` if no rule applies to it."""
     from qmon.model.alerts.alert_rules import rules_for_target
@@ -67,6 +84,7 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 def screen_alerting(target: str, config: Config) -> Alerting | None:
     """Return the alerting of a dashboard. Receivers without a secret here must be notified by another qmon."""
+    note_rules_without_target(config, [target])
     return alerting_for(target, config, _notifier_for([target], config))
 
 
@@ -74,6 +92,7 @@ def fleet_alerting(targets: Sequence[str], config: Config) -> FleetAlerting | No
     """Return the alerting of a dashboard with several targets."""
     from qmon.monitor.alerting import FleetAlerting
 
+    note_rules_without_target(config, targets)
     notifier = _notifier_for(targets, config)
     found = {name: alerting for name in targets if (alerting := alerting_for(name, config, notifier)) is not None}
     return FleetAlerting(found, notifier) if found else None
@@ -92,6 +111,29 @@ def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
     return Notifier(ways) if ways else None
 
 
+class _QueueNames:
+    """The queues of the watched targets. Thread-safe; notes once which alerts name none of them."""
+
+    def __init__(self, config: Config, targets: Sequence[str]) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._missing = set(targets)
+        self._queues: dict[str, Collection[str]] = {}
+
+    def record_event(self, target: str, event: View | SourceState) -> None:
+        """Record the queues of a target's first view."""
+        from qmon.model.view import View
+
+        if target not in self._missing or not isinstance(event, View):
+            return
+        with self._lock:
+            self._missing.discard(target)
+            self._queues[target] = [queue.name for queue in event.queues]
+            if self._missing:
+                return
+        note_rules_without_queue(self._config, self._queues)
+
+
 @contextlib.contextmanager
 def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, View | SourceState], None]]:
     """Run alerting for several targets. Yields a function that takes the target's name and each view or state.
@@ -102,18 +144,24 @@ def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, 
     from qmon.monitor.notify.notifier import Notifier
 
     config, names = known[0].config, [each.target.name for each in known]
+    note_rules_without_target(config, names)
     wanted = [receiver for receiver in config.receivers if any(map(receiver.is_for_target, names))]
     notifier = Notifier(deliveries_for(wanted, _raise_bad_input))
     alerting = {name: found for name in names if (found := alerting_for(name, config, notifier)) is not None}
     if not config.receivers or not alerting:
         if config.receivers:
             print_note("qmon: no notices will be sent: no [[alert]] applies to the watched targets")
-        yield lambda target, event: None
+        yield _QueueNames(config, names).record_event
         return
     notifier.on_failure = lambda words: print_note(f"qmon: {words}")
-    headless = HeadlessAlerting(alerting, notifier)
+    headless, queue_names = HeadlessAlerting(alerting, notifier), _QueueNames(config, names)
+
+    def record_event(target: str, event: View | SourceState) -> None:
+        headless.record_event(target, event)
+        queue_names.record_event(target, event)
+
     try:
-        yield headless.record_event
+        yield record_event
     finally:
         for line in headless.close(_PATIENCE_S):
             print_note(f"qmon: {line}")

@@ -245,3 +245,31 @@ def test_stuck_messages_that_no_index_leads_to_are_never_ok(database: str, quick
         assert checked("shop", "--crit", "stuck>1")[0] == 3
     assert checked("shop", "--crit", "depth>10")[0] == 0, "what was asked is known"
     assert "fine" not in checked("shop", "--crit", "depth>10")[1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "stdout", "stderr"),
+    [
+        ('queue = "jbos"', 3, "the alert 'deep' names this queue, which does not exist; did you mean jobs?", ""),
+        ('target = "sh*"\nqueue = "jbos"', 3, "the alert 'deep' names this queue, which does not exist", ""),
+        ('target = "shpo"', 0, "QMON OK", "the alert 'deep' applies to no target: none is called shpo"),
+        ('target = "crm"\nqueue = "jbos"', 0, "QMON OK", ""),
+    ],
+)
+def test_an_alert_that_can_never_be_raised_is_not_silently_ok(
+    database: str, quick: Path, wrong: str, code: int, stdout: str, stderr: str
+) -> None:
+    made(database, "fifo", "jobs")
+    quick.write_text(
+        f'{QUICK}[target.shop]\nconnect = "{database}"\n[target.crm]\nconnect = "{NOWHERE}"\n'
+        f'[[alert]]\nname = "deep"\nfigure = "ready"\nwarn = 5\n{wrong}\n'
+    )
+    if "target" not in wrong:  # else it may be meant for the other target
+        quick.write_text(quick.read_text().replace("[target.crm]", "[target.shop2]").replace(NOWHERE, database))
+        quick.write_text(quick.read_text().replace("[[alert]]", '[[alert]]\ntarget = "shop"'))
+    done = call("check", "shop")
+    assert done.exit_code == code, done.output
+    assert stdout in done.stdout
+    assert stderr in done.stderr
+    told = call("doctor", "shop").stderr
+    assert "crm" in wrong or "the alert 'deep'" in told

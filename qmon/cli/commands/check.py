@@ -179,12 +179,14 @@ def _check_targets(
     texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
 ) -> list[CheckResult]:
     """Check each target. Raises only errors that affect all targets, or the only one."""
+    from qmon.cli.alerting_setup import note_rules_without_target
     from qmon.cli.several_targets import collect_answers, failure_reason
     from qmon.cli.target_session import choose_targets
     from qmon.model.alerts.target_check import unreadable_result
 
     began = time.monotonic()
     known = choose_targets(texts, path, all_targets=all_targets)
+    note_rules_without_target(known[0].config, [each.target.name for each in known])
     if len(known) == 1:
         return [_check_target(known[0], asked, began)]
     return [
@@ -199,7 +201,7 @@ def _check_target(found: ChosenTarget, asked: _CheckRequest, began: float) -> Ch
     from qmon.model.alerts.target_check import check_target
     from qmon.monitor.one_shot import view_after
 
-    rules = asked.rules or found.config.alerts
+    rules, configured = asked.rules or found.config.alerts, found.config.targets.keys()
     interval_s = found.config.settings.interval_s
     allowed_s = _time_limit(asked.polls, interval_s, asked.timeout)
     target, connection = _log_in(found.target, allowed_s)
@@ -210,10 +212,10 @@ def _check_target(found: ChosenTarget, asked: _CheckRequest, began: float) -> Ch
         polls=asked.polls,
         interval_s=interval_s,
         timeout_s=left_s,
-        undecided=lambda newest: check_target(newest, rules, asked.queues).is_undecided,
+        undecided=lambda newest: check_target(newest, rules, asked.queues, configured).is_undecided,
         first=connection,
     )
-    return check_target(view, rules, asked.queues)
+    return check_target(view, rules, asked.queues, configured)
 
 
 def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration, percent, rate
 from qmon.model.queue_figures import MAIN_FIGURES, RATE, SECONDS, SHARE, QueueFigure
@@ -214,3 +215,34 @@ def value_text(kind: QueueFigure, value: float) -> str:
 def rules_for_target(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule, ...]:
     """Return the rules that apply to a target."""
     return tuple(rule for rule in rules if rule.applies_to_target(target))
+
+
+def rules_without_target(rules: Sequence[AlertRule], targets: Collection[str]) -> Iterator[str]:
+    """Yield one line per rule that applies to none of these targets."""
+    for rule in rules:
+        if not any(map(rule.applies_to_target, targets)):
+            yield (
+                f"the alert {rule.name!r} applies to no target: none is called "
+                f"{' or '.join(rule.targets)}{suggest_nearest(rule.targets[0], targets)}"
+            )
+
+
+def rules_without_queue(
+    rules: Sequence[AlertRule], queues: Mapping[str, Collection[str]], targets: Collection[str]
+) -> Iterator[str]:
+    """Yield one line per queue pattern of a rule that matches no queue.
+
+    Args:
+        rules: the rules of the configuration.
+        queues: names of the queues of each target that was read.
+        targets: names of all targets. A rule is left out if it may apply to one that was not read.
+    """
+    for rule in rules:
+        applied = set(filter(rule.applies_to_target, {*targets, *queues}))
+        if not applied or not applied <= queues.keys():
+            continue
+        known = {queue for target in applied for queue in queues[target]}
+        for pattern in rule.queues:
+            if pattern != ANY_NAME and not any(matches_pattern(pattern, queue) for queue in known):
+                nearest = suggest_nearest(pattern, known)
+                yield f"the alert {rule.name!r} names a queue that does not exist: {pattern}{nearest}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
 from typing import Final
 
 from qmon.model.alerts.alert_rules import (
+    ANY_NAME,
     HIDING_CODES,
     LIMIT_FIGURES,
     AlertRule,
@@ -80,14 +81,17 @@ class CheckResult:
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
 
-def check_target(view: View, rules: Sequence[AlertRule], queue_names: Sequence[str] = ()) -> CheckResult:
+def check_target(
+    view: View, rules: Sequence[AlertRule], queue_names: Sequence[str] = (), targets: Collection[str] = ()
+) -> CheckResult:
     """Return the state of a target after its newest poll.
 
     A queue without a rule is judged by the severity of its verdict. Hold times of rules are ignored, because monitoring
     systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
     unknown, because queues may be missing.
 
-    ``queue_names``: names of the queues to check, empty for all.
+    ``queue_names``: names of the queues to check, empty for all. ``targets``: names of all configured targets; a rule
+    about a missing queue is not reported if it may apply to another one.
     """
     rules = rules_for_target(rules, view.target)
     queues = tuple(q for q in view.queues if not queue_names or q.name in queue_names)
@@ -107,7 +111,8 @@ def check_target(view: View, rules: Sequence[AlertRule], queue_names: Sequence[s
         )
         for rule in rules
         for name in dict.fromkeys(rule.queues)
-        if view.target in rule.targets and not any(matches_pattern(name, each) for each in (*known, *queue_names))
+        if name != ANY_NAME and not any(matches_pattern(name, each) for each in (*known, *queue_names))
+        if view.target in rule.targets or not any(rule.applies_to_target(each) for each in {*targets} - {view.target})
     ]
     if not queues and not broker and not queue_names:
         problems.append(Problem("", CheckState.UNKNOWN, _NO_QUEUE_KNOWN))

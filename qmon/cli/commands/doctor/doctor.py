@@ -37,6 +37,7 @@ def doctor(
     ] = None,
 ) -> None:
     """Check driver, connection, rights and every probe of targets."""
+    from qmon.cli.alerting_setup import note_rules_without_queue, note_rules_without_target
     from qmon.cli.commands.doctor.examination import examine_target
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target
@@ -57,6 +58,9 @@ def doctor(
             return examine_target(at)
 
     found = ask_targets(known, ask)
+    note_rules_without_target(known[0].config, [each.target.name for each in known])
+    queues = {seen.connected.target.name: [c.queue for c in seen.checks if c.queue] for seen in found}
+    note_rules_without_queue(known[0].config, queues)
     if output == "table":
         for number, seen in enumerate(found):
             if number:

@@ -1,0 +1,46 @@
+"""Alerts that can never be raised, because no target or queue has the name that they give."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.model.alerts.alert_rules import AlertRule, rules_without_queue, rules_without_target
+
+TARGETS = ("shop", "crm")
+QUEUES = {"shop": ("jobs", "mails"), "crm": ("payslips",)}
+
+
+def rule(*, target: str = "*", queue: str = "*") -> AlertRule:
+    return AlertRule("deep", "ready", warn=1.0, targets=(target,), queues=(queue,))
+
+
+@pytest.mark.parametrize(("target", "hint"), [("shpo", "did you mean shop?"), ("nowhere*", "there is: crm, shop")])
+def test_a_target_that_nothing_is_called(target: str, hint: str) -> None:
+    (line,) = rules_without_target([rule(target=target)], TARGETS)
+    assert line == f"the alert 'deep' applies to no target: none is called {target}; {hint}"
+
+
+@pytest.mark.parametrize("target", ["shop", "sh*", "*", "?rm"])
+def test_a_target_that_is_there(target: str) -> None:
+    assert [*rules_without_target([rule(target=target)], TARGETS)] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "queue", "lines"),
+    [
+        ("*", "jbos", ["the alert 'deep' names a queue that does not exist: jbos; did you mean jobs?"]),
+        ("shop", "pay*", ["the alert 'deep' names a queue that does not exist: pay*; there is: jobs, mails"]),
+        ("*", "pay*", []),
+        ("*", "*", []),
+        ("shop", "jobs", []),
+        ("shpo", "jbos", []),  # that it has no target is said of it
+    ],
+)
+def test_a_queue_is_missing_if_no_target_of_the_rule_has_it(target: str, queue: str, lines: list[str]) -> None:
+    assert [*rules_without_queue([rule(target=target, queue=queue)], QUEUES, TARGETS)] == lines
+
+
+def test_nothing_is_said_while_a_target_of_the_rule_was_not_read() -> None:
+    read = {"shop": QUEUES["shop"]}
+    assert [*rules_without_queue([rule(queue="payslips")], read, TARGETS)] == []
+    assert len([*rules_without_queue([rule(target="shop", queue="payslips")], read, TARGETS)]) == 1
