@@ -50,8 +50,8 @@ def test_a_rule_for_this_target_that_names_no_queue_of_it_is_not_ok() -> None:
     found = check_target(there, (misspelt,))
     assert [(each.queue, each.state, each.rule) for each in found.problems] == [("ordrs", CheckState.UNKNOWN, "")]
     assert "did you mean orders?" in found.problems[0].words
-    for fine in ({"queues": ("ord*",)}, {"queues": ("orders",)}):
-        assert check_target(there, (replace(misspelt, **fine),)).state is CheckState.OK
+    for fine in ("ord*", "orders"):
+        assert check_target(there, (replace(misspelt, queues=(fine,)),)).state is CheckState.OK
     anywhere = replace(misspelt, targets=("*",))
     assert check_target(there, (anywhere,)).state is CheckState.UNKNOWN
     assert check_target(there, (anywhere,), targets=(there.target,)).state is CheckState.UNKNOWN
