@@ -35,6 +35,11 @@ def path_from(text: str | Path, folder: Path | None = None) -> Path:
     return (working_folder() if folder is None else folder) / path
 
 
+def expand_home(text: str) -> str:
+    """Return a path with a leading ``~`` or ``~name`` replaced. Raises ``BadInput`` if that home folder is unknown."""
+    return str(path_from(text)) if text.startswith("~") else text
+
+
 def working_folder() -> Path:
     """Return the folder that relative paths start from. Raises ``BadInput`` if it was deleted."""
     try:

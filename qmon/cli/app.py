@@ -14,8 +14,9 @@ from typing import Annotated, Any, Final
 
 import typer
 from typer.main import get_group
+from typer.models import TyperPath
 
-from qmon import __version__
+from qmon import __version__, files
 from qmon.cli.console import prepare_streams
 from qmon.cli.guard import GuardedGroup, is_target
 from qmon.cli.guesses import ALIASES, hint_for, rewrite_arguments
@@ -77,12 +78,14 @@ class LazyCommands(GuardedGroup):
         self.commands = get_group(made).commands
         for name, command in self.commands.items():
             _use_plain_metavars(command)
+            _resolve_home_folders(command)
             share_options(command, {"qmon": [option for option in self.params if option.name == "config"]})
             command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]
             command.short_help = first_sentence(command.help or "")
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse the options before the command, with other spellings rewritten."""
+        _resolve_home_folders(self)
         return super().make_context(info_name, rewrite_arguments(args), parent, **extra)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -116,6 +119,22 @@ def _use_plain_metavars(command: Any) -> None:
             parameter.make_metavar = partial(_plain_metavar, parameter.metavar)
     for below in getattr(command, "commands", {}).values():
         _use_plain_metavars(below)
+
+
+def _resolve_home_folders(command: Any) -> None:
+    """Let all path options and arguments of a command accept ``~`` and ``~name``, also in ``--to=~/rec``."""
+    for parameter in command.params:
+        if isinstance(parameter.type, TyperPath) and "convert" not in vars(parameter.type):
+            vars(parameter.type)["convert"] = partial(_convert_path, parameter.type.convert)
+    for below in getattr(command, "commands", {}).values():
+        _resolve_home_folders(below)
+
+
+def _convert_path(convert: Any, value: Any, parameter: Any, ctx: Any) -> Any:
+    try:
+        return convert(files.expand_home(value) if isinstance(value, str) else value, parameter, ctx)
+    except BadInput as problem:
+        raise typer.BadParameter(str(problem), ctx, parameter) from None
 
 
 def _plain_metavar(metavar: str, ctx: Any, *, usage: bool = False) -> str:

@@ -75,6 +75,7 @@ def run(
     Also updates all tables of the affected hours. If the process is killed and restarted, no sample is lost or
     duplicated. Ctrl-C or SIGTERM ends it with exit code 0; the next start finishes an interrupted batch.
     """
+    recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
@@ -177,7 +178,7 @@ def baselines(
     A baseline is the median and usual deviation of each figure of each queue. Minutes within incidents do not count.
     Hours of the week with fewer than four readings have no baseline.
     """
-    stated = _parse_zones(zone or ())
+    stated, recordings = _parse_zones(zone or ()), files.expand_home(recordings)
     with open_lake(context) as source:
         from qmon.pipeline.report.baselines_file import write_baselines
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from qmon import files
 from qmon.cli.shared_options import shared_value
 from qmon.errors import BadInput
 from qmon.system import install_command
@@ -46,7 +47,7 @@ def lake_path(context: typer.Context) -> str:
     found: str | None = shared_value(context, "lake")
     if not found:
         raise typer.BadParameter("missing; name the folder of the lake", context, param_hint="'--lake'")
-    return found
+    return files.expand_home(found)
 
 
 @contextmanager
