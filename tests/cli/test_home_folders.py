@@ -38,10 +38,13 @@ def test_the_home_folder_of_nobody_is_one_usage_error_and_changes_nothing(
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     names, parameter = PATHS[path]
-    given = (
-        [f"{parameter.opts[0]}=~nobody-at-all/x"] if parameter.param_type_name == "option" else ["~nobody-at-all/x"] * 2
-    )
-    done = call(*(given if not names else [*names, "x", *given] if "export" not in names else [*names, *given]))
+    nowhere = "~nobody-at-all/x"
+    if parameter.param_type_name == "option":
+        done = call(*names, f"{parameter.opts[0]}={nowhere}", *([] if names else ["targets"]))
+    else:
+        done = call(
+            *names, *[nowhere for name, each in PATHS.values() if name == names and each.param_type_name == "argument"]
+        )
     assert done.exit_code == 2, done.output
     assert "the home folder of ~nobody-at-all is unknown" in done.stderr
     assert [*(tmp_path / "work").iterdir()] == []
