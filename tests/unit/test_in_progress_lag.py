@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.rates.committed_rows import CommittedWork
+from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.in_progress_lag import InProgressLag
 
 T = TableName("public", "t")
@@ -105,13 +108,33 @@ def test_pops_or_completions_that_a_carried_change_leaves_at_0_are_not_certain()
     lag = InProgressLag()
     updates = CommittedWork(0, 4, 0, exact=True)
     lag.record_work(CommittedWork(0, 0, 0, exact=True), STATE_WHEN_DONE, -5, None, 2.0)
-    assert not lag.may_hide_pops(2.0)
+    assert lag.why_no_pop(2.0, None) is None
     flow = lag.record_work(updates, STATE_WHEN_DONE, 0, None, 4.0)
     assert (flow.popped, flow.completed) == (0, 4)
-    assert lag.may_hide_pops(19.0)
-    assert not lag.may_hide_pops(19.1)
-    assert not lag.may_hide_completions(4.0)
+    assert lag.why_no_pop(19.0, None) is Reason.COUNTERS_STAND_STILL
+    assert lag.why_no_pop(19.1, None) is None
+    assert lag.why_no_completion(4.0) is None
     lag.record_work(CommittedWork(0, 0, 0, exact=True), STATE_WHEN_DONE, 9, None, 6.0)
     flow = lag.record_work(updates, STATE_WHEN_DONE, 0, None, 8.0)
     assert (flow.popped, flow.completed) == (4, 0)
-    assert lag.may_hide_completions(8.0)
+    assert lag.why_no_completion(8.0) is Reason.COUNTERS_STAND_STILL
+
+
+@pytest.mark.parametrize("layout", [DELETED_WHEN_DONE, STATE_WHEN_DONE], ids=["deleted when done", "state when done"])
+def test_rows_deleted_while_the_head_moves_may_have_been_popped(layout: Layout) -> None:
+    deleted = CommittedWork(12, 0, 12, exact=True)
+    lag = InProgressLag()
+    lag.record_work(deleted, layout, 0, None, 2.0)
+    assert lag.why_no_pop(3.0, 1.0) is Reason.DELETES_UNCLEAR
+    assert lag.why_no_pop(3.0, None) is None, "the head stands"
+    assert lag.why_no_pop(3.0, 20.0) is None
+    assert lag.why_no_pop(20.0, 1.0) is None
+    installed = InProgressLag()
+    installed.record_work(deleted, replace(layout, source=LayoutSource.REGISTRY), 0, None, 2.0)
+    assert installed.why_no_pop(3.0, 1.0) is None, "the design is known"
+
+
+def test_completions_that_delete_are_no_pops() -> None:
+    lag = InProgressLag()
+    lag.record_work(CommittedWork(0, 0, 5, exact=True), DELETED_WHEN_DONE, -5, None, 2.0)
+    assert lag.why_no_pop(3.0, 1.0) is None

@@ -88,7 +88,12 @@ def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
         return None
     if state is not None and state.in_progress is None:
         return None
-    return work.updated if state is not None and state.done is not None else work.updated + work.deleted
+    return work.updated + work.deleted if completes_by_delete(layout) else work.updated
+
+
+def completes_by_delete(layout: Layout) -> bool:
+    """Return whether a message with a state is completed by deleting its row."""
+    return layout.state is None or layout.state.done is None
 
 
 def steps_flow(

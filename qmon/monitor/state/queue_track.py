@@ -392,20 +392,22 @@ class QueueTrack:
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
-        def rate(value: float | None, moved: bool) -> Figure:
-            if value == 0 and moved:
-                return Figure.unknown(Reason.COUNTERS_STAND_STILL)
+        def rate(value: float | None, doubt: Reason | None) -> Figure:
+            if value == 0 and doubt is not None:
+                return Figure.unknown(doubt)
             why = failure_for("rates", snapshot, samples.layout.queue)
             return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
 
-        push = rate(rates.pushed if rates else None, self._standing.pushes)
-        pops_hidden = self._standing.pops or self._lag.may_hide_pops(at)
-        pops_lately = self._standing.pops_lately or self._lag.may_hide_pops(at, LATELY_S)
-        completions_hidden = self._standing.pops or self._lag.may_hide_completions(at)
-        pop = _pop_rate(samples, rates, partial(rate, moved=pops_hidden))
+        still = Reason.COUNTERS_STAND_STILL
+        push = rate(rates.pushed if rates else None, still if self._standing.pushes else None)
+        moved_s = None if known.motion is None else known.motion.moved_s
+        no_pop = still if self._standing.pops else self._lag.why_no_pop(at, moved_s)
+        no_pop_lately = still if self._standing.pops_lately else self._lag.why_no_pop(at, moved_s, LATELY_S)
+        no_completion = still if self._standing.pops else self._lag.why_no_completion(at)
+        pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
-        uncounted = Reason.COUNTERS_STAND_STILL in (push.reason, pop.reason)
+        uncounted = not {still, Reason.DELETES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
         apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
         more = {name: now(name, figure) for name, figure in apart.items()}
@@ -420,11 +422,11 @@ class QueueTrack:
             pop_rate=pop.evidence,
             timeout_s=samples.layout.timeout_s,
             failures=failures,
-            recent_pop_rate=rate(recent.popped if recent else None, pops_lately).evidence,
+            recent_pop_rate=rate(recent.popped if recent else None, no_pop_lately).evidence,
             queue=known,
-            completes=rate(recent.completed if recent else None, completions_hidden).evidence.value,
+            completes=rate(recent.completed if recent else None, no_completion).evidence.value,
             target=target,
-            net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
+            net_rate=None if uncounted else rate(rates.net if rates else None, None).evidence.value,
             fill=fill.evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
@@ -433,7 +435,7 @@ class QueueTrack:
             layout=samples.layout,
             samples=samples,
             snapshot=snapshot,
-            pops_unseen=pops_lately or self._broken,
+            pops_unseen=no_pop_lately is not None or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
         rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, scheduled))
@@ -448,7 +450,7 @@ class QueueTrack:
             oldest=oldest,
             push_rate=push,
             pop_rate=sample_figures.pop_figure(samples, pop),
-            complete_rate=_complete_rate(samples, rates, partial(rate, moved=completions_hidden)),
+            complete_rate=_complete_rate(samples, rates, partial(rate, doubt=no_completion)),
             blockers=samples.blocked.blockers if samples.blocked is not None else (),
             gap=gap,
             fill=fill,

@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.rates.committed_rows import CommittedWork
-from qmon.model.rates.flow import Flow, moves_of_state, table_flow
+from qmon.model.rates.flow import Flow, completes_by_delete, moves_of_state, table_flow
+from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 # A session reports its counters within a second while it works, and 10 s after its last work from PostgreSQL 15 on
@@ -26,7 +27,7 @@ class InProgressLag:
     """
 
     def __init__(self) -> None:
-        self._no_pop_at = self._no_completion_at = float("-inf")
+        self._no_pop_at = self._no_completion_at = self._deleted_at = float("-inf")
         self.start_over()
 
     def start_over(self) -> None:
@@ -57,15 +58,30 @@ class InProgressLag:
         if carried and work.updated:
             self._no_pop_at = at if not popped else self._no_pop_at
             self._no_completion_at = at if not flow.completed else self._no_completion_at
+        if layout.source is not LayoutSource.REGISTRY and not popped:
+            completed = max(0, -in_progress_change) if completes_by_delete(layout) else 0
+            self._deleted_at = at if work.deleted > completed else self._deleted_at
         return flow
 
-    def may_hide_pops(self, at: float, within_s: float = RECENT_S) -> bool:
-        """Return whether recent updates count as no pop because of a carried change, which may have another cause."""
-        return at - self._no_pop_at <= within_s
+    def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
+        """Return why a pop rate of 0 may be wrong, ``None`` if it is right.
 
-    def may_hide_completions(self, at: float) -> bool:
+        Recent updates may count as no pop because of a carried change that has another cause. If the head moves,
+        deleted rows may have been popped instead of finished.
+
+        Args:
+            at: server clock, seconds.
+            moved_s: seconds since the head moved; ``None`` if it was not seen to move.
+            within_s: how long ago either may have been.
+        """
+        if at - self._no_pop_at <= within_s:
+            return Reason.COUNTERS_STAND_STILL
+        deleted = at - self._deleted_at <= within_s and moved_s is not None and moved_s <= within_s
+        return Reason.DELETES_UNCLEAR if deleted else None
+
+    def why_no_completion(self, at: float) -> Reason | None:
         """Return the same for completions."""
-        return at - self._no_completion_at <= RECENT_S
+        return Reason.COUNTERS_STAND_STILL if at - self._no_completion_at <= RECENT_S else None
 
 
 class _Carried:
