@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -277,3 +278,25 @@ def test_a_check_of_a_queue_does_not_fail_because_the_registry_is_closed(databas
     query(database, f'GRANT SELECT ON fifo, jobs TO "{role}"')
     told = call("check", url, "--crit", "ready>1000")
     assert (told.exit_code, "CRITICAL" in told.output) == (0, False), told.output
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "id bigserial PRIMARY KEY, status text NOT NULL, created_at timestamptz, payload text",
+        "id bigserial PRIMARY KEY, enqueued_at timestamptz, payload text",
+    ],
+    ids=["states", "no states"],
+)
+def test_a_table_that_may_not_be_read_misses_the_right_and_nothing_else(database: str, role: str, columns: str) -> None:
+    query(database, f"CREATE TABLE mail_queue ({columns})")
+    reader = url_of(database, role)
+    done = call("queues", reader, "--output", "json")
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads(done.stdout)["queues"]
+    assert found["missing"].startswith("the right to read public.mail_queue: GRANT ")
+    assert found["missing"].endswith(f'GRANT SELECT ON "public"."mail_queue" TO "{role}"')
+    assert "qmon queues lists tables that look like queues" in call("status", reader).stderr
+    query(database, f'GRANT SELECT ON mail_queue TO "{role}"')
+    (found,) = json.loads(call("queues", reader, "--output", "json").stdout)["queues"]
+    assert "the right to read" not in (found["missing"] or "")

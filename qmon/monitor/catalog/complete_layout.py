@@ -127,7 +127,7 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
     column, flag = found
     state, why = state_meanings(column, values(column.column_name), layout.design, flag=flag)
     if state is None:
-        raise BadInput(f"{why[0]}: write {example}")
+        raise BadInput(f"{why[0]}: write {example.replace('Status', column.column_name)}")
     reasons.extend(why)
     return replace(layout, state=state)
 

@@ -110,6 +110,7 @@ def discover_queues(
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
+    found = [_with_missing_right(each, catalog, {table.name: table for table in tables}) for each in found]
     names = [finding.layout.queue for finding in found]
     return sorted(
         (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
@@ -130,6 +131,14 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
         else finding
         for finding in found
     ]
+
+
+def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[TableName, TableRow]) -> Candidate:
+    """Return the finding with the GRANT that reading its table needs, if your role may not read it."""
+    name = finding.layout.table
+    if tables[name].readable:
+        return finding
+    return replace(finding, missing=f"the right to read {name}: {catalog.grant_statement(name)}", locked=None)
 
 
 def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
