@@ -50,7 +50,8 @@ DRIVER_SETTINGS: Final = {
 # Version of Azure SQL Database in qmon: its own number, 12, is that of SQL Server 2014.
 AZURE: Final = 100
 
-# The same for a user that has VIEW DATABASE STATE but may not read all sessions: Basic, S0, S1, elastic pools.
+# The same on Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role that views of
+# locks, transactions, connections and counters also need there.
 RESTRICTED: Final = 101
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"

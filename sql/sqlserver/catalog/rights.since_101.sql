@@ -12,10 +12,10 @@ SELECT
         AS nvarchar(400)) AS [grant]
 FROM (
     VALUES
-        (1, N'##MS_ServerStateReader##', IS_SRVROLEMEMBER(N'##MS_ServerStateReader##'), QUOTENAME(SUSER_SNAME()), N'who pushes and pops, and last statements of idle sessions; on this tier VIEW DATABASE STATE is not enough'),
-        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'sees the sessions of others in this database, its waits and row versions, reads per pop, and rates, latches, locks and fragmentation by index'),
+        (1, N'##MS_ServerStateReader##', IS_SRVROLEMEMBER(N'##MS_ServerStateReader##'), QUOTENAME(SUSER_SNAME()), N'who pushes and pops, messages in progress, locks, blocking, row versions, reads per pop, server counters, ending sessions; VIEW DATABASE STATE is not enough here'),
+        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'push and pop rates; latches, locks, page splits and fragmentation by index; waits of this database; plans from Query Store'),
         (3, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'where sequences stand: positions of rings, gaps; which procedures pop; security policies that hide rows'),
         (4, N'SELECT ON sys.sql_expression_dependencies', HAS_PERMS_BY_NAME(N'sys.sql_expression_dependencies', N'OBJECT', 'SELECT'), QUOTENAME(USER_NAME()), N'which procedures pop from a table that qmon has not installed, for their reads per pop'),
-        (5, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends the sessions of others')
+        (5, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends the sessions of others, with the role above')
 ) AS r(place, name, held, whom, gives)
 ORDER BY r.place
