@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from qmon.engines.base import Target
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.context import OperatorContext
@@ -115,6 +116,40 @@ def test_a_requeue_and_a_redrive_are_refused_for_columns_that_they_keep_and_for_
     server.rows["unkept"] = [("Tries", True, "it is masked for this login", "GRANT UNMASK TO [anna]")]
     for prepared in (acts.requeue(LAYOUT, WORKING), acts.redrive(LAYOUT, Choice(), RedriveLimits())):
         assert "(Tries: it is masked for this login); this helps: GRANT UNMASK" in (prepared.plan.refused or "")
+
+
+@pytest.mark.parametrize(
+    ("column", "owner", "choice"),
+    [
+        ("StartedAt", None, WORKING),
+        ("PushedAt", None, Choice(state="dead")),
+        ("Until", OwnerColumn("Until", "lease"), WORKING),
+        ("Beat", OwnerColumn("Beat", "heartbeat"), WORKING),
+        ("Body", None, replace(WORKING, payload="xx")),
+    ],
+)
+def test_columns_that_decide_what_is_requeued_must_not_be_masked(
+    column: str, owner: OwnerColumn | None, choice: Choice
+) -> None:
+    layout = replace(LAYOUT, owner=owner, enqueued_at="PushedAt", error="Why")
+    server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
+    acts = operator(server)
+    plans = [acts.requeue(layout, choice).plan] if choice.state == "in_progress" else []
+    if column in ("PushedAt", "Body"):
+        plans.append(acts.redrive(layout, replace(choice, state="dead"), RedriveLimits()).plan)
+    assert [f"({column}: it is masked for this login)" in (plan.refused or "") for plan in plans] == [True] * len(plans)
+    assert plans
+    assert "action/operate/choose" not in server.asked
+
+
+def test_a_ring_is_not_repaired_by_masked_numbers_or_times() -> None:
+    routines = tuple((verb, TableName("dbo", verb)) for verb in ("fill_hole", "requeue_orphan"))
+    ring = Ring(8, TableName("dbo", "pushed"), TableName("dbo", "popped"))
+    layout = Layout("orders", "ring", TableName("dbo", "Orders"), enqueued_at="At", ring=ring, routines=routines)
+    for column in ("At", ring.message_id):
+        server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
+        assert f"({column}: it is masked for this login)" in (operator(server).repair(layout).plan.refused or "")
+        assert "action/repair/find_hole" not in server.asked
 
 
 def test_each_column_and_each_remedy_is_named_once() -> None:

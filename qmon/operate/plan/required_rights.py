@@ -60,16 +60,21 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
     return f"your role lacks a right; this helps: {'; '.join(helps)}" if helps else None
 
 
-def why_not_keepable(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
+def why_not_keepable(
+    sql: Sql, table: TableName, columns: Collection[str | None], shown: Collection[str | None] = ()
+) -> str | None:
     """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
 
     Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
-    and values encrypted by clients also count. ``masked_only``: only masks count.
+    and values encrypted by clients also count. ``shown``: columns that are only searched or copied by the server; for
+    them, only masks count.
     """
     found = [
         each
         for each in sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
-        if (each.column_name in columns or each.column_name == _PLACE_COLUMN) and (each.masked or not masked_only)
+        if each.column_name in columns
+        or (columns and each.column_name == _PLACE_COLUMN)
+        or (each.masked and each.column_name in shown)
     ]
     if not found:
         return None
