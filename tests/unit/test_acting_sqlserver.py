@@ -10,12 +10,14 @@ import pytest
 from qmon.engines.base import Target
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.errors import BadInput
+from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.context import OperatorContext
+from qmon.operate.message import MessageColumn
 from qmon.operate.operator import Operator
+from qmon.operate.plan.preview import payload_shower
 from tests.replayed import Driver, connection
 
 ENGINE = SqlServer()
@@ -45,6 +47,7 @@ class Server(Driver):
 
     def __init__(self, **rows: Rows) -> None:
         super().__init__()
+        self.texts: dict[str, str] = {}
         self.rows: dict[str, Rows] = {
             "structure": [(name, f"{kind}(8,19,0)", False, False, name == "Id") for name, kind in COLUMNS],
             "keys": [("pk", True, 1, "Id")],
@@ -59,6 +62,7 @@ class Server(Driver):
     def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         name = text.split()[2]
         self.asked.append(name)
+        self.texts[name] = text
         return tuple(queries.load_query("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
 
 
@@ -140,6 +144,31 @@ def test_columns_that_decide_what_is_requeued_must_not_be_masked(
     assert [f"({column}: it is masked for this login)" in (plan.refused or "") for plan in plans] == [True] * len(plans)
     assert plans
     assert "action/operate/choose" not in server.asked
+
+
+def test_a_masked_value_of_a_message_is_not_shown_as_if_it_were_there() -> None:
+    listed: Rows = [(7, name, kind, kind, True, "[anna]") for name, kind in COLUMNS]
+    values: Rows = [(1, 8, "7"), (2, 4, "3"), (3, 8, "2024-05-01"), (4, 4, "2")]
+    server = Server(columns=listed, row=values, times=[(None, None)], unkept=[MASKED])
+    message = operator(server).read_message(LAYOUT, "7")
+    assert message is not None
+    assert message.payload == MessageColumn("Body", "nvarchar", grant=GRANT)
+    assert "[Body]" not in server.texts["action/message/row"]
+    server.rows["unkept"] = [("StartedAt", True, "it is masked for this login", GRANT)]
+    operator(server).read_message(LAYOUT, "7")
+    assert "StartedAt" not in server.texts["action/message/times"]
+    server.rows["unkept"] = [("Id", True, "it is masked for this login", GRANT)]
+    with pytest.raises(PermissionMissing, match="may not read the key") as caught:
+        operator(server).read_message(LAYOUT, "7")
+    assert caught.value.grant == GRANT
+
+
+def test_a_masked_payload_of_a_plan_is_not_shown_as_if_it_were_there() -> None:
+    context = operator(Server(unkept=[MASKED])).context
+    with context.open_sql("plan") as sql:
+        show = payload_shower(context, sql, LAYOUT.table, "Body")
+        assert (show("xxxx"), show(None)) == ("masked for your role", None)
+        assert payload_shower(context, sql, LAYOUT.table, "Note")("xxxx") == "xxxx"
 
 
 def test_a_ring_is_not_repaired_by_masked_numbers_or_times() -> None:

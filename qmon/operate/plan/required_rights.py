@@ -83,6 +83,12 @@ def why_not_keepable(
     return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
 
 
+def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
+    """Return what helps, by column of which the server shows our role other values than it stores."""
+    found = sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
+    return {each.column_name: each.helps for each in found if each.masked}
+
+
 def why_no_record(sql: Sql) -> str | None:
     """Return why our role may neither record operations here nor read them, or ``None`` if it may."""
     found = read_audit_access(sql)
