@@ -171,6 +171,18 @@ def test_a_masked_payload_of_a_plan_is_not_shown_as_if_it_were_there() -> None:
         assert payload_shower(context, sql, LAYOUT.table, "Note")("xxxx") == "xxxx"
 
 
+def test_a_plan_names_masked_columns_that_every_operator_can_read_in_the_trash() -> None:
+    chosen: Rows = [("chosen", 1, "7", "v")]
+    risk = "every operator can read the saved values of {0} of dbo.Orders, which has a mask for them"
+    server = Server(masked=[("Body",), ("Tries",)], choose=chosen)
+    acts = operator(server)
+    assert risk.format("Body, Tries") in acts.purge(LAYOUT, Choice(state="ready")).plan.risks
+    assert risk.format("Tries") in acts.requeue(LAYOUT, WORKING).plan.risks
+    assert risk.format("Tries") in acts.redrive(LAYOUT, Choice(), RedriveLimits()).plan.risks
+    server.rows["masked"] = []
+    assert not [each for each in acts.purge(LAYOUT, Choice(state="ready")).plan.risks if "mask" in each]
+
+
 def test_a_ring_is_not_repaired_by_masked_numbers_or_times() -> None:
     routines = tuple((verb, TableName("dbo", verb)) for verb in ("fill_hole", "requeue_orphan"))
     ring = Ring(8, TableName("dbo", "pushed"), TableName("dbo", "popped"))

@@ -34,6 +34,11 @@ class _UnkeptColumn:
     helps: str
 
 
+@dataclass(frozen=True, slots=True)
+class _MaskedColumn:
+    column_name: str
+
+
 def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
     """Return why nothing can be applied, or ``None`` if it can. Only reads.
 
@@ -87,6 +92,16 @@ def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
     """Return what helps, by column of which the server shows our role other values than it stores."""
     found = sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
     return {each.column_name: each.helps for each in found if each.masked}
+
+
+def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
+    """Return a risk if some of these columns have a mask: the table in qmon's schema that keeps them has none."""
+    name = "action/operate/masked"
+    found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
+    masked = [each.column_name for each in found if each.column_name in columns]
+    if not masked:
+        return ()
+    return (f"every operator can read the saved values of {', '.join(masked)} of {table}, which has a mask for them",)
 
 
 def why_no_record(sql: Sql) -> str | None:
