@@ -91,6 +91,21 @@ def test_another_engine_has_no_such_question() -> None:
     check_state(layout(WORDS), details("varchar"), Catalog(connection(Keeping(False), (18, 0)), Postgres()))
 
 
+class Partitioned(Keeping):
+    """Divides the table by a column."""
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        if "catalog/divided" in text:
+            return ("table_id", "column_name"), [(12, "Made"), (13, "Other")]
+        return super().answer(text)
+
+
+def test_the_facts_of_a_table_have_the_column_that_divides_its_new_indexes() -> None:
+    facts = resolved(Partitioned(True), "varchar", WORDS).facts["orders"]
+    assert facts.divided_by == {"Made"}
+    assert "rates" not in facts.unknown
+
+
 class Masking(Driver):
     """Masks the column ``State``, and shows ``xxxx`` and the first day of a datetime instead of its values."""
 
