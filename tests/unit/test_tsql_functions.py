@@ -42,6 +42,15 @@ def test_no_file_rounds_the_last_moment_of_a_column_up(files: tuple[SqlFile, ...
 
 
 @each_folder(FILES)
+def test_a_session_whose_login_is_under_way_is_not_idle_since_1900(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        text = rendered(file)
+        for used in re.findall(r"DATEDIFF\(\w+, (\w\.last_request_\w+), GETDATE\(\)", text):
+            assert f"CASE WHEN {used} > '19000102' THEN" in text, file.path
+        assert not re.search(r"DATEDIFF\(\w+, CASE WHEN [^)]*last_request_", text), file.path
+
+
+@each_folder(FILES)
 def test_rights_on_a_database_are_asked_for_by_its_quoted_name(files: tuple[SqlFile, ...]) -> None:
     assert {file.path: found for file in files if (found := unquoted(rendered(file)))} == {}
     assert unquoted("SELECT HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'CREATE TABLE')")
