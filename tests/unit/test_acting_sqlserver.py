@@ -259,11 +259,23 @@ def test_the_right_to_see_through_masks_is_asked_for_where_the_version_has_it(
     version: tuple[int, int], masks: bool, scope: str
 ) -> None:
     text = queries.load_query("sqlserver", "action/operate/unkept", version).text
-    assert ("c.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
+    assert ("m.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
     if masks:
-        (line,) = (each for each in text.splitlines() if "c.is_masked" in each)
-        assert "N'UNMASK'" in line
+        (line,) = (each for each in text.splitlines() if "N'UNMASK'" in each)
         assert f"N'{scope}'" in line
+
+
+@pytest.mark.parametrize("name", ["action/operate/unkept", "probe/partial"])
+@pytest.mark.parametrize("version", [(13, 0), (16, 0), (100, 0)])
+def test_a_computed_column_is_masked_if_one_that_it_is_made_of_is(name: str, version: tuple[int, int]) -> None:
+    text = queries.load_query("sqlserver", name, version).text
+    assert "d.definition IS NULL OR CHARINDEX(QUOTENAME(m.name), d.definition) > 0" in text
+    assert text.index("m.is_masked = 1") < text.index("sys.computed_columns") < text.index("N'UNMASK'")
+
+
+def test_types_of_2025_that_cannot_be_compared_are_named_where_they_may_be() -> None:
+    texts = {each: queries.load_query("sqlserver", "action/operate/unkept", (each, 0)).text for each in (13, 17, 100)}
+    assert ["(N'json', N'vector')" in text for text in texts.values()] == [False, True, True]
 
 
 def keyed(kind: str, length: int, *keys: str) -> Server:
