@@ -86,7 +86,12 @@ RIGHTS: list[tuple[object, ...]] = [("anna", 51, True, "")]
 
 
 def requeue(**rows: list[tuple[object, ...]]) -> Plan:
-    more = {"operations_access": [(True, True, False)], "rights": RIGHTS, "hidden_rows": [(True,)], **rows}
+    more: dict[str, list[tuple[object, ...]]] = {
+        "operations_access": [(True, True, False)],
+        "rights": RIGHTS,
+        "hidden_rows": [(True,)],
+        **rows,
+    }
     return operator(Replies(**more)).requeue(LAYOUT, Choice()).plan
 
 
