@@ -154,12 +154,12 @@ class Server:
         ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}{ending}"
         try:
             with self._opened() as connection:
-                execute(connection, _named(ways.create, name))
+                execute(connection, named(ways.create, name))
                 for option in options:
-                    execute(connection, _named(ways.alter, name, option))
+                    execute(connection, named(ways.alter, name, option))
             yield self._place(name)
         finally:
-            self._drop(_named(ways.drop, name))
+            self._drop(named(ways.drop, name))
 
     @contextlib.contextmanager
     def login(self, place: Place) -> Iterator[Login]:
@@ -208,7 +208,7 @@ class Server:
             if name in ROLES:
                 self._drop(self._ways.drop_role.format(name))
             else:
-                self._drop(_named(self._ways.drop, name))
+                self._drop(named(self._ways.drop, name))
                 self._drop(self._ways.drop_login.format(name))
 
     def left(self) -> list[str]:
@@ -234,7 +234,7 @@ class Server:
         _again(lambda: self.run(text), QmonError, _WITHIN_S)
 
 
-def _named(text: str, name: str, *more: str) -> str:
+def named(text: str, name: str, *more: str) -> str:
     """The statement for this name."""
     return text.format(name, *more, bracketed=name.replace("]", "]]"))
 

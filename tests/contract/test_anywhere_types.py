@@ -24,6 +24,21 @@ from tests.contract.anywhere_server import Server
 pytestmark = pytest.mark.once
 
 READY = Choice(state="ready")
+MASKS = (
+    "ALTER TABLE jobs ALTER COLUMN state ADD MASKED WITH (FUNCTION = 'default()')",
+    "ALTER TABLE jobs ADD tail AS RIGHT(payload, 3)",
+)
+WORDS_OF_XML = (
+    "CREATE XML SCHEMA COLLECTION dbo.words AS N'<xsd:schema"
+    ' xmlns:xsd="http://www.w3.org/2001/XMLSchema"><xsd:element name="a" type="xsd:string"/></xsd:schema>\''
+)
+PARTITIONED = (
+    "CREATE PARTITION FUNCTION by_day (date) AS RANGE RIGHT FOR VALUES ('2026-01-01', '2026-02-01')",
+    "CREATE PARTITION SCHEME on_day AS PARTITION by_day ALL TO ([PRIMARY])",
+    "CREATE TABLE jobs (id int NOT NULL, day date NOT NULL, payload {text}, CONSTRAINT k PRIMARY KEY (id, day))"
+    " ON on_day (day)",
+)
+UNQUOTED = "SET QUOTED_IDENTIFIER OFF; SET ANSI_NULLS OFF"
 
 
 @pytest.fixture(autouse=True)
@@ -57,10 +72,7 @@ def test_masked_columns_are_refused_and_not_shown(anywhere: Server, place: Place
     if anywhere.version < 13:
         pytest.skip("dynamic data masking is in SQL Server from 2016 on")
     layout = made(place, "nvarchar(100) MASKED WITH (FUNCTION = 'default()')", "N'secret'")
-    place.run(
-        "ALTER TABLE jobs ALTER COLUMN state ADD MASKED WITH (FUNCTION = 'default()')",
-        "ALTER TABLE jobs ADD tail AS RIGHT(payload, 3)",
-    )
+    place.run(*MASKS)
     with anywhere.login(place) as anna:
         place.run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON jobs TO [{anna.name}]")
         operator = Operator(anna.place.context(tmp_path))
@@ -82,9 +94,7 @@ def test_masked_columns_are_refused_and_not_shown(anywhere: Server, place: Place
 def test_messages_of_types_that_cannot_be_compared_are_shown_and_not_purged(
     place: Place, operator: Operator, kind: str, value: str
 ) -> None:
-    element = '<xsd:element name="a" type="xsd:string"/>'
-    schema = f'<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema">{element}</xsd:schema>'
-    place.run(f"CREATE XML SCHEMA COLLECTION dbo.words AS N'{schema}'")
+    place.run(WORDS_OF_XML)
     layout = made(place, kind, value)
     assert "cannot compare values of its type" in (operator.purge(layout, READY).plan.refused or "")
     message = operator.read_message(layout, "1")
@@ -110,12 +120,7 @@ def test_rights_are_known_in_a_database_whose_name_has_a_dot_and_a_bracket(anywh
 
 
 def test_partitions_by_another_column_leave_the_head_to_scans_and_no_index_is_proposed(place: Place) -> None:
-    place.run(
-        "CREATE PARTITION FUNCTION by_day (date) AS RANGE RIGHT FOR VALUES ('2026-01-01', '2026-02-01')",
-        "CREATE PARTITION SCHEME on_day AS PARTITION by_day ALL TO ([PRIMARY])",
-        "CREATE TABLE jobs (id int NOT NULL, day date NOT NULL, payload {text}, CONSTRAINT k PRIMARY KEY (id, day))"
-        " ON on_day (day)",
-    )
+    place.run(*PARTITIONED)
     layout = replace(JOBS, state=None)
     with place.opened("queues", watch=True) as connection:
         facts = resolve_queues(connection, place.engine, [layout]).facts["jobs"]
@@ -128,7 +133,7 @@ def test_a_script_installs_a_queue_where_identifiers_are_not_quoted(place: Place
     with place.opened() as connection:
         version = connection.version
         ready = prepare_install(place.engine, version, "pending", schema=place.schema, queue="orders", ring_size=64)
-        execute(connection, "SET QUOTED_IDENTIFIER OFF; SET ANSI_NULLS OFF")
+        execute(connection, UNQUOTED)
         for batch in re.split(r"^GO$", install_script(place.engine, version, ready), flags=re.MULTILINE):
             if batch.strip():
                 execute(connection, batch)
