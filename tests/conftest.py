@@ -20,6 +20,7 @@ from qmon.system import HANGUP
 from tests import needs
 from tests.facts import connected, drop_roles, query
 from tests.temporary import keep_in_memory, quiet_driver
+from tests.words import PROOFS
 
 if TYPE_CHECKING:
     from qmon.demo.embedded_server import EmbeddedServer
@@ -50,6 +51,15 @@ settings.load_profile("qmon")
 
 WATCH = needs.Watch()
 WATCH.install()
+PROOFS.install()
+
+
+@pytest.fixture(autouse=True)
+def _proofs_have_words_of_their_engine() -> Iterator[None]:
+    """Fail a test that renders a proof with a word of the other engine."""
+    PROOFS.wrong.clear()
+    yield
+    assert PROOFS.wrong == []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

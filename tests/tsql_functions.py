@@ -129,6 +129,31 @@ def _differences(group: Group) -> Iterator[str]:
             yield f"DATEDIFF({unit}, {start}, {end}) overflows if these are more than 68 years apart"
 
 
+def unbounded_steps(text: str) -> list[str]:
+    """Return a line for each DATEADD that overflows if a column of the user's table is far away (errors 517 and 8115).
+
+    A comparison in a CASE around it bounds the column. Numbers of days from DATEDIFF cannot overflow.
+    """
+    return list(dict.fromkeys(_steps(grouped(text), ())))
+
+
+def _steps(group: Group, bounded: tuple[str, ...]) -> Iterator[str]:
+    for before, part in pairwise([*group.parts, ""]):
+        if isinstance(before, Group):
+            yield from _steps(before, (*bounded, *_bounded(group.parts)))
+        if before != "DATEADD" or not isinstance(part, Group):
+            continue
+        unit, number, time = _arguments(part)
+        columns = [] if number.startswith("DATEDIFF(DAY,") else re.findall(r"(?:\w+\.)?\[q_\w+\]", number + time)
+        if set(columns) - {*bounded, *_bounded(group.parts), *_bounded(part.parts)}:
+            yield f"DATEADD({unit}, {number}, {time}) overflows if {columns[0]} is far away"
+
+
+def _bounded(parts: Sequence[str | Group]) -> Iterator[str]:
+    """What a CASE compares with a constant before it uses it."""
+    yield from re.findall(r"WHEN(?:CAST\()?((?:\w+\.)?\[q_\w+\])(?:ASdatetime2\(7\)\))?[<>]", _flat(parts))
+
+
 def _of_one_day(start: str, end: str) -> bool:
     midnight = f"CAST({end}ASdate)"
     return start in (midnight, f"CAST({midnight}ASdatetime)") or (

@@ -17,8 +17,10 @@ from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column, IndexName
+from qmon.model.layout.time_zones import UTC_ZONE, TimeColumn, Zone
 from qmon.model.samples.listing_samples import Place
 
+TIMES: frozenset[Form] = frozenset({"utc", "moment", "clock"})
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
 
@@ -38,7 +40,9 @@ def _page_part(slot: str, kind: str) -> PagePart:
     return PagePart(rows, "look" if slot == "look" else "empty" if slot == "empty" else "list")
 
 
-def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, size: int = 1) -> dict[str, Name]:
+def names_for(
+    query: Query, kind: str = "varchar", *, filtered: bool = False, size: int = 1, zone: Zone = UTC_ZONE
+) -> dict[str, Name]:
     """A name for each slot. ``kind``: the type of text columns; ``filtered``: indexes hold only some of the rows."""
     out: dict[str, Name] = {}
     for slot, forms in forms_of(query).items():
@@ -59,12 +63,14 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
             out[slot] = Column(name, kind)
         elif "recompile" in forms:
             out[slot] = IndexName(name, filtered)
+        elif forms & TIMES:
+            out[slot] = TimeColumn(name, zone)
         else:
             out[slot] = name
     return out
 
 
-def rendered(file: SqlFile, kind: str = "varchar", *, filtered: bool = False) -> str:
+def rendered(file: SqlFile, kind: str = "varchar", *, filtered: bool = False, zone: Zone = UTC_ZONE) -> str:
     """The statement of a file with these names."""
     query = queries.read_query(file)
-    return queries.render(query, names_for(query, kind, filtered=filtered), SqlServer()).text
+    return queries.render(query, names_for(query, kind, filtered=filtered, zone=zone), SqlServer()).text

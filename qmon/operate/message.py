@@ -15,6 +15,7 @@ from qmon.model.layout.message_ids import split_id
 from qmon.operate.actions import end_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.library_queue import library_queue_for
+from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import MAX_KEY_CHARS
 
@@ -35,7 +36,7 @@ class MessageColumn:
     - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL; with a ``size``, it means
       that the value is too large for the server to read a part of it.
     - ``cut``: the value is longer than what is here.
-    - ``grant``: the statement that would let our role read the column, else empty.
+    - ``grant``: what would let our role read the column, mostly a statement; else empty. A masked column is not read.
     """
 
     name: str
@@ -185,20 +186,24 @@ class _Row:
             raise BadInput(
                 f"{long[0]} has {MAX_KEY_CHARS} characters or more: qmon cannot name this message of {table}"
             )
-        if grants := [self._grant_statement(known[name]) for name in key if not known[name].readable]:
+        self.masked = masked_columns(sql, table)
+        if grants := [self._grant_statement(known[name]) for name in key if not self._is_readable(known[name])]:
             raise PermissionMissing(f"your role may not read the key of {table}", grant=grants[0])
         of_key = RowKey(tuple((known[name].stored_column, value) for name, value in key.items()))
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
     def read(self) -> dict[str, MessageColumn] | None:
         """Return the columns by name, or ``None`` if the row does not exist."""
-        readable = [each for each in self._columns if each.readable]
+        readable = [each for each in self._columns if self._is_readable(each)]
         wanted = RowValues(tuple((each.stored_column, self._max_size(each) + _REDACTION_MARGIN) for each in readable))
         found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})
         if not found:
             return None
         values = {readable[each.place - 1].column_name: each for each in found}
         return {each.column_name: self._to_message_column(each, values.get(each.column_name)) for each in self._columns}
+
+    def _is_readable(self, column: ReadableColumn) -> bool:
+        return column.readable and column.column_name not in self.masked
 
     def _max_size(self, column: ReadableColumn) -> int:
         return MAX_PAYLOAD_CHARS if column.column_name == self._payload else MAX_COLUMN_CHARS
@@ -224,6 +229,8 @@ class _Row:
         return self._redact_text(raw.decode("latin-1"), cut).encode("latin-1", "replace")
 
     def _grant_statement(self, column: ReadableColumn) -> str:
+        if column.readable:
+            return self.masked[column.column_name]
         quote = self._sql.engine.quote
         return f"GRANT SELECT ({quote((column.column_name,))}) ON {quote(self._table.parts)} TO {column.role}"
 
@@ -247,11 +254,8 @@ def _read_second_row(
 
 
 def _read_times(sql: Sql, layout: Layout, row: _Row) -> MessageTimes:
-    names = {
-        **row.names,
-        "enqueued_at": layout.time_column(layout.enqueued_at),
-        "started_at": layout.time_column(layout.started_at),
-    }
+    pushed, popped = (None if at in row.masked else at for at in (layout.enqueued_at, layout.started_at))
+    names = {**row.names, "enqueued_at": layout.time_column(pushed), "started_at": layout.time_column(popped)}
     try:
         found = sql.fetch(MessageTimes, "action/message/times", names)
     except PermissionMissing:

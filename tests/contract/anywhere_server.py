@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Final, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from qmon.engines.base import Connection, EngineName
 from qmon.errors import QmonError, QueryFailed, Unreachable
@@ -62,6 +62,7 @@ _WITHIN_S: Final = 30.0
 @dataclass(frozen=True, slots=True)
 class _Ways:
     """How it is done on one engine. ``{0}``: the name, ours, so that quotes around it will do; ``{1}``: a password.
+    ``{bracketed}``: the name for brackets.
 
     ``home``: the database to do it from; ``schema``: where queues go in a new one. ``forget``: what a login, or role,
     leaves behind in a database.
@@ -97,14 +98,14 @@ WAYS: Final = {
     "sqlserver": _Ways(
         home="master",
         schema="dbo",
-        create="CREATE DATABASE [{0}]",
-        alter="ALTER DATABASE [{0}] SET {1}",
+        create="CREATE DATABASE [{bracketed}]",
+        alter="ALTER DATABASE [{bracketed}] SET {1}",
         # In one batch, so that nobody takes the place of the single user in between.
         drop="""
             IF DB_ID(N'{0}') IS NOT NULL
             BEGIN
-                ALTER DATABASE [{0}] SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
-                DROP DATABASE [{0}];
+                ALTER DATABASE [{bracketed}] SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
+                DROP DATABASE [{bracketed}];
             END""",
         login="CREATE LOGIN [{0}] WITH PASSWORD = N'{1}'",
         enter="CREATE USER [{0}] FOR LOGIN [{0}]",
@@ -145,17 +146,20 @@ class Server:
         _again(self._there, Unreachable, _STARTING_S)
 
     @contextlib.contextmanager
-    def database(self, options: Sequence[str] = ()) -> Iterator[Place]:
-        """A fresh database; dropped afterwards, whoever is connected to it. ``options``: see ``Form``."""
-        ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}"
+    def database(self, options: Sequence[str] = (), ending: str = "") -> Iterator[Place]:
+        """A fresh database; dropped afterwards, whoever is connected to it.
+
+        ``options``: see ``Form``. ``ending``: how its name ends.
+        """
+        ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}{ending}"
         try:
             with self._opened() as connection:
-                execute(connection, ways.create.format(name))
+                execute(connection, named(ways.create, name))
                 for option in options:
-                    execute(connection, ways.alter.format(name, option))
+                    execute(connection, named(ways.alter, name, option))
             yield self._place(name)
         finally:
-            self._drop(ways.drop.format(name))
+            self._drop(named(ways.drop, name))
 
     @contextlib.contextmanager
     def login(self, place: Place) -> Iterator[Login]:
@@ -182,6 +186,11 @@ class Server:
                 self._forget(place, name)
                 self._drop(self._ways.drop_role.format(name))
 
+    @property
+    def is_sqlserver(self) -> bool:
+        """Whether this is SQL Server."""
+        return target_of(self._url).engine == "sqlserver"
+
     @cached_property
     def version(self) -> int:
         """The major version."""
@@ -199,7 +208,7 @@ class Server:
             if name in ROLES:
                 self._drop(self._ways.drop_role.format(name))
             else:
-                self._drop(self._ways.drop.format(name))
+                self._drop(named(self._ways.drop, name))
                 self._drop(self._ways.drop_login.format(name))
 
     def left(self) -> list[str]:
@@ -207,7 +216,7 @@ class Server:
         return sorted(name for name in self._there() if name in self._roles or name.startswith(self.sign))
 
     def _place(self, database: str) -> Place:
-        return Place(urlunsplit(urlsplit(self._url)._replace(path=f"/{database}")), self._ways.schema)
+        return Place(urlunsplit(urlsplit(self._url)._replace(path=f"/{quote(database, safe='')}")), self._ways.schema)
 
     def _opened(self) -> contextlib.AbstractContextManager[Connection]:
         return self._place(self._ways.home).opened()
@@ -223,6 +232,11 @@ class Server:
 
     def _drop(self, text: str) -> None:
         _again(lambda: self.run(text), QmonError, _WITHIN_S)
+
+
+def named(text: str, name: str, *more: str) -> str:
+    """The statement for this name."""
+    return text.format(name, *more, bracketed=name.replace("]", "]]"))
 
 
 def _again(do: Callable[[], T], problem: type[QmonError], within_s: float) -> T:

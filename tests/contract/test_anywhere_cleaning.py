@@ -83,6 +83,13 @@ def test_what_was_left_when_a_test_was_stopped_while_it_cleaned_up_is_swept(
     assert mine.left() == []
 
 
+def test_a_database_may_have_any_name(clean_roles: str) -> None:
+    mine = Server(clean_roles)
+    with mine.database(ending=".b]") as place:
+        assert str(place.ask("SELECT current_database()")[0][0]).endswith(".b]")
+    assert mine.left() == []
+
+
 def test_files_for_later_versions_are_not_asked_for() -> None:
     assert "probe/replica" not in left_out("sqlserver", (16, 0), ())
     assert "design/fifo/02_hot_end" not in left_out("sqlserver", (14, 0), ())

@@ -185,6 +185,7 @@ def test_a_table_that_is_renamed_is_missed_and_seen_again(place: Place) -> None:
         watched.queue("ranked", lambda q: q.ready.value == 3 and not q.ready.old)
 
 
+@pytest.mark.each_form
 def test_deadlocks_are_counted(place: Place) -> None:
     place.run(
         "CREATE TABLE pair (id int NOT NULL PRIMARY KEY, n int NOT NULL)", "INSERT INTO pair VALUES (1, 0), (2, 0)"

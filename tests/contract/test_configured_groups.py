@@ -88,6 +88,23 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
     assert 90 <= (a.oldest.value or 0) < 120
 
 
+@pytest.mark.parametrize("unit", ["unix", "unix_ms", "ticks"])
+def test_a_number_beyond_all_times_means_never(unit: str, database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, status text, q text, due bigint, taken bigint)")
+    for status, due, taken in (
+        ("new", 2**63 - 1, None),
+        ("new", -(2**63), None),
+        ("busy", 0, 2**63 - 1),
+        ("busy", 0, -(2**63)),
+    ):
+        query(database, "INSERT INTO jobs (status, q, due, taken) VALUES (?, 'a', ?, ?)", status, due, taken)
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\ndue_at = "due"\n'
+    text += 'started_at = "taken"\nstate = { column = "status", ready = "new", in_progress = "busy" }\n'
+    queue = seen(database, text + f'times = "{unit}"\n', 1).queue("jobs/a")
+    assert queue is not None
+    assert (queue.ready.value, queue.scheduled.value, queue.in_progress.value) == (1, 1, 2)
+
+
 @pytest.mark.parametrize(
     ("column", "said", "fault"),
     [

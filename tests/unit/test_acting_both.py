@@ -52,6 +52,7 @@ RECORDS = {
     "action/operate/data_left": sql.Count,
     "action/operate/came_back": undo._PutBack,
     "action/operate/alike": sql.Count,
+    "action/operate/masked": required_rights._MaskedColumn,
     "action/operate/unkept": required_rights._UnkeptColumn,
     "action/operate/held": sql.Count,
     "action/operate/other_halves": undo._OtherHalf,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from qmon.engines.base import Target
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.errors import BadInput, PermissionMissing
+from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.context import OperatorContext
+from qmon.operate.message import MessageColumn
 from qmon.operate.operator import Operator
+from qmon.operate.plan.preview import payload_shower
 from tests.replayed import Driver, connection
 
 ENGINE = SqlServer()
@@ -44,6 +47,7 @@ class Server(Driver):
 
     def __init__(self, **rows: Rows) -> None:
         super().__init__()
+        self.texts: dict[str, str] = {}
         self.rows: dict[str, Rows] = {
             "structure": [(name, f"{kind}(8,19,0)", False, False, name == "Id") for name, kind in COLUMNS],
             "keys": [("pk", True, 1, "Id")],
@@ -58,6 +62,7 @@ class Server(Driver):
     def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         name = text.split()[2]
         self.asked.append(name)
+        self.texts[name] = text
         return tuple(queries.load_query("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
 
 
@@ -115,6 +120,77 @@ def test_a_requeue_and_a_redrive_are_refused_for_columns_that_they_keep_and_for_
     server.rows["unkept"] = [("Tries", True, "it is masked for this login", "GRANT UNMASK TO [anna]")]
     for prepared in (acts.requeue(LAYOUT, WORKING), acts.redrive(LAYOUT, Choice(), RedriveLimits())):
         assert "(Tries: it is masked for this login); this helps: GRANT UNMASK" in (prepared.plan.refused or "")
+
+
+@pytest.mark.parametrize(
+    ("column", "owner", "choice"),
+    [
+        ("StartedAt", None, WORKING),
+        ("PushedAt", None, Choice(state="dead")),
+        ("Until", OwnerColumn("Until", "lease"), WORKING),
+        ("Beat", OwnerColumn("Beat", "heartbeat"), WORKING),
+        ("Body", None, replace(WORKING, payload="xx")),
+    ],
+)
+def test_columns_that_decide_what_is_requeued_must_not_be_masked(
+    column: str, owner: OwnerColumn | None, choice: Choice
+) -> None:
+    layout = replace(LAYOUT, owner=owner, enqueued_at="PushedAt", error="Why")
+    server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
+    acts = operator(server)
+    plans = [acts.requeue(layout, choice).plan] if choice.state == "in_progress" else []
+    if column in ("PushedAt", "Body"):
+        plans.append(acts.redrive(layout, replace(choice, state="dead"), RedriveLimits()).plan)
+    assert [f"({column}: it is masked for this login)" in (plan.refused or "") for plan in plans] == [True] * len(plans)
+    assert plans
+    assert "action/operate/choose" not in server.asked
+
+
+def test_a_masked_value_of_a_message_is_not_shown_as_if_it_were_there() -> None:
+    listed: Rows = [(7, name, kind, kind, True, "[anna]") for name, kind in COLUMNS]
+    values: Rows = [(1, 8, "7"), (2, 4, "3"), (3, 8, "2024-05-01"), (4, 4, "2")]
+    server = Server(columns=listed, row=values, times=[(None, None)], unkept=[MASKED])
+    message = operator(server).read_message(LAYOUT, "7")
+    assert message is not None
+    assert message.payload == MessageColumn("Body", "nvarchar", grant=GRANT)
+    assert "[Body]" not in server.texts["action/message/row"]
+    server.rows["unkept"] = [("StartedAt", True, "it is masked for this login", GRANT)]
+    operator(server).read_message(LAYOUT, "7")
+    assert "StartedAt" not in server.texts["action/message/times"]
+    server.rows["unkept"] = [("Id", True, "it is masked for this login", GRANT)]
+    with pytest.raises(PermissionMissing, match="may not read the key") as caught:
+        operator(server).read_message(LAYOUT, "7")
+    assert caught.value.grant == GRANT
+
+
+def test_a_masked_payload_of_a_plan_is_not_shown_as_if_it_were_there() -> None:
+    context = operator(Server(unkept=[MASKED])).context
+    with context.open_sql("plan") as sql:
+        show = payload_shower(context, sql, LAYOUT.table, "Body")
+        assert (show("xxxx"), show(None)) == ("masked for your role", None)
+        assert payload_shower(context, sql, LAYOUT.table, "Note")("xxxx") == "xxxx"
+
+
+def test_a_plan_names_masked_columns_that_every_operator_can_read_in_the_trash() -> None:
+    chosen: Rows = [("chosen", 1, "7", "v")]
+    risk = "every operator can read the saved values of {0} of dbo.Orders, which has a mask for them"
+    server = Server(masked=[("Body",), ("Tries",)], choose=chosen)
+    acts = operator(server)
+    assert risk.format("Body, Tries") in acts.purge(LAYOUT, Choice(state="ready")).plan.risks
+    assert risk.format("Tries") in acts.requeue(LAYOUT, WORKING).plan.risks
+    assert risk.format("Tries") in acts.redrive(LAYOUT, Choice(), RedriveLimits()).plan.risks
+    server.rows["masked"] = []
+    assert not [each for each in acts.purge(LAYOUT, Choice(state="ready")).plan.risks if "mask" in each]
+
+
+def test_a_ring_is_not_repaired_by_masked_numbers_or_times() -> None:
+    routines = tuple((verb, TableName("dbo", verb)) for verb in ("fill_hole", "requeue_orphan"))
+    ring = Ring(8, TableName("dbo", "pushed"), TableName("dbo", "popped"))
+    layout = Layout("orders", "ring", TableName("dbo", "Orders"), enqueued_at="At", ring=ring, routines=routines)
+    for column in ("At", ring.message_id):
+        server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
+        assert f"({column}: it is masked for this login)" in (operator(server).repair(layout).plan.refused or "")
+        assert "action/repair/find_hole" not in server.asked
 
 
 def test_each_column_and_each_remedy_is_named_once() -> None:
@@ -183,11 +259,23 @@ def test_the_right_to_see_through_masks_is_asked_for_where_the_version_has_it(
     version: tuple[int, int], masks: bool, scope: str
 ) -> None:
     text = queries.load_query("sqlserver", "action/operate/unkept", version).text
-    assert ("c.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
+    assert ("m.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
     if masks:
-        (line,) = (each for each in text.splitlines() if "c.is_masked" in each)
-        assert "N'UNMASK'" in line
+        (line,) = (each for each in text.splitlines() if "N'UNMASK'" in each)
         assert f"N'{scope}'" in line
+
+
+@pytest.mark.parametrize("name", ["action/operate/unkept", "probe/partial"])
+@pytest.mark.parametrize("version", [(13, 0), (16, 0), (100, 0)])
+def test_a_computed_column_is_masked_if_one_that_it_is_made_of_is(name: str, version: tuple[int, int]) -> None:
+    text = queries.load_query("sqlserver", name, version).text
+    assert "d.definition IS NULL OR CHARINDEX(QUOTENAME(m.name), d.definition) > 0" in text
+    assert text.index("m.is_masked = 1") < text.index("sys.computed_columns") < text.index("N'UNMASK'")
+
+
+def test_types_of_2025_that_cannot_be_compared_are_named_where_they_may_be() -> None:
+    texts = {each: queries.load_query("sqlserver", "action/operate/unkept", (each, 0)).text for each in (13, 17, 100)}
+    assert ["(N'json', N'vector')" in text for text in texts.values()] == [False, True, True]
 
 
 def keyed(kind: str, length: int, *keys: str) -> Server:

@@ -134,6 +134,18 @@ def test_only_an_index_that_keeps_ready_rows_apart_and_in_order_serves_the_head(
     assert ("ready" in facts.slow) is not served
 
 
+def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_would_help() -> None:
+    aligned = Index("PK", True, True, ("Id", "Made"), ordered=False)
+    details = table("Jobs", "Id int!", "Made datetime2!", indexes=(aligned,))
+    layout = Layout("q", "fifo", TableName("dbo", "Jobs"), id="Id")
+    facts = table_facts(layout, details, None, [], frozenset({"Made"}))
+    assert facts.divided_by == {"Made"}
+    assert facts.slow["ready"] == (
+        "no index finds the ready rows (the index on `Id` is not read in its order), so qmon scans the table;"
+        " partitions by `Made` divide each index on (`Id`)"
+    )
+
+
 def test_random_ids_have_no_order_and_no_gap() -> None:
     details = table("Jobs", "Id uniqueidentifier", "Status int", indexes=(Index("PK", True, True, ("Id",)),))
     layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))

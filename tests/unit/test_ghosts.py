@@ -46,7 +46,15 @@ def test_nothing_is_said_without_one_of_the_figures() -> None:
     assert proof(MANY, use=unknown) is None, "the counters of its indexes"
     assert proof(MANY, use=replace(USE, parts=(replace(INDEX, ghosted=0.0),))) is None, "it deletes nothing"
     assert proof(MANY, pops=Figure.unknown("not read")) is None
-    assert proof(MANY, pops=Figure(0.0)) is None
+    given = replace(SEEN, target=TargetEvidence(ghosts=MANY), pop_rate=Figure(0.0), recent_pop_rate=Figure(0.0))
+    assert CLEANUP_BEHIND.proof(replace(given, ready=Figure(0.0))) is None, "an idle queue"
+
+
+def test_pops_that_have_stopped_behind_ghosts_are_said() -> None:
+    given = replace(SEEN, target=TargetEvidence(ghosts=MANY), pop_rate=Figure(0.0), recent_pop_rate=Figure(0.0))
+    assert CLEANUP_BEHIND.proof(replace(given, ready=Figure(400.0))) == (
+        "scans skip 20,000 ghost records/s on this server, and no message is popped; this queue makes 50/s"
+    )
 
 
 def test_nothing_is_said_of_few_ghosts_or_of_those_of_others() -> None:

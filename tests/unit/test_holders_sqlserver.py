@@ -13,8 +13,11 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, _read_popped_counts, _refuse_hidden
+from qmon.model.operation_records import Choice, Plan
+from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, _read_popped_counts
 from qmon.operate.sql import Sql
+from tests.unit.test_acting_sqlserver import Server as Replies
+from tests.unit.test_acting_sqlserver import operator
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 CLUSTERED, OTHER = 72057594000000001, 72057594000000002
@@ -25,11 +28,10 @@ NONE: Mapping[str, object] = {}
 class Server:
     """Answers with locks and rows as SQL Server's driver gives them."""
 
-    def __init__(self, locks: list[tuple[int, int, str]], seen: list[str], *, hidden: bool = False) -> None:
+    def __init__(self, locks: list[tuple[int, int, str]], seen: list[str]) -> None:
         self.asked: list[str] = []
         self._rows: dict[str, list[tuple[object, ...]]] = {
             "held_locks": [*locks],
-            "hidden_rows": [(hidden,)],
             "seen_locks": [(place,) for place in seen],
             "seen_locks_any": [(place,) for place in seen],
         }
@@ -78,7 +80,44 @@ def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> Non
     assert taken(LAYOUT, locks, ["(1)"]) == {}
 
 
+HOLDER = (CONSUMER, 7, 8, 3600.0, "anna", "mailer", "idle in transaction", "", 2, 0)
+SESSION = (CONSUMER, 7, 8, "client backend", "shop", "anna", "mailer", "h", "idle in transaction", 9.0, 9.0, "", True)
+RIGHTS: list[tuple[object, ...]] = [("anna", 51, True, "")]
+
+
+def requeue(**rows: list[tuple[object, ...]]) -> Plan:
+    more: dict[str, list[tuple[object, ...]]] = {
+        "operations_access": [(True, True, False)],
+        "rights": RIGHTS,
+        "hidden_rows": [(True,)],
+        **rows,
+    }
+    return operator(Replies(**more)).requeue(LAYOUT, Choice()).plan
+
+
 def test_with_optimized_locking_a_requeue_says_why_no_session_is_proven_to_hold_messages() -> None:
     with pytest.raises(BadInput, match="optimized locking, so the server does not show which session"):
-        _refuse_hidden(cast(Sql, Server([], [], hidden=True)))
-    _refuse_hidden(cast(Sql, Server([], [], hidden=False)))
+        requeue(holders=[HOLDER])
+    plan = requeue(holders=[HOLDER], hidden_rows=[(False,)])
+    assert plan.refused == "none of the 1 transaction that hold a lock on orders was chosen"
+
+
+def test_with_optimized_locking_a_queue_without_an_old_transaction_has_nothing_to_requeue() -> None:
+    assert requeue().refused == "no transaction has held messages of orders for more than 5 m 00 s"
+    young = (*HOLDER[:3], 1.0, *HOLDER[4:])
+    assert requeue(holders=[young]).refused == "no transaction has held messages of orders for more than 5 m 00 s"
+
+
+def test_a_login_that_sees_no_other_session_gets_the_right_that_it_lacks() -> None:
+    plan = requeue(holders=[HOLDER], rights=[("anna", 51, False, "GRANT VIEW SERVER STATE TO [anna]")])
+    assert plan.refused == "anna may not see what other sessions do; this helps: GRANT VIEW SERVER STATE TO [anna]"
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_with_optimized_locking_a_plan_says_that_other_sessions_may_hold_messages(hidden: bool) -> None:
+    session = (*SESSION, 2, True, "", 0, None)
+    found = requeue(
+        holders=[HOLDER], hidden_rows=[(hidden,)], held_locks=[(CONSUMER, CLUSTERED, "(01)")], session=[session]
+    )
+    assert (found.count, found.refused) == (1, None)
+    assert any("other sessions may also hold messages" in risk for risk in found.risks) == hidden

@@ -131,6 +131,23 @@ def test_no_pops_names_the_message_that_stays_at_the_head() -> None:
     assert verdict.proof == "400 ready, but message 17 (50 m 00 s old) has been first in the queue for 50 m 00 s"
 
 
+def test_without_locks_a_head_must_stay_for_the_timeout_where_deleted_rows_are_not_seen() -> None:
+    unseen = replace(head("17"), held=None, held_counted=False)
+    timeout = unseen.layout.timeout_s
+    assert timeout > STILL_S
+    given = replace(unrated(Motion("17", timeout, None)), samples=unseen)
+    _, since = judge_queue(given, 1_000.0, {})
+    (verdict,), _ = judge_queue(given, 1_010.0, since)
+    assert (verdict.code, verdict.proof[-46:]) == (
+        "no pops",
+        "5 m 00 s; it is unknown whether a session has locked it"[-46:],
+    )
+    young = replace(given, queue=replace(given.queue, motion=Motion("17", timeout - 1.0, None)))
+    assert code(young) == "cannot tell"
+    deep = replace(given, ready=Figure(1_000.0, at_least=True))
+    assert code(deep) == "cannot tell", "pops behind the head do not show"
+
+
 @pytest.mark.parametrize(
     "q",
     [

@@ -124,9 +124,18 @@ def test_a_heap_is_one_statement() -> None:
     assert not Scan(StatementCache(SqlServer(), (16, 0)), QueueSpec(JOBS, FACTS), [part]).by_range
 
 
+def test_no_index_is_proposed_that_the_partitions_of_the_table_would_divide() -> None:
+    facts = replace(FACTS, divided_by=frozenset({"At"}))
+    assert [each.figures[0] for each in propose_indexes(JOBS, facts, SqlServer())] == ["in_progress"]
+    assert propose_indexes(replace(JOBS, state=None), facts, SqlServer()) == []
+
+
 def test_the_indexes_for_sql_server_compare_the_state_without_converting_it() -> None:
     told = [each.statement for each in propose_indexes(JOBS, FACTS, SqlServer())]
-    assert told[1] == "CREATE INDEX [IX_Jobs_in_progress] ON [dbo].[Jobs] ([At]) WHERE [Status] = 'working'"
+    on = "SET QUOTED_IDENTIFIER ON; "  # off in sqlcmd
+    assert told[1] == on + "CREATE INDEX [IX_Jobs_in_progress] ON [dbo].[Jobs] ([At]) WHERE [Status] = 'working'"
+    (plain,) = propose_indexes(replace(JOBS, state=None), FACTS, SqlServer())
+    assert plain.statement == "CREATE INDEX [IX_Jobs_ready] ON [dbo].[Jobs] ([Id])"
     numbers = replace(JOBS, state=StateColumn("Status", 1, 2))
     facts = replace(FACTS, columns=(Column("Id", "bigint", True), Column("Status", "tinyint", True)))
     assert propose_indexes(numbers, facts, SqlServer())[1].statement.endswith("WHERE [Status] = 2")

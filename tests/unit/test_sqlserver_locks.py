@@ -245,10 +245,13 @@ def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -
         assert "IN (N'KEY', N'RID', N'PAGE', N'HOBT', N'XACT')" in text
     for name in ("deadlock_graphs", "deadlock_reports"):
         for version in ((16, 0), (AZURE, 0)):
-            assert (
-                "(UnderlyingResource/*/@objectname)[1]"
-                in queries.load_query("sqlserver", f"probe/{name}", version).text
-            )
+            text = queries.load_query("sqlserver", f"probe/{name}", version).text
+            assert "(UnderlyingResource/*/@objectname)[1]" in text
+            assert "(UnderlyingResource/*/@hobtid)[1]" in text
+            assert text.index("COALESCE(n.object_id, OBJECT_ID(") < text.index("FROM sys.partitions")
+            # The database may be named by the lock on the transaction, or only by the resource under it.
+            assert ("@dbid" in text) == ("(UnderlyingResource/*/@dbid)[1]" in text)
+            assert ("@dbid" in text) == (version != (AZURE, 0) or name == "deadlock_reports")
     reports = queries.load_query("sqlserver", "probe/blocked_reports", (16, 0)).text
     assert "CHARINDEX(N' KEY: ', v.resource)" in reports
     assert "COALESCE(NULLIF(r.object_id, 0), p.object_id)" in reports

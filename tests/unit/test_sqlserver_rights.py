@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -19,6 +20,7 @@ from qmon.model.layout.layout import TableName
 from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableColumn, TableStructure
+from tests.tsql import FACTS
 from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
 # What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database.
@@ -61,15 +63,53 @@ def test_azure_has_no_roles_of_the_server() -> None:
     assert "SUSER_ID" not in text("catalog/setup", 100)
 
 
-def test_where_the_right_is_not_enough_only_the_list_of_clients_needs_the_view_of_connections() -> None:
+# What needs the role of the server on Basic, S0, S1 and in pools: unknown or refused without it, and the role is named.
+NEED_ROLE = {
+    "action/bench/readings",
+    "action/sessions/held_locks",
+    "action/sessions/holders",
+    "action/sessions/kill",
+    "action/sessions/prepared",
+    "action/sessions/session",
+    "catalog/archive_writers",
+    "probe/blocking",
+    "probe/clients",
+    "probe/horizon",
+    "probe/latches",
+    "probe/lock_holders",
+    "probe/locks",
+    "probe/procedures",
+    "probe/server_counters",
+    "probe/writers",
+}
+
+
+def test_where_the_right_is_not_enough_depth_rates_and_every_other_plan_do_without_the_role() -> None:
+    facts = json.loads(FACTS.read_text("utf-8"))
+    guarded = [name for name, fact in facts.items() if "Basic" in fact["right"]]
+    assert len(guarded) > 10
     names = {file.name for file in queries.all_files() if file.engine == "sqlserver"}
     there = [name for name in names if queries.has_query("sqlserver", name, (RESTRICTED, 0))]
-    reading = {name for name in there if "sys.dm_exec_connections" in text(name, RESTRICTED)}
-    # the session tries to read it; the list of clients stays unknown, because idle consumers need last statements
-    assert reading == {"catalog/session_watch", "catalog/session_act", "probe/clients"}
-    for name in ("catalog/session_watch", "catalog/session_act"):
+    reading = {
+        name for name in there for view in guarded if re.search(rf"{view}\b", uncommented(text(name, RESTRICTED)))
+    }
+    # Sessions try to read one of these views, and know by the failure that the role is needed.
+    tried = {"catalog/session_watch", "catalog/session_act"}
+    assert reading == NEED_ROLE | tried
+    for name in tried:
         found = text(name, RESTRICTED)
         assert found.index("BEGIN TRY") < found.index("sys.dm_exec_connections AS c") < found.index("END TRY")
+
+
+def uncommented(sql: str) -> str:
+    return re.sub(r"--.*", "", sql)
+
+
+def test_what_each_right_gives_fits_into_its_column() -> None:
+    for version in (11, 16, 100, RESTRICTED):
+        found = re.findall(r"N'([^']+)'\)", text("catalog/rights", version))
+        assert found
+        assert [each for each in found if len(each) > 200] == []
 
 
 def test_the_role_is_named_instead_of_a_right_that_is_held_already(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, Index, TableDetails, TableRow
+from qmon.monitor.catalog.newest_times import compare_with_clock
 from qmon.monitor.catalog.resolve import _Resolver
-from qmon.monitor.catalog.state_values import check_state
+from qmon.monitor.catalog.state_values import check_state, known_values
 from tests.replayed import Driver, connection
 
 ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)
@@ -87,3 +89,39 @@ def test_nobody_is_asked_where_every_character_fits(type_name: str, state: State
 
 def test_another_engine_has_no_such_question() -> None:
     check_state(layout(WORDS), details("varchar"), Catalog(connection(Keeping(False), (18, 0)), Postgres()))
+
+
+class Partitioned(Keeping):
+    """Divides the table by a column."""
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        if "catalog/divided" in text:
+            return ("table_id", "column_name"), [(12, "Made"), (13, "Other")]
+        return super().answer(text)
+
+
+def test_the_facts_of_a_table_have_the_column_that_divides_its_new_indexes() -> None:
+    facts = resolved(Partitioned(True), "varchar", WORDS).facts["orders"]
+    assert facts.divided_by == {"Made"}
+    assert "rates" not in facts.unknown
+
+
+class Masking(Driver):
+    """Masks the column ``State``, and shows ``xxxx`` and the first day of a datetime instead of its values."""
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        if "probe/partial" in text:
+            return ("table_id", "column_name", "why", "helps"), [(12, "State", "masked", "GRANT UNMASK")]
+        if "catalog/peek_times" in text:
+            return ("newest", "utc", "local"), [("1950-01-01 00:00:00",) * 3]
+        return ("value",), [("xxxx",)]
+
+
+def test_masked_values_are_neither_states_nor_times() -> None:
+    catalog = Catalog(connection(Masking(), (16, 0)), SqlServer())
+    assert known_values(details("varchar"), "State", catalog).values == ()
+    assert known_values(details("varchar"), "Other", catalog).values == ("xxxx",)
+    index = Index("pk", unique=True, primary=True, keys=("Id",))
+    table = replace(details("datetime"), indexes=(index,))
+    for column, lines in (("State", 0), ("Other", 1)):
+        assert len(compare_with_clock(catalog, Layout("orders", "fifo", ROW.name, id="Id"), table, [column])) == lines

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from qmon.engines.sql.queries import SqlFile
+from qmon.model.layout.time_zones import LOCAL_ZONE, NUMBER_ZONES, UTC_ZONE, Zone
 from tests.sqlfiles import each_folder
 from tests.tsql import FIRST
-from tests.tsql_functions import overflows, too_new, unquoted
+from tests.tsql_functions import overflows, too_new, unbounded_steps, unquoted
 from tests.tsql_rendered import rendered
 from tests.unit.test_sqlserver_views import FILES
 
@@ -22,6 +25,29 @@ def test_every_file_runs_on_each_version_and_level_that_it_serves(files: tuple[S
 def test_no_file_overflows_if_a_time_is_far_away(files: tuple[SqlFile, ...]) -> None:
     found = {file.path: overflows(rendered(file)) for file in files}
     assert {path: each for path, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize("zone", [UTC_ZONE, LOCAL_ZONE, *NUMBER_ZONES.values()], ids=lambda zone: zone.name)
+@each_folder(FILES)
+def test_no_file_steps_from_a_time_or_number_that_is_far_away(files: tuple[SqlFile, ...], zone: Zone) -> None:
+    found = {file.path: unbounded_steps(rendered(file, zone=zone)) for file in files}
+    assert {path: each for path, each in found.items() if each} == {}
+
+
+@each_folder(FILES)
+def test_no_file_rounds_the_last_moment_of_a_column_up(files: tuple[SqlFile, ...]) -> None:
+    rounded = re.compile(r"CAST\((?:\w+\.)?\[q_\w+\] AS date\w+\([0-6]\)\)")
+    for zone in (UTC_ZONE, LOCAL_ZONE):
+        assert {file.path: found for file in files if (found := rounded.findall(rendered(file, zone=zone)))} == {}
+
+
+@each_folder(FILES)
+def test_a_session_whose_login_is_under_way_is_not_idle_since_1900(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        text = rendered(file)
+        for used in re.findall(r"DATEDIFF\(\w+, (\w\.last_request_\w+), GETDATE\(\)", text):
+            assert f"CASE WHEN {used} > '19000102' THEN" in text, file.path
+        assert not re.search(r"DATEDIFF\(\w+, CASE WHEN [^)]*last_request_", text), file.path
 
 
 @each_folder(FILES)
@@ -77,6 +103,30 @@ def test_a_difference_that_may_overflow_is_caught(text: str) -> None:
 )
 def test_a_difference_within_a_day_or_of_the_clock_is_not(text: str) -> None:
     assert overflows(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT DATEADD(DAY, CAST(q.[q_at] AS bigint) / 86400, '19700101') FROM q",
+        "SELECT CASE WHEN DATEADD(SECOND, q.[q_at], '19700101') > '1901' THEN 1 END FROM q",
+        "SELECT DATEADD(MILLISECOND, -@step, [q_front]) FROM q WHERE [q_front] > '19000102'",
+    ],
+)
+def test_a_step_that_may_overflow_is_caught(text: str) -> None:
+    assert unbounded_steps(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT CASE WHEN q.[q_at] > 9 THEN '2' ELSE DATEADD(SECOND, q.[q_at] % 9, DATEADD(DAY, q.[q_at] / 9, @x)) END",
+        "SELECT DATEADD(DAY, DATEDIFF(DAY, q.[q_at], SYSUTCDATETIME()), q.[q_at])",
+        "SELECT DATEADD(SECOND, -@wait, SYSUTCDATETIME())",
+    ],
+)
+def test_a_step_within_bounds_is_not(text: str) -> None:
+    assert unbounded_steps(text) == []
 
 
 def test_gates_let_replication_pass() -> None:

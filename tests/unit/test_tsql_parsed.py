@@ -18,11 +18,13 @@ import pytest
 from tests import manual
 from tests.contract import test_anywhere_actions as actions
 from tests.contract import test_anywhere_forms as forms
+from tests.contract import test_anywhere_locks as locks
 from tests.contract import test_anywhere_looks as looks
 from tests.contract import test_anywhere_roles as roles
+from tests.contract import test_anywhere_types as types
 from tests.contract.anywhere import WORDS
 from tests.contract.anywhere_crowd import KILL, LEDGER, SESSIONS
-from tests.contract.anywhere_server import FORMS, WAYS
+from tests.contract.anywhere_server import FORMS, WAYS, named
 from tests.unit.test_libraries_sqlserver import asked_of_libraries
 from tests.unit.test_message_texts import columns_of_every_type
 from tests.unit.test_script import printed_designs, printed_setups
@@ -37,12 +39,13 @@ BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 
 def sent_by_the_contract() -> list[str]:
     """The statements that are written down as they are sent, or nearly so."""
-    texts = [text.format("qmon_test_1", "x") for text in astuple(replace(WAYS["sqlserver"], alter=""))]
+    texts = [named(text, "qmon_test_1", "x") for text in astuple(replace(WAYS["sqlserver"], alter=""))]
     made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
+    made += (locks.TABLE, locks.FIRST, locks.NEXT["sqlserver"], *types.MASKS, *types.PARTITIONED)
     texts += [text.format(**WORDS["sqlserver"]) for text in made]
-    texts += looks.BROKER
+    texts += [*looks.BROKER, types.WORDS_OF_XML, types.UNQUOTED]
     texts += [
-        WAYS["sqlserver"].alter.format("qmon_test_1", option) for form in FORMS.values() for option in form.options
+        named(WAYS["sqlserver"].alter, "qmon_test_1", option) for form in FORMS.values() for option in form.options
     ]
     texts += [text.format("x", "dbo") for text in (*forms.SELECTS["sqlserver"], *forms.STATE["sqlserver"])]
     texts += [text.format(**WORDS["sqlserver"]) for text in (*forms.JOBS, forms.MASK)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Final
 import pytest
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
+from qmon.model.figure import Severity
+from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.meanings import MEANT_POSTGRES
@@ -21,21 +22,9 @@ from tests.unit.test_horizon import HOLDER, READS, STORE, USE
 from tests.unit.test_statistics import STALE
 from tests.unit.test_statistics import USE as ANALYZED
 from tests.unit.test_verdicts import FINE
+from tests.words import OF_ENGINE, PROOFS
 
 QMON: Final = Path(__file__).parents[2] / "qmon"
-# Words that only one engine's people know.
-OF_ENGINE: Final = {
-    "postgres": re.compile(
-        r"\b(?:ANALYZE|auto)?vacuum|\bANALYZE\b|\bREINDEX\b|\bpg_|\b(?-i:HOT)\b|\bxmin\b|\bctid\b|SKIP LOCKED|\bwal_|"
-        r"shared_buffers|synchronous_commit|replication slot",
-        re.IGNORECASE,
-    ),
-    "sqlserver": re.compile(
-        r"\bREADPAST\b|\bROWLOCK\b|\bUPDLOCK\b|\bNOLOCK\b|\bsp_|\bsys\.(?!std|platform)|\bdm_|tempdb|UPDATE STATISTICS|"
-        r"system_health|\bDBCC\b|row version|ghost",
-        re.IGNORECASE,
-    ),
-}
 # Texts with such a word that need no choice by engine, and why.
 EXCUSED: Final = {
     " keeps vacuum from removing ": "only where dead rows are counted, which SQL Server does not",
@@ -55,6 +44,31 @@ EXCUSED: Final = {
     " ghost records/s on this server, ": "only where the server counts ghosts that scans skip",
     "ghosts skipped": "the same",
     "GHOST/s": "only where the server counts rows that become ghosts",
+    "ghosted": "the name of a figure, not shown",
+    "row versions: each message is a new row to the server": "a word of both: rowversion, and what MVCC keeps",
+    " dead row": "only where dead rows are counted",
+    " dead rows here": "the same",
+    "dead rows ": "the same",
+    " dead rows of the queues; ": "`versions.keeps` is asked first",
+    "all dead rows can be removed": "the same",
+    "no queue has dead rows yet": "the same",
+    "another plan, or dead rows": "only if the server does not tell plans apart, as PostgreSQL",
+    "dead rows of popped messages are not removed, so each pop reads more of them": "a setting of PostgreSQL",
+    "no index finds the dead rows, so qmon scans the table; {index}": "rows of dead messages",
+    "no rows are counted: rates are unknown, and autovacuum does not start": "a setting of PostgreSQL",
+    "synchronous_commit": "the same",
+    "autovacuum": "the same",
+    "autovacuum_enabled": "the same",
+    "auto update statistics": "a setting of SQL Server",
+    "a DELETE without UPDLOCK leaves no lock on the row: in progress and stuck are lower bounds": "the same",
+    "pg_stat_statements": "the name of a probe that only PostgreSQL has",
+    "autovacuum worker": "a kind of session that only PostgreSQL has",
+    " is an autovacuum worker, and ": "the same",
+    " is an autovacuum that prevents wraparound; the server needs it and would start it again": "the same",
+    "ctid": "the name of a column, not shown",
+    "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)": "only PostgreSQL reports the file of a table",
+    "wal_per_cycle": "the name of a figure that only PostgreSQL has",
+    "HOT": "the same",
 }
 
 
@@ -77,7 +91,9 @@ def texts(tree: ast.AST, engine: str = "") -> Iterator[tuple[str, str]]:
 
 def shown_by_both() -> list[Path]:
     """The modules that write proofs, hints and screens."""
-    return [*(QMON / "model" / "verdicts").rglob("*.py"), *(QMON / "tui").rglob("*.py")]
+    folders = ("model/verdicts", "monitor", "operate", "cli", "tui")
+    files = [file for folder in folders for file in (QMON / folder).rglob("*.py")]
+    return [*files, QMON / "model" / "reasons.py", QMON / "model" / "settings.py"]
 
 
 def test_a_text_with_a_word_of_one_engine_is_chosen_by_engine() -> None:
@@ -118,6 +134,14 @@ def test_proofs_have_no_word_of_the_other_engine(engine: str, other: str) -> Non
     for code, proof in proofs(engine).items():
         assert proof, code
         assert OF_ENGINE[other].search(proof) is None, proof
+
+
+@pytest.mark.parametrize(("said", "of"), [("run VACUUM", "sqlserver"), ("add READPAST", "postgres")])
+def test_every_proof_that_a_test_renders_is_looked_at_for_both_engines(said: str, of: str) -> None:
+    rule = Rule("x", Severity.WARNING, 0.0, lambda _: said)
+    assert rule.proof(replace(FINE, snapshot=poll(1, 1000.0, fifo(COUNTERS)))) == said
+    assert PROOFS.wrong == [f"x on {of}: {said}"]
+    PROOFS.wrong.clear()
 
 
 def test_stale_statistics_name_the_statement_of_the_engine() -> None:

@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 from qmon.model.layout import table_facts as facts
 from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
 from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
-from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
+from qmon.model.layout.time_zones import LOCAL_ZONE, NUMBER_ZONES, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.model.snapshot import QueueSamples as Samples
@@ -200,9 +200,9 @@ def test_ages_are_right_on_both_sides_of_a_change_of_the_clock(written: str, utc
 def test_each_engine_is_told_which_clock_a_column_was_written_by() -> None:
     assert (
         SQLSERVER.utc_expression("[At]", UTC_ZONE)
-        == "CAST(SWITCHOFFSET(CAST([At] AS datetimeoffset(3)), 0) AS datetime2(3))"
+        == "CAST(SWITCHOFFSET(CAST([At] AS datetimeoffset(7)), 0) AS datetime2(7))"
     )
-    assert "ELSE DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) END, CAST([At] AS datetime2(3)))" in SQLSERVER.utc_expression(
+    assert "ELSE DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) END, CAST([At] AS datetime2(7)))" in SQLSERVER.utc_expression(
         "[At]", LOCAL_ZONE
     )
     assert (SQLSERVER.clock_expression(UTC_ZONE), SQLSERVER.clock_expression(LOCAL_ZONE)) == (
@@ -212,6 +212,20 @@ def test_each_engine_is_told_which_clock_a_column_was_written_by() -> None:
     assert SQLSERVER.clock_expression(Zone("x", ((0, 330),))) == "DATEADD(MINUTE, 330, SYSUTCDATETIME())"
     assert Postgres().utc_expression('"at"', Zone("Europe/Berlin")) == "(\"at\" AT TIME ZONE 'Europe/Berlin')"
     assert Postgres().clock_expression(Zone("Europe/Berlin")) == "(clock_timestamp() AT TIME ZONE 'Europe/Berlin')"
+
+
+@pytest.mark.parametrize("engine", [SqlServer(), Postgres()], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("zone", NUMBER_ZONES.values(), ids=lambda zone: zone.name)
+def test_a_number_that_is_no_time_is_never_converted(engine: SqlServer | Postgres, zone: Zone) -> None:
+    assert zone.count is not None
+    expression = engine.utc_expression("[At]", zone)
+    start = datetime(1, 1, 1, tzinfo=UTC)
+    for number, at in ((zone.count.first, start), (zone.count.last + 1, datetime(9999, 12, 31, tzinfo=UTC))):
+        seconds = number // zone.count.per_s - zone.count.zero_days * 86_400
+        assert abs(seconds - at.timestamp()) <= 86_400
+    first, last = re.findall(r"WHEN \(?\[At\]\)? [<>] (-?\d+) THEN", expression)
+    assert (int(first), int(last)) == (zone.count.first, zone.count.last)
+    assert "ELSE DATEADD" in expression or "ELSE to_timestamp" in expression
 
 
 @pytest.mark.parametrize("engine", [SqlServer(), Postgres()], ids=lambda engine: engine.name)

@@ -172,11 +172,17 @@ class Postgres:
         return array_literal(texts)
 
     def utc_expression(self, expression: str, zone: Zone) -> str:
-        """Return a ``timestamptz``. Our sessions are in UTC, so a time without a zone is read as UTC."""
+        """Return a ``timestamptz``. Our sessions are in UTC, so a time without a zone is read as UTC.
+
+        Numbers beyond the years 1 to 9999 become the first and the last second of these.
+        """
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
         if (count := zone.count) is not None:
-            return f"to_timestamp(({expression}) / CAST({count.per_s} AS float8) - {count.zero_days * 86_400})"
+            time = f"to_timestamp(({expression}) / CAST({count.per_s} AS float8) - {count.zero_days * 86_400})"
+            never = f"WHEN ({expression}) < {count.first} THEN CAST('0001-01-01 00:00:00Z' AS timestamptz)"
+            never += f" WHEN ({expression}) > {count.last} THEN CAST('9999-12-31 23:59:59Z' AS timestamptz)"
+            return f"CASE {never} ELSE {time} END"
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
     def clock_expression(self, zone: Zone) -> str:

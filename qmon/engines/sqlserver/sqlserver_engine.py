@@ -50,7 +50,8 @@ DRIVER_SETTINGS: Final = {
 # Version of Azure SQL Database in qmon: its own number, 12, is that of SQL Server 2014.
 AZURE: Final = 100
 
-# The same for a user that has VIEW DATABASE STATE but may not read all sessions: Basic, S0, S1, elastic pools.
+# The same on Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role that views of
+# locks, transactions, connections and counters also need there.
 RESTRICTED: Final = 101
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
@@ -137,19 +138,25 @@ class SqlServer:
         return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
 
     def utc_expression(self, expression: str, zone: Zone) -> str:
-        """Return a ``datetime2(3)`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
+        """Return a ``datetime2`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
+
+        Numbers beyond the years 1 to 9999 become the first and the last second of these. Columns keep their
+        precision: rounding 9999-12-31 23:59:59.9999999 up overflows.
 
         Uses the changes of the zone's clock if they are known, because AT TIME ZONE takes Windows names and is slow.
         Otherwise uses the server clock's present offset from UTC. An hour that occurs twice is read as the later
         one.
         """
         if zone.name == UTC_ZONE.name:
-            return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
+            return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(7)), 0) AS datetime2(7))"
         if (count := zone.count) is not None:
             number, day = f"CAST({expression} AS bigint)", f"CAST({86_400 * count.per_s} AS bigint)"
             days = f"DATEADD(DAY, {number} / {day} - {count.zero_days}, {_EPOCH})"
-            return f"DATEADD(MILLISECOND, {number} % {day} * 1000 / {count.per_s}, {days})"
-        plain = f"CAST({expression} AS datetime2(3))"
+            time = f"DATEADD(MILLISECOND, {number} % {day} * 1000 / {count.per_s}, {days})"
+            never = f"WHEN {expression} < {count.first} THEN '0001-01-01T00:00:00'"
+            never += f" WHEN {expression} > {count.last} THEN '9999-12-31T23:59:59'"
+            return f"CASE {never} ELSE {time} END"
+        plain = f"CAST({expression} AS datetime2(7))"
         ahead = _minutes_ahead(zone, plain, local=True)
         never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
         return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"

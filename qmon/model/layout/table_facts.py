@@ -76,6 +76,8 @@ class TableFacts:
             their start time. ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows
             of each priority. ``states``: the values of the state, if it may have some that the layout lacks.
         filtered: those of these indexes that contain only some of the rows.
+        divided_by: columns whose partitions also divide each new index, so that it is read in its order only if one of
+            these columns leads it (SQL Server).
         lists: state (ready, scheduled, in_progress, dead, done) → the index for listing its messages. States without
             one are not listed.
     """
@@ -97,6 +99,7 @@ class TableFacts:
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
     filtered: frozenset[str] = frozenset()
+    divided_by: frozenset[str] = frozenset()
     lists: Mapping[str, ListPath] = field(default_factory=dict)
 
     @property

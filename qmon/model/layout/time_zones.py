@@ -23,6 +23,10 @@ ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffse
 NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
 
 _DAY_S: Final = 86400
+
+# Days from the year 1 to 1970, and to the year 10000.
+_DAYS_TO_1970: Final = 719_162
+_DAYS_TO_10000: Final = 3_652_059
 _DAYS_BACK: Final = 500
 _DAYS_AHEAD: Final = 500
 
@@ -44,6 +48,16 @@ class TimeUnit:
     per_s: int
     zero_days: int
     words: str
+
+    @property
+    def first(self) -> int:
+        """The number of the first moment of the year 1, the first year that both servers can store."""
+        return (self.zero_days - _DAYS_TO_1970) * _DAY_S * self.per_s
+
+    @property
+    def last(self) -> int:
+        """The number of the last moment of the year 9999."""
+        return (self.zero_days - _DAYS_TO_1970 + _DAYS_TO_10000) * _DAY_S * self.per_s - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,7 @@ LOCAL_ZONE: Final = Zone("local")
 UNKNOWN_ZONE: Final = Zone("unknown")
 UNIX: Final = Zone("unix", count=TimeUnit(1, 0, "seconds since 1970"))
 UNIX_MS: Final = Zone("unix_ms", count=TimeUnit(1000, 0, "milliseconds since 1970"))
-TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, 719_162, ".NET ticks of 100 ns since the year 1"))
+TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, _DAYS_TO_1970, ".NET ticks of 100 ns since the year 1"))
 NUMBER_ZONES: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 

@@ -367,17 +367,27 @@ STILL_S: Final = 60.0
 
 
 def _head_stays_proof(context: RuleInput) -> str | None:
-    """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it."""
+    """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it.
+
+    If locks cannot be seen, it must stay for the queue's timeout.
+    """
     motion, q = context.queue.motion, context.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
         return None
-    held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
+    held = q.head is None or any(each.running for each in (*(q.held or ()), *q.locked))
     if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.at_work:
         return None
+    unseen = ""
+    if q.held is None:
+        # Deleted rows must be invisible, and each pop behind a locked head must show as a lower number of messages.
+        if q.held_counted or context.ready.at_least or motion.still_s < max(STILL_S, q.layout.timeout_s):
+            return None
+        unseen = "; it is unknown whether a session has locked it"
     which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
     age = f" ({duration(context.oldest.value)} old)" if context.oldest.value is not None else ""
     return (
-        f"{context.ready.value:,.0f} ready, but {which}{age} has been first in the queue for {duration(motion.still_s)}"
+        f"{context.ready.value:,.0f} ready, but {which}{age} has been first in the queue for"
+        f" {duration(motion.still_s)}{unseen}"
     )
 
 

@@ -343,18 +343,19 @@ def _ghosts(s: RuleInput) -> str | None:
     """Return how many ghosts scans step over for each message popped, if they are many and mostly of this queue.
 
     The server counts the ghosts that scans skip for all tables together, and by index those that deletions make: the
-    queue must make at least half of the ghosts of all watched queues.
+    queue must make at least half of the ghosts of all watched queues. Pops that are rolled back also make ghosts, so
+    messages may be ready without any pop.
     """
     found, pops = s.target.ghosts, s.pops
     made = s.queue.use.ghosted if s.queue.use is not None else None
-    if found is None or not made or not pops or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
+    if found is None or not made or pops is None or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
+        return None
+    if not pops and not s.ready.value:
         return None
     if made < GHOSTS_SHARE * found.made:
         return None
-    return (
-        f"scans skip {found.skipped:,.0f} ghost records/s on this server, {found.skipped / pops:,.0f} per popped"
-        f" message; this queue makes {made:,.0f}/s"
-    )
+    each = f"{found.skipped / pops:,.0f} per popped message" if pops else "and no message is popped"
+    return f"scans skip {found.skipped:,.0f} ghost records/s on this server, {each}; this queue makes {made:,.0f}/s"
 
 
 def _is_slow(use: QueueUse) -> bool:

@@ -25,10 +25,17 @@ _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
 
 def table_facts(
-    layout: Layout, details: TableDetails, data: TableDetails | None, sequences: Sequence[SequenceRow]
+    layout: Layout,
+    details: TableDetails,
+    data: TableDetails | None,
+    sequences: Sequence[SequenceRow],
+    divided_by: frozenset[str] = frozenset(),
 ) -> TableFacts:
-    """Return the facts about one completed layout. ``data``: the second table of a split queue."""
-    reader = _PathFinder(layout, details)
+    """Return the facts about one completed layout.
+
+    ``data``: the second table of a split queue. ``divided_by``: see ``TableFacts``.
+    """
+    reader = _PathFinder(layout, details, divided_by)
     readers: list[SequenceRow] = []
     if layout.ring is not None:
         reader.find_ring()
@@ -66,6 +73,7 @@ def table_facts(
         filtered=frozenset(
             i.name for i in details.ordered_indexes if i.where is not None and i.name in reader.indexes.values()
         ),
+        divided_by=divided_by,
         lists=reader.list_paths(),
     )
 
@@ -100,7 +108,8 @@ def list_column(details: TableDetails, key: str | None) -> Column | None:
 class _PathFinder:
     """Collect the facts about the figures of one layout."""
 
-    def __init__(self, layout: Layout, details: TableDetails) -> None:
+    def __init__(self, layout: Layout, details: TableDetails, divided_by: frozenset[str]) -> None:
+        self.divided_by = divided_by
         self.layout = layout
         self.details = details
         self.state = layout.state
@@ -166,7 +175,10 @@ class _PathFinder:
         return None
 
     def _describe_missing_index(self, state: str, column: str) -> str:
-        """Describe the index that is missing, for a message to the user."""
+        """Describe the index that is missing, for a message to the user; or why no new index would help."""
+        if self.divided_by and column not in self.divided_by:
+            by = ", ".join(f"`{each}`" for each in sorted(self.divided_by))
+            return f"partitions by {by} divide each index on (`{column}`)"
         value = getattr(self.state, state) if self.state else None
         where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
         return f"an index on (`{column}`){where} would help"
@@ -202,7 +214,7 @@ class _PathFinder:
             self.order_by = walk.keys[0]
         elif "head" not in self.indexes:
             lead = self._leading_index(self.order_by)
-            why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
+            why = "finished rows stay in the index on the id" if lead else self._describe_no_lead(self.order_by)
             text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._describe_missing_index("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
@@ -216,6 +228,11 @@ class _PathFinder:
                 if column is not None and column.not_null and column.type_name in TIME_TYPES:
                     return index
         return None
+
+    def _describe_no_lead(self, column: str) -> str:
+        if any(each.keys[:1] == (column,) for each in self.details.indexes if not each.ordered):
+            return f"the index on `{column}` is not read in its order"
+        return f"no index leads with `{column}`"
 
     def _leading_index(self, column: str) -> Index | None:
         return next((i for i in self.details.ordered_indexes if i.where is None and i.keys[:1] == (column,)), None)

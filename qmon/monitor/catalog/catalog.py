@@ -14,6 +14,7 @@ from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
+from qmon.model.samples.polled_samples import PartialSample
 from qmon.monitor.catalog.lock_holders import PROBE, LockHolderSample
 from qmon.monitor.catalog.predicate import Condition, parse_condition
 
@@ -220,6 +221,7 @@ class Catalog:
         self._columns: dict[int, tuple[ColumnRow, ...]] = {}
         # Tables of which something could not be read because a session locks out even readers.
         self.locked_tables: set[int] = set()
+        self._masked: dict[int, frozenset[str | None]] = {}
 
     def read_records(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
@@ -239,6 +241,14 @@ class Catalog:
         except QueryFailed:  # our role may not see locks
             return {}
         return {holder.table_id: holder.summary for holder in found}
+
+    def is_masked(self, table: TableRow, column: str) -> bool:
+        """Return whether the server shows our role other values of a column than it stores."""
+        name = "probe/partial"
+        if table.table_id not in self._masked and queries.has_query(self.engine.name, name, self.connection.version):
+            found = self.read_records(PartialSample, name, tables=self.engine.ids_value([table.table_id]))
+            self._masked[table.table_id] = frozenset(each.column_name for each in found)
+        return column in self._masked.get(table.table_id, ())
 
     def grant_statement(self, table: TableName) -> str:
         """Return the statement that would let our role read the table, on one line. It is not run."""

@@ -74,6 +74,8 @@ def columns_of_unknown_zone(layout: Layout) -> tuple[str, ...]:
 def _read_comparison(catalog: Catalog, details: TableDetails, id: str, column: str) -> tuple[str, ...]:
     names = {"table": details.table.name.parts, "id": id, "column": column}
     try:
+        if catalog.is_masked(details.table, column):
+            return ()
         return comparison_lines(column, catalog.read_records(TimesRow, "catalog/peek_times", names))
     except QueryFailed:
         return ()

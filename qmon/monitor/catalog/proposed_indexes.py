@@ -28,13 +28,22 @@ class ProposedIndex:
 def propose_indexes(
     layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False
 ) -> list[ProposedIndex]:
-    """Return one index for each group of figures without an index, if an index would help."""
+    """Return one index for each group of figures without an index, if an index would help.
+
+    On a partitioned table of SQL Server, a new index is partitioned like the table. Outside of its partitions, it would
+    prevent SWITCH. So there is none unless the partitioning column leads it.
+    """
     found = []
     for figures, column, value in _missing_indexes(layout, facts):
+        if facts.divided_by and column not in facts.divided_by:
+            continue
         text = _create_statement(layout, facts, engine, (column, value, figures[0]))
         # PostgreSQL cannot create an index concurrently on a partitioned table.
         if partitioned and engine.name == "postgres":
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
+        # Filtered indexes need the setting, which sqlcmd turns off (error 1934).
+        if value is not None and engine.name == "sqlserver":
+            text = f"SET QUOTED_IDENTIFIER ON; {text}"
         found.append(ProposedIndex(figures, text))
     return found
 

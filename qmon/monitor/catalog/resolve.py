@@ -366,9 +366,11 @@ class _Resolver:
         check_state(layout, details, self.catalog)
         self.layouts.append(layout)
         self.places[layout.queue] = details.table.table_id
-        facts = table_facts(layout, details, data, self.sequences)
+        columns = frozenset(column for table_id, column in self._divided if table_id == details.table.table_id)
+        divided_by = columns if self.catalog.engine.name == "sqlserver" else frozenset[str]()
+        facts = table_facts(layout, details, data, self.sequences, divided_by)
         state = layout.state.column if layout.state is not None else ""
-        if (details.table.table_id, state) in self._divided:
+        if state in columns:
             facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
         was = self._before.get(layout.queue)
         if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked_tables:

@@ -211,6 +211,8 @@ def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[
     names = {"table": details.table.name.parts, "column": column}
     leads = any(index.keys[:1] == (column,) and index.where is None for index in details.indexes)
     try:
+        if catalog.is_masked(details.table, column):
+            return ()
         if leads:
             rows = catalog.read_records(ValueRow, "catalog/peek_index", names)
         else:

@@ -101,7 +101,7 @@ def check_can_archive(connection: Connection, engine: Engine, layout: Layout) ->
     sql = Sql(connection, engine)
     for table in queue_tables(layout):
         columns = [each.column_name for each in read_structure(sql, table).columns]
-        if (why := why_not_keepable(sql, table, columns, masked_only=True)) is not None:
+        if (why := why_not_keepable(sql, table, (), columns)) is not None:
             raise BadInput(f"cannot archive {layout.queue!r}: {why}; nothing was changed")
     try:
         statement = sql.statement("action/archive_rights", names)

@@ -28,6 +28,9 @@ _VERBS: Final = {
     EndMethod.KILL: "Kill",
 }
 
+# What an open transaction keeps from being removed.
+_KEPT: Final = {"postgres": "dead rows", "sqlserver": "old row versions"}
+
 
 def prepare_end_session(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
     """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
@@ -65,7 +68,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks no other session and has no open transaction"
         return _basic_plan(context, found.session, found, why)
-    holds = "it blocks no other session right now; it may prevent the cleanup of old row versions"
+    holds = f"it blocks no other session right now; it may prevent the cleanup of {_KEPT[context.engine.name]}"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""

@@ -19,7 +19,13 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_message_name
-from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import (
+    PURGE_PRIVILEGES,
+    queue_tables,
+    unmasked_copy_risks,
+    why_not_keepable,
+    why_not_permitted,
+)
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
     Criteria,
@@ -82,7 +88,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
                 time.time() + context.trash_days * _DAY_S,
             ),
             consequences=_consequences(context, layout, strategy),
-            risks=_risks(wanted),
+            risks=(*_risks(wanted), *strategy.copy_risks(sql)),
             consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
@@ -112,6 +118,11 @@ class _PurgeStrategy:
     def statement_names(self) -> tuple[str, ...]:
         """The statements of a batch."""
         return ("purge",) if self.data is None else ("purge_data", "purge")
+
+    def copy_risks(self, sql: Sql) -> tuple[str, ...]:
+        """Describe what others can read in the trash."""
+        tables = filter(None, (self.table, self.data))
+        return tuple(risk for each in tables for risk in unmasked_copy_risks(sql, each.table, each.kept_columns))
 
     @property
     def shown_names(self) -> dict[str, Name]:

@@ -18,7 +18,7 @@ from qmon.operate.actions.requeue import RequeueStrategy, undo_for, why_unwritab
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows
-from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
 from qmon.operate.plan.selection import Criteria, MessageQuery, check_choice, check_push_time, id_names, state_value
 from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, MoveBatch
@@ -56,14 +56,15 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         if (never := why_unwritable(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place, again)
-        if (never := why_not_keepable(sql, layout.table, strategy.kept_columns)) is not None:
+        query = MessageQuery(sql, layout, structure, choice, wanted)
+        if (never := query.why_not_decidable(strategy.kept_columns)) is not None:
             return deny(never)
         called = structure.id_columns(layout)
         watched = structure.is_identified_by(called) and not set(called) & set(strategy.ready.columns)
-        query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.select_messages()
         count = chosen.rows.count
         undo = undo_for(sql, strategy, chosen)
+        copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
         plan = Plan(
             OperationKind.REDRIVE,
             context.target.name,
@@ -78,7 +79,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             seconds=seconds_at_rate(estimate_seconds(sql, OperationKind.REDRIVE, layout, count), count, limits),
             undo=undo,
             consequences=(limits_text(limits) if watched else _UNWATCHED_NOTE, *strategy.describe_effects()),
-            risks=strategy.describe_risks(chosen),
+            risks=(*strategy.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
             refused=why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
         )

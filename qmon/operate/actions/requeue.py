@@ -17,7 +17,7 @@ from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_ids, read_message_name
-from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -69,12 +69,13 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         if (never := why_unwritable(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place)
-        if (never := why_not_keepable(sql, layout.table, strategy.kept_columns)) is not None:
-            return deny(never)
         query = MessageQuery(sql, layout, structure, choice, wanted)
+        if (never := query.why_not_decidable(strategy.kept_columns)) is not None:
+            return deny(never)
         chosen = query.select_messages()
         count = chosen.rows.count
         undo = undo_for(sql, strategy, chosen)
+        copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
         why = why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE)
         plan = Plan(
             OperationKind.REQUEUE,
@@ -90,7 +91,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             seconds=estimate_seconds(sql, OperationKind.REQUEUE, layout, count),
             undo=undo,
             consequences=strategy.describe_effects(),
-            risks=strategy.describe_risks(chosen),
+            risks=(*strategy.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
             refused=why,
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.sql.queries import Name
@@ -42,6 +42,10 @@ _MAX_SHOWN: Final = 5
 
 # Number of transaction ids before they wrap around.
 _XID_COUNT: Final = 1 << 32
+_OTHERS_HIDDEN: Final = (
+    "this database has optimized locking, so the server may hide locks: other sessions may also hold messages of this"
+    " queue, and these sessions may hold more"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +137,12 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
             )
             if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
         ]
-        if not layout.routines and not any(each.count for each in found):
-            _refuse_hidden(sql)
+        hidden = bool(found) and seen.sees and not layout.routines and _is_hidden(sql)
+        if hidden and not any(each.count for each in found):
+            raise BadInput(
+                "this database has optimized locking, so the server does not show which session holds a message: a"
+                " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
+            )
         chosen, left_out = _choose_holders(found, choice)
         refused = why_not_permitted(context, sql) or (
             None if chosen else _why_nothing_chosen(layout, seen, found, timeout)
@@ -143,18 +151,16 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         plan = _plan(
             context, layout, sql, chosen, to_end, (*left_out, *_left_out_for_rights(denied)), timeout, refused or denied
         )
+        if hidden and to_end:
+            plan = replace(plan, risks=(*plan.risks, _OTHERS_HIDDEN))
         work = EndSessions(to_end)
         return PreparedAction(context, plan, work if to_end else None, work.record)
 
 
-def _refuse_hidden(sql: Sql) -> None:
-    """Raise ``BadInput`` if the server hides which transaction holds a row: no session can be proven to hold one."""
+def _is_hidden(sql: Sql) -> bool:
+    """Return whether the server hides which transaction holds a row."""
     name = "action/sessions/hidden_rows"
-    if sql.has_statement(name) and sql.fetch(_HiddenRows, name, {})[0].hidden:
-        raise BadInput(
-            "this database has optimized locking, so the server does not show which session holds a message: a"
-            " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
-        )
+    return sql.has_statement(name) and sql.fetch(_HiddenRows, name, {})[0].hidden
 
 
 def _assign_rows(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from qmon.engines.base import Value
@@ -20,7 +21,7 @@ from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, Ri
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import ShowPayload, payload_shower
-from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.plan.required_rights import why_not_keepable, why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
@@ -214,19 +215,20 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 
     Reads every slot of the ring once, in steps. Raises server errors.
     """
-    if (
-        why := allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout)
-    ) is not None or layout.ring is None:
-        return refused_action(
-            context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is not a ring"
-        )
+    deny = partial(refused_action, context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}")
+    why, ring = allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout), layout.ring
+    if why is not None or ring is None:
+        return deny(why or "it is not a ring")
     with context.open_sql(str(OperationKind.REPAIR)) as sql:
+        decisive = (ring.slot, ring.turn, ring.message_id, ring.unread, layout.enqueued_at)
+        if (never := why_not_keepable(sql, layout.table, (), decisive)) is not None:
+            return deny(never)
         planned_at = time.monotonic()
         reader = RingReader(sql, layout)
         reading = reader.read_slots()
-        wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
+        wanted = ["fill_hole", "requeue_orphan_of" if ring.subscribers else "requeue_orphan"]
         statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
-        sequences = (layout.ring.push_sequence, layout.ring.pop_sequence)
+        sequences = (ring.push_sequence, ring.pop_sequence)
         why = why_not_permitted(context, sql, "UPDATE", layout.table, *sequences)
         if why is None and not reading.faults:
             why = f"{layout.queue} has neither holes nor orphans to repair"

@@ -20,7 +20,13 @@ from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue_for
 from qmon.operate.plan.preview import estimate_seconds
-from qmon.operate.plan.required_rights import missing_rights, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import (
+    missing_rights,
+    queue_tables,
+    unmasked_copy_risks,
+    why_not_keepable,
+    why_not_permitted,
+)
 from qmon.operate.row_set import pack_rows
 from qmon.operate.run.batches import BatchWork, MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch
@@ -77,12 +83,14 @@ def _prepare_action(
     with context.open_sql(f"{kind} plan") as sql:
         if not sql.has_statement(rows.statement_name):
             return deny(f"qmon does not {kind} messages of {queue.group.library} on this engine: use its own tools")
+        copied: tuple[str, ...] = ()
         trash, undo = None, Undo(possible=False, notes=("the library's workers take them immediately",))
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement_name)
             if isinstance(found, LibraryTrash):
                 if (why := why_not_keepable(sql, found.structure.table, found.structure.kept_columns)) is not None:
                     return deny(why)
+                copied = unmasked_copy_risks(sql, found.structure.table, found.structure.kept_columns)
                 until = time.time() + context.trash_days * _DAY_S
                 trash, undo = found, Undo(True, undo_tables.describe_lost(found.structure), until)
             else:
@@ -115,7 +123,7 @@ def _prepare_action(
                 *(() if limits is None else (limits_text(limits),)),
                 queries.load_query(sql.engine.name, rows.statement_name, sql.connection.version).purpose,
             ),
-            risks=rows.describe_risks(chosen),
+            risks=(*rows.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )

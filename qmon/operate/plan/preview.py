@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.formatting import decode_hex, has_cheap_size, holds_bytes
@@ -12,6 +13,7 @@ from qmon.model.layout.layout_io import table_to_text
 from qmon.model.layout.table_facts import Column
 from qmon.model.operation_records import MAX_PLAN_ROWS, OperationKind, PlanRow
 from qmon.operate.context import OperatorContext
+from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
 from qmon.operate.plan.text_condition import read_column_type
 from qmon.operate.row_set import marks_for, texts_for
@@ -20,6 +22,7 @@ from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Names, Sql, Values
 
 ShowPayload = Callable[[str | None], str | None]
+_MASKED: Final = "masked for your role"
 
 
 def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
@@ -33,7 +36,12 @@ def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column 
 
 
 def payload_shower(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> ShowPayload:
-    """Return a function that decodes and redacts payloads of this column for a screen. Reads the column's type."""
+    """Return a function that decodes and redacts payloads of this column for a screen. Reads the column's type.
+
+    It does not show masked values.
+    """
+    if column in masked_columns(sql, table):
+        return lambda payload: None if payload is None else _MASKED
     binary = holds_bytes(read_column_type(sql, table, column))
 
     def show(payload: str | None) -> str | None:
@@ -94,6 +102,7 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
     owners = query.owner_states_of(chosen, ids)
     payloads = _read_payloads(sql, layout, ids)
     show = payload_shower(context, sql, layout.data_table or layout.table, layout.payload)
+    show_error = context.redact if layout.error not in masked_columns(sql, layout.table) else lambda _: _MASKED
     states = (
         {}
         if layout.state is None
@@ -108,7 +117,7 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
         payload = payloads.get(row.id or "") if payloads is not None else row.payload
         state = "ready" if row.state is None else states.get(row.state, row.state)
         owner_state = owners[row.key] if row.key in owners else next(iter(chosen.owner_states))
-        error = None if row.error is None else context.redact(row.error)
+        error = None if row.error is None else show_error(row.error)
         out.append(PlanRow(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, show(payload), error))
     return tuple(out)
 

@@ -34,6 +34,11 @@ class _UnkeptColumn:
     helps: str
 
 
+@dataclass(frozen=True, slots=True)
+class _MaskedColumn:
+    column_name: str
+
+
 def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
     """Return why nothing can be applied, or ``None`` if it can. Only reads.
 
@@ -60,22 +65,43 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
     return f"your role lacks a right; this helps: {'; '.join(helps)}" if helps else None
 
 
-def why_not_keepable(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
+def why_not_keepable(
+    sql: Sql, table: TableName, columns: Collection[str | None], shown: Collection[str | None] = ()
+) -> str | None:
     """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
 
     Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
-    and values encrypted by clients also count. ``masked_only``: only masks count.
+    and values encrypted by clients also count. ``shown``: columns that are only searched or copied by the server; for
+    them, only masks count.
     """
     found = [
         each
         for each in sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
-        if (each.column_name in columns or each.column_name == _PLACE_COLUMN) and (each.masked or not masked_only)
+        if each.column_name in columns
+        or (columns and each.column_name == _PLACE_COLUMN)
+        or (each.masked and each.column_name in shown)
     ]
     if not found:
         return None
     why = "; ".join(dict.fromkeys(f"{each.column_name}: {each.why}" for each in found))
     helps = "; ".join(dict.fromkeys(each.helps for each in found))
     return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
+
+
+def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
+    """Return what helps, by column of which the server shows our role other values than it stores."""
+    found = sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
+    return {each.column_name: each.helps for each in found if each.masked}
+
+
+def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
+    """Return a risk if some of these columns have a mask: the table in qmon's schema that keeps them has none."""
+    name = "action/operate/masked"
+    found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
+    masked = [each.column_name for each in found if each.column_name in columns]
+    if not masked:
+        return ()
+    return (f"every operator can read the saved values of {', '.join(masked)} of {table}, which has a mask for them",)
 
 
 def why_no_record(sql: Sql) -> str | None:

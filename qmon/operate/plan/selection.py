@@ -19,6 +19,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.message_ids import split_id
 from qmon.model.operation_records import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
+from qmon.operate.plan.required_rights import why_not_keepable
 from qmon.operate.plan.text_condition import text_condition_for
 from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_marks
 from qmon.operate.sql import Sql
@@ -241,6 +242,21 @@ class MessageQuery:
         if self.choice.ids:
             self._check_ids_unique()
         return self._select()
+
+    def why_not_decidable(self, kept: Sequence[str]) -> str | None:
+        """Return why a column that decides which rows are chosen, or is ``kept``, cannot be used as it is.
+
+        For example, a masked time looks like 1900. Returns ``None`` if all can be used.
+        """
+        layout, choice = self.layout, self.choice
+        owner = None if layout.owner is None else layout.owner.column
+        error = None if choice.error is None else layout.error
+        payload = None if choice.payload is None else layout.payload
+        decisive = (*kept, self.criteria.since, owner, layout.attempts)
+        if layout.data_table is None:
+            return why_not_keepable(self.sql, layout.table, decisive, (error, payload))
+        why = why_not_keepable(self.sql, layout.table, decisive, (error,))
+        return why or why_not_keepable(self.sql, layout.data_table, (), (payload,))
 
     def owner_states_of(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
         """Return the owner states of a few chosen messages by key."""

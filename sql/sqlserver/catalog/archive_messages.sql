@@ -46,7 +46,7 @@ FROM (
         CONVERT(nvarchar(450), {message_id}, 126) AS qmon_id,
         {enqueued_at?!moment} AS qmon_enqueued,
         {started_at?!moment} AS qmon_started,
-        CAST({completed_at?} AS datetime2(3)) AS qmon_completed,
+        CAST({completed_at?} AS datetime2(7)) AS qmon_completed,
         CAST(q.archived_at AS datetime2(3)) AS qmon_archived,
         CAST({attempts?} AS bigint) AS qmon_attempts,
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,

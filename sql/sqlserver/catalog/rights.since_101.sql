@@ -12,10 +12,10 @@ SELECT
         AS nvarchar(400)) AS [grant]
 FROM (
     VALUES
-        (1, N'##MS_ServerStateReader##', IS_SRVROLEMEMBER(N'##MS_ServerStateReader##'), QUOTENAME(SUSER_SNAME()), N'producers, consumers and last statements of idle sessions; VIEW DATABASE STATE is not enough on this tier'),
-        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'activity of other sessions in this database, its waits and row versions, reads per pop, rates, latches, locks and fragmentation by index'),
+        (1, N'##MS_ServerStateReader##', IS_SRVROLEMEMBER(N'##MS_ServerStateReader##'), QUOTENAME(SUSER_SNAME()), N'producers and consumers, messages in progress, locks, blocking, row versions, reads per pop, server counters, ending sessions; VIEW DATABASE STATE is not enough here'),
+        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'push and pop rates; latches, locks, page splits and fragmentation by index; waits of this database; plans from Query Store'),
         (3, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'positions of sequences, for rings and gaps; procedures that pop; security policies that hide rows'),
         (4, N'SELECT ON sys.sql_expression_dependencies', HAS_PERMS_BY_NAME(N'sys.sql_expression_dependencies', N'OBJECT', 'SELECT'), QUOTENAME(USER_NAME()), N'procedures that pop from tables that qmon did not install, for their reads per pop'),
-        (5, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends other sessions')
+        (5, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends other sessions, together with the role above')
 ) AS r(place, name, held, whom, gives)
 ORDER BY r.place

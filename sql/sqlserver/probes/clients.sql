@@ -15,9 +15,9 @@
 -- > statement   its last statement, shortened
 SELECT
     CAST(s.session_id AS int) AS session,
-    CAST(DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
+    CAST(CASE WHEN s.login_time > '19000102' THEN DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
         + DATEDIFF(MILLISECOND, CAST(CAST(s.login_time AS date) AS datetime), s.login_time) / 1000.0
-        - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS float) AS started_at,
+        - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 END AS float) AS started_at,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
     CAST(CASE
@@ -28,12 +28,12 @@ SELECT
         ELSE 'idle'
     END AS varchar(20)) AS state,
     CAST(
-        DATEDIFF(DAY, s.last_request_start_time, GETDATE()) * 86400.0
-        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.last_request_start_time, GETDATE()), s.last_request_start_time), GETDATE()) / 1000.0
+        DATEDIFF(DAY, e.begun_at, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, e.begun_at, GETDATE()), e.begun_at), GETDATE()) / 1000.0
     AS float) AS begun_s,
     CAST(
-        DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END, GETDATE()) * 86400.0
-        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END), GETDATE()) / 1000.0
+        DATEDIFF(DAY, e.quiet_at, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, e.quiet_at, GETDATE()), e.quiet_at), GETDATE()) / 1000.0
     AS float) AS quiet_s,
     CAST(CASE
         WHEN r.session_id IS NULL THEN 'Client'
@@ -63,6 +63,17 @@ OUTER APPLY (
     WHERE q.session_id = s.session_id
     ORDER BY q.request_id
 ) AS r
+-- A session whose login is under way has times of 1900.
+CROSS APPLY (
+    SELECT
+        CASE WHEN v.begun_at > '19000102' THEN v.begun_at END AS begun_at,
+        CASE WHEN v.quiet_at > '19000102' THEN v.quiet_at END AS quiet_at
+    FROM (
+        SELECT
+            s.last_request_start_time AS begun_at,
+            CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END AS quiet_at
+    ) AS v
+) AS e
 OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c

@@ -8,9 +8,9 @@
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited
 -- > blocker     session that it waited for
--- > table_id    table of the lock, if the report names it; NULL if it is in another database
+-- > table_id    table of the lock, by its index or name, if the report has either; NULL if it is in another database
 -- > application its application name; empty if the lock is in another database
--- > statement   its last statement, shortened; the same
+-- > statement   its last statement, shortened; empty if the lock is in another database
 -- > here        the lock is of this database
 -- > file        position of the report: the file
 -- > offset      and its block there
@@ -19,9 +19,9 @@ SELECT TOP (200)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
     COALESCE(p.item.value('@spid', 'int'), 0) AS session,
     COALESCE(b.item.value('@spid', 'int'), 0) AS blocker,
-    CAST(CASE h.here WHEN 1 THEN OBJECT_ID(COALESCE(
+    CAST(CASE h.here WHEN 1 THEN COALESCE(n.object_id, OBJECT_ID(COALESCE(
         k.item.value('@objectname', 'nvarchar(400)'), k.item.value('(UnderlyingResource/*/@objectname)[1]', 'nvarchar(400)')
-    )) END AS bigint) AS table_id,
+    ))) END AS bigint) AS table_id,
     CAST(COALESCE(CASE h.here WHEN 1 THEN p.item.value('@clientapp', 'nvarchar(128)') END, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(
         CASE h.here WHEN 1 THEN LEFT(LTRIM(p.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars) END, N''
@@ -60,8 +60,20 @@ CROSS APPLY k.item.nodes('owner-list/owner') AS o(item)
 CROSS APPLY r.graph.nodes('/deadlock/process-list/process') AS p(item)
 CROSS APPLY r.graph.nodes('/deadlock/process-list/process') AS b(item)
 CROSS APPLY (
-    SELECT CASE WHEN r.of_the_database = 1 OR k.item.value('@dbid', 'int') = DB_ID() THEN 1 ELSE 0 END AS here
+    SELECT CASE
+        WHEN r.of_the_database = 1
+            OR COALESCE(k.item.value('@dbid', 'int'), k.item.value('(UnderlyingResource/*/@dbid)[1]', 'int')) = DB_ID() THEN 1
+        ELSE 0
+    END AS here
 ) AS h
+OUTER APPLY (
+    -- In Azure SQL Database the name of the object may begin with another name of the database.
+    SELECT TOP (1) t.object_id
+    FROM sys.partitions AS t WITH (NOLOCK)
+    WHERE t.hobt_id = TRY_CAST(COALESCE(
+        k.item.value('@hobtid', 'nvarchar(20)'), k.item.value('(UnderlyingResource/*/@hobtid)[1]', 'nvarchar(20)')
+    ) AS bigint)
+) AS n
 WHERE p.item.value('@id', 'nvarchar(60)') = w.item.value('@id', 'nvarchar(60)')
     AND b.item.value('@id', 'nvarchar(60)') = o.item.value('@id', 'nvarchar(60)')
 ORDER BY r.at DESC

@@ -30,8 +30,8 @@ SELECT TOP (:limit)
         - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS float) AS started_at,
     CAST(CASE WHEN r.session_id IS NULL THEN 'idle in transaction' ELSE 'active' END AS varchar(20)) AS state,
     CAST(
-        DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
-        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0
+        DATEDIFF(DAY, e.at, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, e.at, GETDATE()), e.at), GETDATE()) / 1000.0
     AS float) AS state_s,
     CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
@@ -75,6 +75,11 @@ OUTER APPLY (
     WHERE q.session_id = h.session_id
     ORDER BY q.request_id
 ) AS r
+-- A session whose login is under way has times of 1900.
+CROSS APPLY (
+    SELECT CASE WHEN v.at > '19000102' THEN v.at END AS at
+    FROM (SELECT CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END AS at) AS v
+) AS e
 OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c

@@ -1,5 +1,5 @@
 -- Rows of these tables that a security policy hides from our login, and columns that are masked for it. Whom a policy lets see
--- all, only the function of its predicate knows. A login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY is shown
+-- all, only the function of its predicate knows. A computed column made of a masked one is masked, too. A login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY is shown
 -- no policy.
 -- :tables       table ids, separated by commas
 -- > table_id    one of these
@@ -28,12 +28,23 @@ CROSS APPLY (
     SELECT
         c.name,
         N'column ' + c.name + N' is masked for this login',
-        N'GRANT UNMASK ON OBJECT::' + n.name + N' (' + QUOTENAME(c.name) + N') TO ' + QUOTENAME(USER_NAME())
-    FROM sys.columns AS c
+        N'GRANT UNMASK ON OBJECT::' + n.name + N' (' + QUOTENAME(m.name) + N') TO ' + QUOTENAME(USER_NAME())
+    FROM sys.columns AS m
+    JOIN sys.columns AS c ON c.object_id = m.object_id
     CROSS APPLY (
-        SELECT QUOTENAME(OBJECT_SCHEMA_NAME(c.object_id)) + N'.' + QUOTENAME(OBJECT_NAME(c.object_id)) AS name
+        SELECT QUOTENAME(OBJECT_SCHEMA_NAME(m.object_id)) + N'.' + QUOTENAME(OBJECT_NAME(m.object_id)) AS name
     ) AS n
-    WHERE c.object_id = t.id
-        AND c.is_masked = 1
-        AND COALESCE(HAS_PERMS_BY_NAME(n.name, N'OBJECT', N'UNMASK', c.name, N'COLUMN'), 0) = 0
+    WHERE m.object_id = t.id
+        AND m.is_masked = 1
+        AND (
+            c.column_id = m.column_id
+            OR EXISTS (
+                SELECT 1
+                FROM sys.computed_columns AS d
+                WHERE d.object_id = c.object_id
+                    AND d.column_id = c.column_id
+                    AND (d.definition IS NULL OR CHARINDEX(QUOTENAME(m.name), d.definition) > 0)
+            )
+        )
+        AND COALESCE(HAS_PERMS_BY_NAME(n.name, N'OBJECT', N'UNMASK', m.name, N'COLUMN'), 0) = 0
 ) AS h

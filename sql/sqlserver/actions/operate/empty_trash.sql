@@ -9,6 +9,6 @@ DECLARE @operation varchar(40) = :operation, @before float = :before, @limit big
 DELETE TOP (@limit)
 FROM {trash} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE qmon_operation = @operation
-    AND qmon_trashed_at < DATEADD(MILLISECOND, CAST((@before - FLOOR(@before)) * 1000 AS int),
-                                  DATEADD(SECOND, CAST(FLOOR(@before) AS bigint), CAST('19700101' AS datetime2(3))));
+    AND qmon_trashed_at < DATEADD(MILLISECOND, CAST((@before - FLOOR(@before / 86400) * 86400) * 1000 AS int),
+                                  DATEADD(DAY, CAST(FLOOR(@before / 86400) AS int), CAST('19700101' AS datetime2(3))));
 SELECT @@ROWCOUNT AS done

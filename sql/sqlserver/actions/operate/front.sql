@@ -1,5 +1,6 @@
 -- The place before the first ready message that was never popped, by a column of times; no row if there is none. Looked
 -- up without locks: whether the message at it is just being popped does not matter.
+-- Rows of the year 1, the default of some programs, are skipped: there is no place before them.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops
@@ -8,10 +9,10 @@
 -- :step        milliseconds between two places that the column tells apart
 -- > place      the place, as text
 DECLARE @ready nvarchar(200) = :ready, @step int = :step;
-SELECT TOP (1) CONVERT(nvarchar(40), DATEADD(MILLISECOND, -@step, {front}), 126) AS place
+SELECT TOP (1) CONVERT(nvarchar(40), CASE WHEN {front} > '19000102' THEN DATEADD(MILLISECOND, -@step, {front}) END, 126) AS place
 FROM {table} WITH (NOLOCK)
 WHERE {state} = CAST(@ready AS {state!type}(200))
     AND ({attempts?} IS NULL OR {attempts?} = 0)
-    AND {front} IS NOT NULL
+    AND {front} > '19000102'
 ORDER BY {front}
 OPTION (RECOMPILE, MAXDOP 1)

@@ -1,4 +1,5 @@
--- Columns of a table whose values this login cannot move, keep or compare as they are.
+-- Columns of a table whose values this login cannot move, keep or compare as they are. A computed column made of a masked one is
+-- masked, too.
 -- {table}        the table
 -- > column_name  the column
 -- > masked       the server shows other values than there are
@@ -16,10 +17,23 @@ CROSS APPLY (
     WHERE COALESCE(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'SELECT', c.name, N'COLUMN'), 0) = 0
     UNION ALL
     SELECT 0, N'qmon cannot compare values of its type', N'a column of another type'
-    WHERE t.is_assembly_type = 1 OR c.xml_collection_id <> 0
+    WHERE t.is_assembly_type = 1 OR c.xml_collection_id <> 0 OR t.name IN (N'json', N'vector') AND t.is_user_defined = 0
     UNION ALL
-    SELECT 1, N'it is masked for this login', N'GRANT UNMASK ON OBJECT::' + {table!literal} + N' (' + QUOTENAME(c.name) + N') TO ' + QUOTENAME(USER_NAME())
-    WHERE c.is_masked = 1 AND COALESCE(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'UNMASK', c.name, N'COLUMN'), 0) = 0
+    SELECT 1, N'it is masked for this login', N'GRANT UNMASK ON OBJECT::' + {table!literal} + N' (' + QUOTENAME(m.name) + N') TO ' + QUOTENAME(USER_NAME())
+    FROM sys.columns AS m
+    WHERE m.object_id = c.object_id
+        AND m.is_masked = 1
+        AND (
+            c.column_id = m.column_id
+            OR EXISTS (
+                SELECT 1
+                FROM sys.computed_columns AS d
+                WHERE d.object_id = c.object_id
+                    AND d.column_id = c.column_id
+                    AND (d.definition IS NULL OR CHARINDEX(QUOTENAME(m.name), d.definition) > 0)
+            )
+        )
+        AND COALESCE(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'UNMASK', m.name, N'COLUMN'), 0) = 0
     UNION ALL
     SELECT 0, N'its clients encrypt it (Always Encrypted)', N'a client that has its keys'
     WHERE c.encryption_type IS NOT NULL

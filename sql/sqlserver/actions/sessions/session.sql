@@ -38,8 +38,8 @@ SELECT
         WHEN x.began IS NOT NULL THEN 'idle in transaction'
         ELSE 'idle'
     END AS varchar(20)) AS state,
-    CAST(DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
-        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0 AS float) AS state_s,
+    CAST(DATEDIFF(DAY, e.at, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, e.at, GETDATE()), e.at), GETDATE()) / 1000.0 AS float) AS state_s,
     CAST(DATEDIFF(DAY, w.began, GETDATE()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, w.began, GETDATE()), w.began), GETDATE()) / 1000.0 AS float) AS transaction_s,
     CAST(COALESCE(LEFT(t.text, 200), N'') AS nvarchar(200)) AS statement,
@@ -56,6 +56,11 @@ OUTER APPLY (
     WHERE q.session_id = s.session_id
     ORDER BY q.request_id
 ) AS r
+-- A session whose login is under way has times of 1900.
+CROSS APPLY (
+    SELECT CASE WHEN v.at > '19000102' THEN v.at END AS at
+    FROM (SELECT CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END AS at) AS v
+) AS e
 OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c
