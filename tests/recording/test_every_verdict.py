@@ -24,6 +24,7 @@ from qmon.recording.history.timeline_query import recorded_events
 from qmon.recording.write.recorder import Recorder
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.overview.queue_rows import COLUMNS, rows_for
+from tests.facts import wait_until
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 
 pytestmark = pytest.mark.unit
@@ -54,6 +55,8 @@ class Watched:
         snapshot = poll(self.number, self.now + self.ahead_s, given)
         view = self.memory.wrap_fold(self.history.record_snapshot)(snapshot)
         self.recorder.record_snapshot(snapshot, view)
+        if self.number % 100 == 0:  # the recorder drops polls that come faster than it can write
+            wait_until(lambda: self.recorder.status.snapshots >= self.number)
         return view
 
     def recorded(self) -> list[TimelineEvent]:

@@ -277,7 +277,7 @@ class Shop(Driver):
         return [{"head_id": first, "oldest_s": oldest_s, "counted": 1_001 if queue == "orders" else 500}]
 
     def _progress_oldest(self, queue: str) -> Sequence[Values]:
-        return [{"in_progress": 12, "stuck": 7, "longest_s": 840.0}]
+        return [{"in_progress": 12, "timed": 12, "stuck": 7, "longest_s": 840.0}]
 
     def _owners(self, queue: str) -> Sequence[Values]:
         return [

@@ -58,8 +58,8 @@ def served(*columns: str) -> Row:
         {
             "probe/partial": lambda _: masked,
             "probe/head_state_due": lambda _: ({"head_id": "7", "oldest_s": 5.0, "counted": 3},),
-            "probe/progress": lambda _: ({"in_progress": 2, "stuck": 1, "longest_s": 900.0},),
-            "probe/progress_oldest": lambda _: ({"in_progress": 2, "stuck": 1, "longest_s": 900.0},),
+            "probe/progress": lambda _: ({"in_progress": 2, "timed": 2, "stuck": 1, "longest_s": 900.0},),
+            "probe/progress_oldest": lambda _: ({"in_progress": 2, "timed": 2, "stuck": 1, "longest_s": 900.0},),
         }
     )
 

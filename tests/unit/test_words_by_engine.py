@@ -55,7 +55,7 @@ EXCUSED: Final = {
     "another plan, or dead rows": "only if the server does not tell plans apart, as PostgreSQL",
     "dead rows of popped messages are not removed, so each pop reads more of them": "a setting of PostgreSQL",
     "no index finds the dead rows, so qmon scans the table; {index}": "rows of dead messages",
-    "no rows are counted: rates are unknown, and autovacuum does not start": "a setting of PostgreSQL",
+    "the server counts no rows: rates are unknown, and autovacuum does not start": "a setting of PostgreSQL",
     "synchronous_commit": "the same",
     "autovacuum": "the same",
     "autovacuum_enabled": "the same",
