@@ -5,7 +5,6 @@ It has no database password, writes no log, and cannot write to files.
 
 from __future__ import annotations
 
-import resource
 import sys
 from pathlib import Path
 from typing import Final
@@ -20,9 +19,12 @@ def main(url: str, config: str) -> int:
     """Show what the ``qmon serve`` at ``url`` polls until the viewer quits. Returns the exit code."""
     from qmon.cli.served_dashboard import show_served
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system refuses to write to files, whatever the screens do
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
+    if sys.platform != "win32":  # `qmon serve --web` is refused there
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system refuses to write to files, whatever screens do
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
     try:
         return show_served(url, Path(config) if config else None, None, in_browser=True)
     except QmonError as problem:

@@ -141,6 +141,6 @@ def test_rings_where_two_pop_twice_and_a_repair_has_set_the_pop_sequence_back(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_each_design_says_why_it_does_not_deadlock_or_who_comes_again(design: str) -> None:
+def test_each_design_says_why_it_does_not_deadlock_or_who_must_retry(design: str) -> None:
     said = " ".join(path.read_text().replace("\n--", "") for path in sorted((SQL / design).glob("*.sql"))).lower()
-    assert "no deadlock" in said or "cannot deadlock" in said or "nor deadlock" in said or "sends it again" in said
+    assert "no deadlock" in said or "cannot deadlock" in said or "nor deadlock" in said or "must retry" in said

@@ -510,7 +510,7 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
             lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
             lies += _false_figures(queue, facts)
             made = world.made_of(name)
-            lies += [] if found else _certain_about_undated(view, queue, made.layout, facts)
+            lies += [] if found else _certain_about_undated(view, queue, made, facts)
             if made.holds and not found and made.layout.timeout_s >= 2 and view.server.horizon == ():
                 lies += ["nothing holds the horizon"] if all(fact.stuck > 0 for fact in facts) else []
         if lies:
@@ -537,9 +537,13 @@ def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
             yield f"{name} {figure.text()}"
 
 
-def _certain_about_undated(view: View, queue: QueueView, layout: Layout, facts: tuple[Fact, Fact]) -> Iterator[str]:
-    """What is said as if it were known that messages without a usable start are not stuck."""
-    if layout.started_at is None or not all(fact.undated for fact in facts):
+def _certain_about_undated(view: View, queue: QueueView, made: Made, facts: tuple[Fact, Fact]) -> Iterator[str]:
+    """What is said as if it were known that messages without a usable start are not stuck.
+
+    Where the start has no time zone, qmon watches the rows and knows how long each has been in progress.
+    """
+    zoned = "started_at timestamptz" in made.create[0]
+    if made.layout.started_at is None or not zoned or not all(fact.undated for fact in facts):
         return
     if queue.stuck.value is not None and not queue.stuck.at_least and not queue.stuck.age_s:
         yield f"stuck is exactly {queue.stuck.text()}"
