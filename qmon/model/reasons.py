@@ -58,6 +58,7 @@ class Reason(StrEnum):
         "rows move without the table's counters: sessions report late, or track_counts is off in them"
     )
     DELETES_UNCLEAR = "rows are deleted, and the server cannot tell whether that pops or removes messages"
+    UPDATES_UNCLEAR = "more messages left ready than updates show: consumers may finish ready messages in one step"
     COUNTERS_OFF = "track_counts is off on this server, so it does not count pushed and popped rows"
     NOTHING_COUNTED = "the server has no counters for this table"
     NOTHING_COUNTED_SINCE = "the server has had no counters for this table for {age}"

@@ -36,6 +36,7 @@ from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.in_progress_lag import InProgressLag
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
+from qmon.monitor.state.rates.ready_balance import ReadyBalance
 from qmon.monitor.state.rates.standing_counters import LATELY_S, StandingCounters
 from qmon.monitor.state.ring_tracks import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
@@ -71,6 +72,7 @@ class QueueTrack:
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
         self._lag = InProgressLag()
+        self._balance = ReadyBalance()
         self._standing = StandingCounters()
         self._broken = False
         self._own = OwnChanges()
@@ -277,6 +279,7 @@ class QueueTrack:
             self._stale.start_over()
             self._committed.start_over()
             self._lag.start_over()
+            self._balance.start_over()
         elif self._prev is not None and is_flow_unread(samples, self._prev):
             self._flow_now, self._span_s = None, None
             return False
@@ -315,12 +318,14 @@ class QueueTrack:
             self._began_anew = True
             self._committed.start_over()
             self._lag.start_over()
+            self._balance.start_over()
             return None
         work = self._committed.record_counters(
             before.counters, samples.counters, samples.layout, sample_figures.rows_counted(samples)
         )
         if work is None:
             self._lag.start_over()
+            self._balance.start_over()
             return None
         table = None
         if (
@@ -329,7 +334,9 @@ class QueueTrack:
             and samples.counters.analyzes == before.counters.analyzes
         ):
             table = samples.counters.live - before.counters.live
-        return self._lag.record_work(work, samples.layout, self._in_progress_change(samples), table, at)
+        flow = self._lag.record_work(work, samples.layout, self._in_progress_change(samples), table, at)
+        self._balance.record_flow(before, samples, work, flow, samples.layout, at)
+        return flow
 
     def _in_progress_change(self, samples: QueueSamples) -> int | None:
         """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
@@ -393,7 +400,7 @@ class QueueTrack:
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
-            if value == 0 and doubt is not None:
+            if value is not None and doubt is not None and (value == 0 or doubt is Reason.UPDATES_UNCLEAR):
                 return Figure.unknown(doubt)
             why = failure_for("rates", snapshot, samples.layout.queue)
             return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
@@ -404,10 +411,12 @@ class QueueTrack:
         no_pop = still if self._standing.pops else self._lag.why_no_pop(at, moved_s)
         no_pop_lately = still if self._standing.pops_lately else self._lag.why_no_pop(at, moved_s, LATELY_S)
         no_completion = still if self._standing.pops else self._lag.why_no_completion(at)
+        if self._balance.has_uncounted_pops(at):
+            no_pop = no_pop_lately = no_completion = Reason.UPDATES_UNCLEAR
         pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
-        uncounted = not {still, Reason.DELETES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
+        uncounted = not {still, Reason.DELETES_UNCLEAR, Reason.UPDATES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
         apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
         more = {name: now(name, figure) for name, figure in apart.items()}

@@ -85,7 +85,7 @@ def _counts_by_session(counters: CounterSample) -> bool:
     return counters.counted and counters.modified_since_analyze is not None
 
 
-def _ready_rows(samples: QueueSamples) -> int | None:
+def ready_rows(samples: QueueSamples) -> int | None:
     """Return the ready rows, if all were counted."""
     return samples.head.counted if samples.head is not None and samples.head.counted < samples.head_limit else None
 
@@ -100,20 +100,20 @@ def _head_number(samples: QueueSamples) -> int | None:
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
     """Return whether rows have become ready, other than by due time: there are more, or as many although some left."""
-    then, now = (None if before is None else _ready_rows(before)), _ready_rows(samples)
+    then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
     if then is None or now is None or samples.layout.due_at is not None:
         return False
     return now > then or (replaced and now == then)
 
 
 def _has_shrunk(before: QueueSamples | None, samples: QueueSamples) -> bool:
-    then, now = (None if before is None else _ready_rows(before)), _ready_rows(samples)
+    then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
     return then is not None and now is not None and now < then
 
 
 def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
     """Return whether more ids were drawn than rows were added: messages may have been popped as others were pushed."""
-    then, now = (None if before is None else _ready_rows(before)), _ready_rows(q)
+    then, now = (None if before is None else ready_rows(before)), ready_rows(q)
     if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
         return False
     return q.last_id - before.last_id > max(0, now - then)
@@ -132,4 +132,4 @@ def _has_passed_through(before: QueueSamples | None, samples: QueueSamples) -> b
     """
     if before is None or before.last_id is None or samples.last_id is None:
         return False
-    return samples.last_id > before.last_id and _ready_rows(before) == 0 and _ready_rows(samples) == 0
+    return samples.last_id > before.last_id and ready_rows(before) == 0 and ready_rows(samples) == 0

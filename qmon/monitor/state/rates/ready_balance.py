@@ -1,0 +1,55 @@
+"""Compare the pops that updates show with the messages that left ``ready``."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from qmon.model.rates.committed_rows import CommittedWork
+from qmon.model.rates.flow import Flow, moves_of_state
+from qmon.model.snapshot import QueueSamples
+from qmon.monitor.state.rates.standing_counters import RECENT_S, ready_rows
+
+# A session at work reports its counters within this time (s).
+_REPORTED_S: Final = 2.5
+
+# Messages that may leave without a counted pop, at most: this number, plus this share of the counted pops.
+_LEAST: Final = 5.0
+_SHARE: Final = 0.25
+
+
+class ReadyBalance:
+    """The pops of one queue with states, counted in two ways.
+
+    ``table_flow`` takes every update for a pop or for the end of one. A consumer that finishes a ready message with a
+    single update looks like half a pop. The number of ready messages shows it: more left than were popped.
+    """
+
+    def __init__(self) -> None:
+        # Per poll: server clock (s), messages that left ready, counted pops.
+        self._polls: deque[tuple[float, float, float]] = deque()
+
+    def start_over(self) -> None:
+        """Start over after a gap or a counter reset."""
+        self._polls.clear()
+
+    def record_flow(
+        self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, layout: Layout, at: float
+    ) -> None:
+        """Record one poll, at ``at`` (server clock, seconds). A poll without exact figures forgets the earlier ones."""
+        then, now = ready_rows(before), ready_rows(samples)
+        exact = work.exact and layout.due_at is None and moves_of_state(work, layout) is not None
+        if then is None or now is None or flow.popped is None or not exact:
+            self._polls.clear()
+            return
+        # Deleted rows may have been ready. Messages that were given back are ready again and hide as many pops.
+        self._polls.append((at, work.inserted - (now - then) - work.deleted, flow.popped))
+
+    def has_uncounted_pops(self, at: float) -> bool:
+        """Return whether more messages have left ``ready`` in the last seconds than were popped or deleted."""
+        while self._polls and at - self._polls[0][0] > RECENT_S:
+            self._polls.popleft()
+        left = sum(left for polled_at, left, _ in self._polls if at - polled_at >= _REPORTED_S)
+        popped = sum(popped for _, _, popped in self._polls)
+        return left > popped * (1 + _SHARE) + _LEAST
