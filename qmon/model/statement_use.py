@@ -1,4 +1,4 @@
-"""Compare the pages read per call of a statement with before, and detect whether its plan changed."""
+"""Compare the pages read per call of a statement with those of earlier calls, and detect whether its plan changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.samples.plan_samples import PlanSample
 # A call must read at least this many times more pages than before.
 MIN_READS_RATIO: Final = 3.0
 
-# Fewer pages per call than this are never reported.
+# A statement is only reported if a call reads at least this many pages.
 MIN_READS: Final = 50.0
 
 # Minimum number of calls, before and now, for an average.

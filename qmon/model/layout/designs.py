@@ -13,7 +13,7 @@ class Traits:
     Attributes:
         article: its author.
         essence: one line for people.
-        deletes_on_pop: the consumer's transaction deletes a popped row: in progress means an open transaction.
+        deletes_on_pop: the consumer's transaction deletes a popped row. A message is in progress while it is open.
         order: the order in which pops take messages.
         completes: a popped message stays until it is completed.
         binary: messages are bytes, else text.

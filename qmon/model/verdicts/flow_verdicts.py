@@ -237,7 +237,7 @@ BLOCKED = Rule(
 
 
 # PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
-# Sessions idle for this long have not popped since.
+# A session counts as idle after this many seconds, because it would have reported any later pop by then.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
@@ -346,7 +346,7 @@ _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof without rates: no message is in progress, or all have been for long.
+    """Return the proof without rates: no message is in progress, or all of them have been in progress for long.
 
     It applies to queues whose messages are visible until they are done.
     """

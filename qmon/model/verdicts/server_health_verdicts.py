@@ -16,7 +16,7 @@ from qmon.model.samples.server_state_samples import (
 from qmon.model.statement_use import StatementUse, statement_uses
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
 
-# From this share of the log's maximum size the next write may fail.
+# If this share of the log's maximum size is used, the next write may fail.
 FULL: Final = 0.95
 FILLING: Final = 0.8
 
@@ -110,7 +110,10 @@ _NOT_SYNCHRONIZING: Final = "not synchronizing"
 
 
 def stopped_reason(copy: ReplicationSample) -> str:
-    """Return why a replica receives nothing. Empty if it does or that is unknown."""
+    """Return why a replica receives nothing.
+
+    The text is empty if it receives data, or if it is unknown whether it does.
+    """
     if copy.suspended:
         return f"suspended ({copy.suspended})"
     if copy.connected is False:
@@ -194,7 +197,7 @@ REPLICA_BEHIND = Rule(
 )
 
 
-# From this share of tempdb's maximum size the next sort or row version may fail.
+# If this share of tempdb's maximum size is used, the next sort or row version may fail.
 TEMP_FILLING_AT: Final = 0.9
 
 

@@ -83,7 +83,7 @@ MIN_DEADLOCKS: Final = 2
 RECENT_S: Final = 6.0
 _MAX_STATEMENT_LENGTH: Final = 70
 
-# An ODBC driver puts one before each statement.
+# An ODBC driver may send a savepoint before each statement.
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
 
@@ -99,7 +99,7 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
     if mine:
         return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
     if found.circles or len(context.snapshot.queues) > 1:
-        return None  # they are about another queue, or it is unknown which
+        return None  # the deadlocks are about another queue, or their queue is unknown
     return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
 
 
@@ -141,8 +141,8 @@ DEADLOCKS = Rule(
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
 
-# From this many seconds of waiting for the log, the disk is slow, however many messages a commit has. A healthy disk
-# needs a few milliseconds, even for many commits at a time.
+# If a commit waits this many seconds for the log, the disk is slow, no matter how many messages the commit has. A
+# healthy disk needs a few milliseconds, even for many commits at a time.
 SLOW_COMMIT_S: Final = 0.02
 _MIN_SESSIONS: Final = 0.8
 
@@ -233,7 +233,7 @@ def _latch_proof(context: RuleInput) -> str | None:
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
     """Return the index of this queue with most page waits, if the queue has half of all page waits, else an empty text.
 
-    It is for a server that does not say which page is waited for, but counts such waits by index.
+    It is used for servers that do not report the page, but count page waits per index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = context.queue.use.parts if context.queue.use is not None else ()
@@ -286,7 +286,7 @@ LATCH = Rule(
 # A pop must touch at least this many times more rows than before the holder started.
 MIN_ROWS_RATIO: Final = 3.0
 
-# Fewer rows touched per pop than this are never reported.
+# Rows touched per pop are only reported if there are at least this many.
 MIN_ROWS: Final = 10.0
 
 # This many rows touched per pop are too many if nothing is known from before the holder started.

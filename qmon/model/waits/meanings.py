@@ -45,7 +45,7 @@ _READ = Meaning(
 )
 _WRITE = Meaning(
     "pages written to disk",
-    "sessions must write changed pages to free space in the cache",
+    "sessions must write out changed pages themselves to make room in the cache",
     "a more active background writer; fewer checkpoints; less bloat",
 )
 _GROW = Meaning(
