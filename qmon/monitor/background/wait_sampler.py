@@ -38,7 +38,7 @@ _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
 
-# Minimum rest after a sample, as a multiple of its cost; the second one while waits are on screen.
+# Minimum rest after a sample, as a multiple of its cost; the second constant applies while waits are on screen.
 _COST_FACTOR: Final = 667.0
 _COST_FACTOR_CLOSELY: Final = 200.0
 

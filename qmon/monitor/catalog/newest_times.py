@@ -20,7 +20,7 @@ from qmon.monitor.catalog.catalog import Catalog, TableDetails
 # A time up to this many seconds behind a clock fits it: the row may not be new, or its transaction began earlier.
 _NEW_S: Final = 300.0
 
-# The same ahead of a clock: times are whole seconds here and may be rounded up.
+# The same for a time ahead of a clock: times are whole seconds here and may be rounded up.
 _AHEAD_S: Final = 2.0
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900

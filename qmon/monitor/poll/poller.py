@@ -62,7 +62,10 @@ Connect = Callable[[Session], Connection]
 
 
 class _ConnectionAttempt:
-    """One worker thread's work at the target until its connection is lost. ``abandoned``: it was replaced."""
+    """One worker thread's work at the target until its connection is lost.
+
+    ``abandoned``: another thread has replaced it.
+    """
 
     def __init__(self) -> None:
         self.abandoned = threading.Event()

@@ -83,7 +83,7 @@ class ServerProbes:
         self._horizon = _RecentReading[tuple[HorizonSample, ...]]()
         self._store = _RecentReading[VersionStoreSample]()
         self._latches = _RecentReading[tuple[LatchSample, ...]]()
-        # By table: when the sizes were read (server clock, seconds), and the bytes by index.
+        # For each table, when its sizes were read (server clock, seconds), and the bytes of each index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0

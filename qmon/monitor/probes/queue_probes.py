@@ -168,7 +168,7 @@ class QueueProbes:
         if counts:
             asked += self._count_statements()
             self.memo.counted_at = now
-        # Values that rows were seen to have may gain another one, whose messages are in no figure until it is known.
+        # If the known values come from rows, a new value may appear. Its messages are in no figure until it is known.
         if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
             asked += self._states()
         if rows:

@@ -47,7 +47,7 @@ _SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 
-# Prefixes of the probes that each field of `QueueEvidence` is read by.
+# Prefixes of the probes that read each field of `QueueEvidence`.
 EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,

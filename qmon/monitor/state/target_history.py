@@ -62,7 +62,7 @@ class TargetHistory:
         self._broker = BrokerTrack()
         self._failover = FailoverTrack()
         self._plans = PlanTrack()
-        # Rows and index entries of all queues that became ghosts per second, as the last poll has it.
+        # Rows and index entries of all queues that became ghosts per second, as of the last poll.
         self._ghosted: float | None = None
 
     def record_snapshot(self, snapshot: Snapshot) -> View:

@@ -23,7 +23,7 @@ _RISE: Final = 21
 # The same if no pop rate is known that would show a rise sooner.
 _UNRATED: Final = 6
 
-# Fewer messages than this are not a backlog.
+# Minimum number of ready messages of a backlog.
 _BACKLOG: Final = 100
 
 # A backlog that consumers clear within this many seconds is not a problem.

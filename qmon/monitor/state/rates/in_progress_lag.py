@@ -80,7 +80,7 @@ class InProgressLag:
         return Reason.DELETES_UNCLEAR if deleted else None
 
     def why_no_completion(self, at: float) -> Reason | None:
-        """Return the same for completions."""
+        """Return why a completion rate of 0 may be wrong, as ``why_no_pop`` does for pops."""
         return Reason.COUNTERS_STAND_STILL if at - self._no_completion_at <= RECENT_S else None
 
 
@@ -92,13 +92,13 @@ class _Carried:
         self._parts: deque[tuple[float, float]] = deque()
 
     def total(self, at: float) -> float:
-        """Return what is carried to the poll at ``at``."""
+        """Return the number that is carried to the poll at ``at``."""
         while self._parts and at - self._parts[0][0] > _LAG_S:
             self._parts.popleft()
         return sum(part for _, part in self._parts)
 
     def record_left(self, left: float, added: Sequence[float], at: float) -> None:
-        """Record what the poll at ``at`` added, and how much is left then. The oldest parts are used first."""
+        """Add the parts of the poll at ``at``, then keep only the newest parts that add up to ``left``."""
         parts = [*self._parts, *((at, part) for part in added)]
         self._parts.clear()
         while left and parts:
