@@ -36,7 +36,8 @@ class MessageColumn:
     - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL; with a ``size``, it means
       that the value is too large for the server to read a part of it.
     - ``cut``: the value is longer than what is here.
-    - ``grant``: what would let our role read the column, mostly a statement; else empty. A masked column is not read.
+    - ``grant``: how to let our role read the column, usually a GRANT statement; else empty. A masked column is not
+      read.
     """
 
     name: str

@@ -295,7 +295,7 @@ class MessageQuery:
 
     def _select(self) -> Selection:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.criteria
-        # Statements of SQL Server need some columns for the ids even without ids.
+        # SQL Server's statements need the id columns even if no ids were chosen.
         named = self._id_columns() if choice.ids else self.structure.key
         self._refuse_truncated(named, choice.ids)
         names = column_names(layout, self.structure, wanted.since) | id_names(named)
