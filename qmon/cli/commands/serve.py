@@ -140,7 +140,11 @@ def serve(
     ] = None,
     max_size: Annotated[
         str | None,
-        typer.Option("--max-size", metavar="SIZE", help="Delete the oldest recordings above this size, such as 5GB."),
+        typer.Option(
+            "--max-size",
+            metavar="SIZE",
+            help="Maximum total size, such as 5GB; deletes the oldest first.",
+        ),
     ] = None,
     users: Annotated[
         Path | None, typer.Option("--users", metavar="FILE", help="File of users who may read, made by `htpasswd -B`.")
