@@ -1,7 +1,7 @@
 """The themes: dark, light, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
 
-Red is critical. Amber is a warning, or something else that needs action. Blue is paused on purpose. Grey is fine. Push,
-pop and depth have a colour each, which only plots use.
+Red is critical. Amber is a warning, or something else that needs action. Blue marks queues that were paused on purpose.
+Grey is fine. Push, pop and depth have a colour each, which only plots use.
 """
 
 from __future__ import annotations
