@@ -18,7 +18,7 @@ HEIGHT: Final = 100.0
 # Maximum points of a line. If there are more, groups of points are replaced by their maximum.
 _MAX_POINTS: Final = 800
 
-# Values by the start of each step, seconds since the epoch.
+# Values, keyed by the start of each step in seconds since the epoch.
 Values = Mapping[float, float | None]
 
 
