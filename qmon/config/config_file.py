@@ -92,7 +92,7 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path`` is where it was read, or would be.
+    """The whole file. ``path``: the file that it was or would be read from.
 
     ``fleets``: names of the targets of each fleet.
     """
