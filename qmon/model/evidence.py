@@ -180,7 +180,7 @@ class QueueEvidence:
 
     Attributes:
         producers: the producers; ``None`` if sessions or their statements are not visible.
-        consumers: the consumers, likewise.
+        consumers: the same for the consumers.
         repeated: the message that fails most.
         twice: messages delivered twice.
         ring_loss: what a ring has lost; ``None`` if unknown.

@@ -105,7 +105,7 @@ class BrokerView:
 
     @property
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """The problem of each queue, of the transmission queue and of the conversations, by name.
+        """The problem of each queue, of the transmission queue and of the conversations, keyed by name.
 
         The tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
         """

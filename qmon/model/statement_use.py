@@ -9,10 +9,10 @@ from typing import Final
 
 from qmon.model.samples.plan_samples import PlanSample
 
-# A call must read at least this many times more pages than before.
+# Minimum ratio of the pages per call now and before.
 MIN_READS_RATIO: Final = 3.0
 
-# A statement is only reported if a call reads at least this many pages.
+# Minimum pages per call of a statement that is reported.
 MIN_READS: Final = 50.0
 
 # Minimum number of calls, before and now, for an average.

@@ -57,7 +57,10 @@ class Notice:
 
 
 def notices_for(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
-    """Return the raised alerts as notices, by key. ``now``: the clock of ``alerts``. ``wall``: the time of day."""
+    """Return the raised alerts as notices, keyed by ``Notice.key``.
+
+    ``now``: the clock of ``alerts``. ``wall``: the time of day.
+    """
     groups: dict[tuple[str, str, str], list[Alert]] = {}
     for alert in alerts:
         cause = alert.cause

@@ -27,7 +27,7 @@ class Traits:
     binary: bool = False
 
 
-# Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010.
+# Every design, keyed by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010.
 TRAITS: Final[dict[str, Traits]] = {
     "naive": Traits("Kejser", "INSERT and DELETE, ordered by a sequence number", True, "fifo", False),
     "ring": Traits("Kejser", "preallocated slots, push and pop sequences, a turn for each slot", False, "fifo", False),

@@ -89,7 +89,7 @@ def reconcile_with_rows(
 ) -> CommittedWork:
     """Return the work, split again so that it agrees with the counted rows, as far as the attempts allow.
 
-    Counters arrive up to a second later than rows, and those of inserts not together with those of deletes. A
+    Counters arrive up to a second later than rows, and the counters of inserts and deletes do not arrive together. A
     difference of no more than the attempts in this poll is therefore ignored.
 
     Args:

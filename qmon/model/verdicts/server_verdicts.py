@@ -21,15 +21,15 @@ from qmon.model.waits.horizon_holders import holder_name, holder_text, long_hold
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
 
-# Below this many rows any plan is good enough.
+# Minimum rows of a table whose statistics matter. With fewer rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
 
-# This many updates of the statistics in 20 seconds cost more than they gain.
+# Number of updates of the statistics in 20 seconds that cost more than they gain.
 ANALYZED_OFTEN: Final = 4
 
 
-# By engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
+# Keyed by engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 
@@ -76,7 +76,7 @@ STATISTICS = Rule(
 )
 
 
-# A single deadlock in a minute is retried and does no harm.
+# Minimum number of deadlocks in a minute. A single one is retried and does no harm.
 MIN_DEADLOCKS: Final = 2
 
 # Maximum seconds since the last deadlock.
@@ -141,7 +141,7 @@ DEADLOCKS = Rule(
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
 
-# If a commit waits this many seconds for the log, the disk is slow, no matter how many messages the commit has. A
+# Seconds that a commit waits for the log of a slow disk, no matter how many messages the commit has. A
 # healthy disk needs a few milliseconds, even for many commits at a time.
 SLOW_COMMIT_S: Final = 0.02
 _MIN_SESSIONS: Final = 0.8
@@ -283,24 +283,24 @@ LATCH = Rule(
 )
 
 
-# A pop must touch at least this many times more rows than before the holder started.
+# Minimum rows touched per pop, as a multiple of those before the holder started.
 MIN_ROWS_RATIO: Final = 3.0
 
-# Rows touched per pop are only reported if there are at least this many.
+# Minimum rows touched per pop that are reported.
 MIN_ROWS: Final = 10.0
 
-# This many rows touched per pop are too many if nothing is known from before the holder started.
+# Minimum rows touched per pop that are too many if nothing is known from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
 
-# Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
+# Minimum pages read per pop that are reported (SQL Server). Fewer are the normal cost of a few indexes.
 MIN_READS: Final = 50.0
 
-# Below this many ghost records skipped per second, they may all come from qmon's own scans (SQL Server).
+# Minimum ghost records skipped per second (SQL Server). Fewer may all come from qmon's own scans.
 MANY_GHOSTS: Final = 1_000.0
 
-# A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
+# Minimum share of the ghosts of all watched queues that a queue makes if it is the cause of skipped ghosts.
 GHOSTS_SHARE: Final = 0.5
 
 # Bytes of row versions that slow down the whole server (SQL Server).

@@ -26,7 +26,7 @@ class Role(StrEnum):
     PREPARED = "prepared"
     RUNNING = "running"
     WAITING = "waiting"
-    # It waits for itself, directly or indirectly.
+    # A session that waits for itself, directly or indirectly.
     CYCLE = "cycle"
 
 

@@ -27,7 +27,8 @@ HELD_S: Final = 5.0
 # may be a batch that is being processed.
 MANY_ROWS: Final = 100
 
-# The only mode in which a session can wait for a table of PostgreSQL while pops continue: that of VACUUM and ANALYZE.
+# The only mode in which a session can wait for a table of PostgreSQL while pops continue: the mode of VACUUM and
+# ANALYZE.
 _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 
 
