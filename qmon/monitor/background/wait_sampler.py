@@ -45,7 +45,7 @@ _COST_FACTOR_CLOSELY: Final = 200.0
 # Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
 _AROUND: Final = 2.0
 
-# A sample's weight is the time since the previous one, capped at this many times the planned interval.
+# Maximum weight of a sample, as a multiple of the planned interval. The weight is the time since the previous sample.
 _LONGEST: Final = 2.5
 _LEAST_OF: Final = 16
 _DEADLINE_S: Final = 5.0

@@ -26,7 +26,7 @@ _CHUNK: Final = 500
 # Maximum number of tables that are read one by one.
 _MAX_SINGLE_READS: Final = 200
 
-# A table whose rows are usually deleted has deleted at least this share of the inserted rows.
+# Minimum share of the inserted rows that was deleted in a table whose rows are usually deleted.
 _DELETED_SHARE: Final = 0.3
 
 # Suffix of a simpler statement, which returns less, for servers that cannot run the full one.

@@ -107,7 +107,7 @@ _SETTLING: Final = 12
 # ... unless a poll takes this share of the time until the next one.
 _TOO_LONG: Final = 0.5
 
-# A throttled probe is timed again once polls are this many times faster than when it was last timed.
+# How many times faster polls must be before a throttled probe is timed again, compared with its last timing.
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01

@@ -14,7 +14,8 @@ from qmon.model.cost_budget import ProbeKey
 # some statement runs.
 _LOSSES: Final = 2
 
-# Up to this many probes are sent one by one after a loss. More are sent in groups, because there may be thousands.
+# Maximum number of probes that are sent one by one after a loss. More are sent in groups, because there may be
+# thousands.
 _FEWER: Final = 100
 _REST: Final = 4
 _REST_MOST: Final = 256

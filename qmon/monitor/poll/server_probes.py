@@ -28,7 +28,7 @@ _NOWHERE: Final = Focus()
 # Minimum seconds between two readings of use and horizon; faster polls skip them.
 _EVERY_S: Final = 0.9
 
-# A poll that skipped the horizon, the version store or the latches uses values up to this many seconds old.
+# Maximum age in seconds of the values used by a poll that skipped the horizon, the version store or the latches.
 _STALE_S: Final = 6.0
 _TEXTS_EVERY_S: Final = 10.0
 

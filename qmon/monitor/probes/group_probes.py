@@ -74,7 +74,10 @@ class GroupProbes:
     """The probes of one group on one connection."""
 
     def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _no_cost) -> None:
-        """Create the probes. ``cost_s``: returns the seconds that a statement costs the server, by queue and probe."""
+        """Create the probes.
+
+        ``cost_s``: returns the seconds that the statement of a queue and probe costs the server.
+        """
         self._cost_s = cost_s
         self.group = group = found.group
         self.found_group = found

@@ -17,7 +17,7 @@ from qmon.monitor.probes.target_probes import TARGET_PROBES
 # Separates a probe's name from its part.
 PART: Final = "@"
 
-# The records of each successful statement, by queue and probe.
+# The records of each successful statement, keyed by queue and probe.
 Results = dict[tuple[str, str], tuple[Any, ...]]
 
 

@@ -23,7 +23,7 @@ READ_EVERY_S: Final[dict[str, float]] = {
     SETTINGS: 60.0,
 }
 
-# A value that could not be read again is shown for at most this many times the interval of its probe.
+# Maximum time for which a value that could not be read again is shown, as a multiple of its probe's interval.
 _STALE: Final = 3.0
 
 

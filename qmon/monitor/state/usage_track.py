@@ -28,7 +28,7 @@ _BEFORE_S: Final = 600.0
 _READS_S: Final = 60.0
 
 
-# Usage samples by table id.
+# Usage samples, keyed by table id.
 TableUses = Mapping[int, Sequence[UseSample]]
 
 

@@ -13,7 +13,8 @@ from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 # A session reports its counters within a second while it works, and 10 s after its last work from PostgreSQL 15 on
-# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). What remains unexplained for longer than this (s) had another cause.
+# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). A change that remains unexplained for more seconds than this had another
+# cause.
 _LAG_S: Final = 12.0
 
 
