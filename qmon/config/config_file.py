@@ -53,7 +53,7 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    - ``written``: its queues by name, as written in the file.
+    - ``written``: its queues, keyed by name, as written in the file.
     - ``budget``: cost budget of this target, ``None`` for the one of the settings.
     - ``baselines``: file with the usual values for each hour of the week.
     """

@@ -88,7 +88,7 @@ class Session:
       the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a statement
       may take as long as it needs; Ctrl-C ends the wait. ``None``: calls run on the caller's thread, which has its
       own deadline.
-    - ``repeats``: the same batches are repeated, so it is worth preparing them.
+    - ``repeats``: the session repeats the same batches, so it is worth preparing them.
     """
 
     purpose: str = ""

@@ -24,7 +24,7 @@ _MAX_COUNTED: Final = 20_000
 _MAX_BREAK: Final = 5
 _FAILURES: Final = 3
 
-# Nothing is prepared if three of this many batches failed: a pooler may give each batch another session.
+# Number of batches of which three failures stop the preparing: a pooler may give each batch another session.
 _FAILURE_WINDOW: Final = 500
 
 # Number of batches for which plans are kept.

@@ -194,7 +194,7 @@ class _Row:
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
     def read(self) -> dict[str, MessageColumn] | None:
-        """Return the columns by name, or ``None`` if the row does not exist."""
+        """Return the columns, keyed by name, or ``None`` if the row does not exist."""
         readable = [each for each in self._columns if self._is_readable(each)]
         wanted = RowValues(tuple((each.stored_column, self._max_size(each) + _REDACTION_MARGIN) for each in readable))
         found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})

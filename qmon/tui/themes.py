@@ -239,7 +239,7 @@ _STALE: Final[dict[str, Tones]] = {
 
 @lru_cache(maxsize=64)
 def tones(theme: str, *, stale: bool = False, base: Style = _NULL_STYLE) -> Tones:
-    """Return the styles of a theme by tone, on top of ``base``. ``stale`` greys all of them."""
+    """Return the styles of a theme, keyed by tone, on top of ``base``. ``stale`` greys all of them."""
     return {name: base + style for name, style in _tones_for(theme, stale).items()}
 
 

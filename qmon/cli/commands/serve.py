@@ -234,7 +234,7 @@ def _load_sender() -> type[OtlpSender]:
 
 
 def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStream]:
-    """Return a stream for each target, by name."""
+    """Return a stream for each target, keyed by name."""
     from qmon.redact import build_redactor
     from qmon.stream.sending import PollStream
 

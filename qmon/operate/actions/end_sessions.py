@@ -37,7 +37,7 @@ class EndMethod(StrEnum):
     # Cancel its statement, which rolls back its transaction. The session stays connected.
     CANCEL = "cancel"
     TERMINATE = "terminate"
-    # The only way on SQL Server.
+    # End the session with KILL, the only way on SQL Server.
     KILL = "kill"
 
 

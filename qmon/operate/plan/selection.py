@@ -259,7 +259,7 @@ class MessageQuery:
         return why or why_not_keepable(self.sql, layout.data_table, (), (payload,))
 
     def owner_states_of(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
-        """Return the owner states of a few chosen messages by key."""
+        """Return the owner states of a few chosen messages, keyed by the messages' keys."""
         if len(chosen.owner_states) == 1:
             (only,) = chosen.owner_states
             return {key: only for key, _ in chosen.rows.first(len(ids))}

@@ -43,7 +43,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class PlotLines:
-    """One plot: the values of each line by name, the baseline band, and the format of values."""
+    """One plot: the values of each line, keyed by its name, the baseline band, and the format of values."""
 
     title: str
     lines: tuple[tuple[str, Values], ...]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# A poll covers at most this much time: 2.5 times the longest interval, as on the dashboard.
+# Maximum seconds that a poll covers: 2.5 times the longest interval, as on the dashboard.
 LONGEST_SPAN_S: Final = 150.0
 
 # Weight of a reading that covers no time (the first one, or the one after a gap). It counts only if the step has no

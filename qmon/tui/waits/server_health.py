@@ -38,7 +38,7 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
 from qmon.tui.waits import settings_card
 
-# From this many virtual log files on, recovery and backups take noticeably longer.
+# Number of virtual log files from which on recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
 # The name of the pieces of a log, by engine.
 _LOG_PIECES: Final = {"sqlserver": "virtual log files"}

@@ -135,7 +135,7 @@ class Dequeue:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The server at the time: its version, and the settings that affect the figures, by name."""
+    """The server at the time: its version, and the settings that affect the figures, keyed by name."""
 
     target: str
     engine: EngineName

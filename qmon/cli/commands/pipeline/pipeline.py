@@ -201,7 +201,10 @@ def baselines(
 
 
 def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
-    """Return time zones by target, ``""`` for all others. Raises ``BadInput`` for an unknown zone."""
+    """Return time zones, keyed by target, with ``""`` for all other targets.
+
+    Raises ``BadInput`` for an unknown zone.
+    """
     from qmon.recording.times import is_zone
 
     zones = {}
