@@ -79,8 +79,8 @@ class OpenTarget:
     def snapshots(self, interval_s: float | None = None) -> Iterator[View]:
         """The figures poll after poll, until the iterator is closed.
 
-        ``interval_s``: seconds between two polls, 0.5 to 60; else that of the configuration. What comes while a view is
-        used is not lost. Raises ``Unreachable`` when the connection is lost.
+        ``interval_s``: seconds between two polls, 0.5 to 60; else that of the configuration. Polls that arrive while
+        you use a view are not lost. Raises ``Unreachable`` when the connection is lost.
         """
         events: queue.Queue[Event] = queue.Queue()
         history = TargetHistory(self.config.settings.budget_percent / 100)
@@ -147,7 +147,7 @@ def apply(action: PreparedAction, reason: str) -> OperationResult:
 def layout_of(
     connection: Connection, engine: Engine, configured: tuple[ConfiguredQueue, ...], name: str | None
 ) -> Layout:
-    """Return the layout of a queue, without a name that of the only queue. Raises ``BadInput`` if there is none."""
+    """Return the layout of a queue, or of the only queue if no name is given. Raises ``BadInput`` if there is none."""
     resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}
     if name is None and len(known) == 1:

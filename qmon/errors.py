@@ -40,8 +40,10 @@ class PasswordNeeded(Unreachable):
 
 
 class WrongPassword(Unreachable):
-    """The server rejects the password or does not know the user. ``qmon.config.credentials`` asks for another "
-    "password."""
+    """The server rejects the password or does not know the user.
+
+    ``qmon.config.credentials`` asks for another password.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
@@ -76,7 +78,7 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role lacks a permission. ``grant`` is the statement that gives it, empty if the engine cannot tell."""
+    """Our role lacks a permission. ``grant`` is the statement that gives it, empty if it is not known."""
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
         super().__init__(message, sqlstate=sqlstate, query=query)

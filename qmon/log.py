@@ -34,7 +34,7 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# Another process moved the file or has it open. The next line tries again.
+# The errors if another process has moved the file or has it open. The next line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
@@ -293,7 +293,10 @@ class FailureLog:
         self._before: dict[str, str] = {}
 
     def record_failures(self, failing: Mapping[str, str]) -> None:
-        """Take everything that fails now: the reason by name. Reasons that differ only in numbers count as equal."""
+        """Record everything that fails now: the reasons, keyed by name.
+
+        Reasons that differ only in numbers count as equal.
+        """
         now = {what: re.sub(r"\d+", "#", why) for what, why in failing.items()}
         for what, why in failing.items():
             if self._before.get(what) != now[what]:

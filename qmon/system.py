@@ -30,9 +30,9 @@ sync_data: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 if sys.platform == "win32":
     import msvcrt
 
-    # Sent when the terminal is closed.
+    # The signal that is sent when the terminal is closed.
     HANGUP: Final = signal.SIGBREAK
-    # Ends a process immediately.
+    # The signal that ends a process immediately.
     KILL: Final = signal.SIGTERM
     # `creationflags` for a process that does not get the terminal's signals. Elsewhere `start_new_session` does this.
     NEW_GROUP: Final = subprocess.CREATE_NEW_PROCESS_GROUP

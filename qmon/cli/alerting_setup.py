@@ -56,7 +56,10 @@ def note_rules_without_target(config: Config, targets: Collection[str]) -> None:
 
 
 def note_rules_without_queue(config: Config, queues: Mapping[str, Collection[str]]) -> None:
-    """Print a note for each alert that names a queue that does not exist. ``queues``: names by target read."""
+    """Print a note for each alert that names a queue that does not exist.
+
+    ``queues``: the queue names of each target that was read.
+    """
     from qmon.model.alerts.alert_rules import rules_without_queue
 
     for line in rules_without_queue(config.alerts, queues, config.targets):

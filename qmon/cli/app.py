@@ -32,7 +32,7 @@ PANELS: Final = {
     "Lab": ("design",),
     "Help": ("help",),
 }
-# By module of `qmon.cli.commands`.
+# The commands, keyed by their module in `qmon.cli.commands`.
 COMMANDS: Final = {
     "connect": ("connect", "demo"),
     "status": ("status",),
@@ -51,7 +51,7 @@ COMMANDS: Final = {
     "help": ("help",),
 }
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
-# Objects between two runs of the cycle collector: imports and polls create many, and hardly any cycle.
+# Number of new objects between two runs of the cycle collector: imports and polls create many, and hardly any cycle.
 _GARBAGE: Final = 20_000
 _HAS_COLOURS: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _HAS_COLOURS else None

@@ -17,7 +17,7 @@ from qmon.cli.output import print_note
 
 _LOG = logging.getLogger(__name__)
 
-# Commands that run every minute. Their routine entries would push out what matters.
+# Commands that run every minute. Their routine entries would push important ones out of the log.
 _FREQUENT_COMMANDS = ("check",)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.errors import QmonError
 
-# A browser that sends events faster than the process handles them makes it larger.
+# Maximum bytes of memory. The process grows if a browser sends events faster than it handles them.
 _MAX_MEMORY: Final = 2**30
 
 

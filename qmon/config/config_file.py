@@ -53,7 +53,7 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    - ``written``: its queues by name, as written in the file.
+    - ``written``: its queues, keyed by name, as written in the file.
     - ``budget``: cost budget of this target, ``None`` for the one of the settings.
     - ``baselines``: file with the usual values for each hour of the week.
     """
@@ -92,7 +92,7 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path`` is where it was read, or would be.
+    """The whole file. ``path``: the file that it was or would be read from.
 
     ``fleets``: names of the targets of each fleet.
     """

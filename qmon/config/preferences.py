@@ -46,7 +46,7 @@ class SavedView:
 class TargetPreferences:
     """The preferences for one target.
 
-    ``interval_s``: last chosen seconds between polls. ``views``: saved views by name. ``folded``: plots next to
+    ``interval_s``: last chosen seconds between polls. ``views``: saved views, keyed by name. ``folded``: plots next to
     tables are hidden.
     """
 

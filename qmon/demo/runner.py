@@ -86,7 +86,8 @@ def demo_target(url: str) -> Target:
 def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
     """Run the scene for some seconds without a screen.
 
-    Returns qmon's last view, and the same as a report with the load's own counts by queue under ``workload``.
+    Returns qmon's last view, and the same as a report. The report has the load's own counts, keyed by queue, under
+    ``workload``.
     """
     with run_scene() as (target, load, _):
         views = _watch_target(target, seconds)

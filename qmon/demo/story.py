@@ -40,7 +40,7 @@ _AGREEING_VIEWS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """A step of the tour. ``title``: which one. ``broken``: what is being broken. ``answer``: what to press."""
+    """A step of the tour. ``title``: its title. ``broken``: the fault that it causes. ``answer``: the keys to press."""
 
     title: str
     broken: str

@@ -14,7 +14,7 @@ from qmon.model.layout.time_zones import Zone
 
 # UTF-16 units of the longest text that is not a large object (SQL Server).
 MAX_TEXT_UNITS: Final = 4000
-# Characters of an error that lists and plans show.
+# Maximum characters of an error that lists and plans show.
 MOST_OF_AN_ERROR: Final = 200
 
 
@@ -53,7 +53,7 @@ class Target:
 
     - ``name``: contains no secrets and may be shown on a screen.
     - ``engine``: ``None`` if only the server can tell (a DSN).
-    - ``parameters``: ODBC keywords without the password. ``password`` has it if it is known already.
+    - ``parameters``: ODBC keywords without the password. ``password`` contains the password if it is already known.
     - ``prod``: actions require the queue's name and a reason.
     - ``read_only``: actions are refused.
     - ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), in addition to our own role and
@@ -88,7 +88,7 @@ class Session:
       the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a statement
       may take as long as it needs; Ctrl-C ends the wait. ``None``: calls run on the caller's thread, which has its
       own deadline.
-    - ``repeats``: the same batches are repeated, so it is worth preparing them.
+    - ``repeats``: the session repeats the same batches, so it is worth preparing them.
     """
 
     purpose: str = ""
@@ -179,7 +179,7 @@ class Connection(Protocol):
         """Run several statements in one round trip. If one fails, the whole batch fails: fall back to ``fetch``."""
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
-        """Run some statements of a list. The list is the same from poll to poll; the choice is not.
+        """Run some statements of a list. The list stays the same from poll to poll, but the statements to run change.
 
         If the server caches plans by text, the text of the whole list is sent, so that its plan is reused. A long
         list takes a few round trips. Statements that are not asked for keep their previous values, so that their
@@ -281,8 +281,9 @@ class Engine(Protocol):
         ...
 
     def text_expression(self, columns: Sequence[str]) -> str:
-        """Return an expression for the text of a column, or of several in the format of "
-        "``qmon.model.layout.message_ids``.
+        """Return an expression for the text of one column, or of several columns.
+
+        The text of several has the format of ``qmon.model.layout.message_ids``.
 
         ``columns``: quoted.
         """
@@ -290,7 +291,7 @@ class Engine(Protocol):
     def equals_condition(self, column: str, type_name: str, kind: str) -> str:
         """Return a condition: the column (quoted) equals the value whose text is one parameter.
 
-        ``type_name``: its type, with length. ``kind``: its base type, without. An index on the column serves it.
+        ``type_name``: its type, with length. ``kind``: its base type, without length. An index on the column serves it.
         """
 
     def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:

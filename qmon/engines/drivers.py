@@ -62,7 +62,10 @@ def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None
 
 
 def dsn_owner(dsn: str) -> str:
-    """Return who defines a DSN, ``user`` or ``system``; the user's wins. Empty if the driver manager does not tell."""
+    """Return who defines a DSN, ``user`` or ``system``; the user's wins.
+
+    Empty if the driver manager does not report it.
+    """
     for mode, word in ((1, "user"), (2, "system")):
         with _config_mode(mode) as known:
             if known and read_dsn_keyword(dsn, "Driver"):

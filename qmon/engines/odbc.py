@@ -53,7 +53,8 @@ _TEXT_TYPES: Final = (
     pyodbc.SQL_WLONGVARCHAR,
 )
 
-# The columns of a statement that reports its changed rows itself. The driver's first count may be that of a trigger.
+# The columns of a statement that reports its changed rows itself. The first count from the driver may belong to a
+# trigger.
 COUNT_COLUMNS: Final = ("done",)
 
 

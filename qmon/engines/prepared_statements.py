@@ -1,7 +1,7 @@
 """Prepares statements that a session repeats in each poll, so that the server parses each text once.
 
-For PostgreSQL, which otherwise parses, analyses and plans every statement of a batch again. With small results that
-costs more than running them. Plans are discarded from time to time, because tables grow and statistics change.
+This is for PostgreSQL, which otherwise parses, analyses and plans every statement of a batch again. With small results
+that costs more than running them. Plans are discarded from time to time, because tables grow and statistics change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_COUNTED: Final = 20_000
 _MAX_BREAK: Final = 5
 _FAILURES: Final = 3
 
-# Nothing is prepared if three of this many batches failed: a pooler may give each batch another session.
+# Number of batches of which three failures stop the preparing: a pooler may give each batch another session.
 _FAILURE_WINDOW: Final = 500
 
 # Number of batches for which plans are kept.
@@ -103,7 +103,7 @@ class PreparedStatements:
         return len([batch for batch in self._failed if self._batches - batch < _FAILURE_WINDOW]) < _FAILURES
 
     def text_for(self, statement: Statement) -> str:
-        """Return what to send for a statement: its name with a mark for each value, or the statement itself."""
+        """Return the text to send: the statement's name with a question mark per value, or the statement itself."""
         name = self._names.get(statement.text)
         if name is None:
             return statement.text

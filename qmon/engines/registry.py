@@ -51,7 +51,7 @@ def engine_for(target: Target) -> Engine:
 
 
 def engine_from_words(words: str) -> EngineName | None:
-    """Return the engine of a driver or server with this name; ``None`` if the name does not tell."""
+    """Return the engine of a driver or server with this name; ``None`` if the name does not show it."""
     lowered = words.lower()
     return next((name for mark, name in _ENGINE_WORDS if mark in lowered), None)
 

@@ -1,4 +1,4 @@
-"""Converts rows of a result set to records. Strict: columns and fields must match, and so must their types."""
+"""Converts rows of a result set to records. Columns and fields must match exactly, including their types."""
 
 from __future__ import annotations
 

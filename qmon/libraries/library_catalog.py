@@ -20,7 +20,9 @@ def own_folder() -> Path:
 
 
 def all_libraries(folder: Path | None = None) -> tuple[Library, ...]:
-    """Return all libraries, by name and engine. ``folder``: the user's. Raises ``BadInput`` for an
+    """Return all libraries, keyed by name and engine.
+
+    ``folder``: the user's folder of libraries. Raises ``BadInput`` for an
     invalid file in it.
     """
     found = {(library.name, library.engine): library for library in built_in_libraries()}

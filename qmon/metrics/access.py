@@ -30,7 +30,7 @@ _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
 _MIN_COST: Final = 4
 
-# A check takes 4 s at this cost, and twice as long at each higher one.
+# Maximum cost of a hash. A check takes 4 s at this cost, and twice as long at each higher one.
 _MAX_COST: Final = 16
 
 # A name and a password.
@@ -43,7 +43,7 @@ class Users:
     Each check takes as long as one of the most expensive hash, so that response times do not reveal which names exist.
 
     Args:
-        hashes: valid bcrypt hashes by name.
+        hashes: valid bcrypt hashes, keyed by name.
     """
 
     def __init__(self, hashes: Mapping[str, bytes]) -> None:
@@ -172,7 +172,10 @@ def read_users(path: Path) -> Users:
 
 
 def _is_hash(text: str) -> bool:
-    """Return true if bcrypt can check a password against this hash. Tests it with its salt at the lowest cost."""
+    """Return true if bcrypt can check a password against this hash.
+
+    To test it, one hash with its salt is computed at the lowest cost.
+    """
     found = _HASH.fullmatch(text)
     if found is None or int(found[1]) < _MIN_COST:
         return False

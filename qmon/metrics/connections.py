@@ -84,7 +84,7 @@ class BoundedListener:
         self._tls = tls
         self._serve = serve
         self._max_connections = min(MAX_CONNECTIONS, system.max_open_files() // 2)
-        # By address, from the oldest connection to the newest.
+        # The connections of each address, keyed by address, the oldest first.
         self._connections: dict[str, dict[Client, None]] = {}
 
     async def serve_forever(self) -> None:

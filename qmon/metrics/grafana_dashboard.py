@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from qmon.metrics.metric_list import COUNTERS, GAUGES, QUEUE, UP, VERDICT, Metric
 
-# Grafana's units by ours.
+# Grafana's units, keyed by our units.
 _UNITS: Final = {"messages": "short", "seconds": "s", "ratio": "percentunit", "bytes": "bytes", "sessions": "short"}
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
 _WIDTH: Final = 24

@@ -31,7 +31,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A client's request. ``headers``: by lower-case name."""
+    """A client's request. ``headers``: keyed by lower-case name."""
 
     method: str
     path: str

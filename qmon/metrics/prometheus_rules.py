@@ -20,8 +20,8 @@ groups:
 class AlertingRule:
     """One alerting rule. ``expression``: PromQL. ``hold``: how long it must be true, such as ``5m``.
 
-    ``keep``: how long it keeps firing afterwards, because an unknown value has no series, which does not mean it is
-    over.
+    ``keep``: how long it keeps firing afterwards, because an unknown value has no series although the problem may
+    continue.
     """
 
     name: str

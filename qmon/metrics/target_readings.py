@@ -110,7 +110,7 @@ class TargetReadings:
         return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
 
     def current_readings(self) -> list[Reading]:
-        """Return all current readings. For a lost target: only that it is down, and the age of its last poll."""
+        """Return all current readings. For a lost target, return only that it is down and the age of its last poll."""
         with self._lock:
             view, fresh = self._view, self._fresh_view()
             totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}

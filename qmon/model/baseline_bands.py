@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from qmon.model.formatting import number
 from qmon.model.series import Point
 
-# An hour of the week needs this many watched weeks before it has a baseline.
+# Minimum number of watched weeks for a baseline of an hour of the week.
 MIN_WEEKS: Final = 4
 HOURS: Final = 168
 
@@ -62,7 +62,8 @@ class Baselines:
     """The baselines of many queues.
 
     Attributes:
-        hours: baselines by target, queue, figure and hour of the week. Hour 0 is Monday 00:00, 167 is Sunday 23:00.
+        hours: baselines, keyed by target, queue, figure and hour of the week. Hour 0 is Monday 00:00, 167 is Sunday
+            23:00.
         zone: time zone of the hours for targets that ``zones`` does not list.
         zones: time zone of the hours by target.
     """

@@ -148,7 +148,7 @@ class PollingCost:
         expected_ms: the expected cost.
         throttled: throttled probes, most expensive first.
         dearest: the most expensive of all probes.
-        commits: our own transactions since we connected that the server had counted before this poll.
+        commits: number of our own transactions, since we connected, that the server had counted before this poll.
         slower: the current duration of a poll on the server as a multiple of the usual one.
         slower_since: since when polls are far slower (server clock, seconds); ``None`` if they are not.
         qmons: number of qmons that poll this database, including this one, and share the budget; ``None`` if our role

@@ -1,4 +1,4 @@
-"""Counts of a whole table, for states that no index leads to. The table is scanned range by range."""
+"""Counts of a whole table, for states that no index finds. The table is scanned range by range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PartSample:
     """One row per table that holds rows of a queue: the table itself or one of its partitions.
 
     Attributes:
-        pages: pages with its rows; ``None`` if it has none that could be read by range.
+        pages: pages with its rows; ``None`` if its pages cannot be read by range.
         rows_there: number of rows as the server counts them, if ranges are over a key.
         place: that key.
     """

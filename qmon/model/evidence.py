@@ -26,7 +26,7 @@ class Archiving:
     Attributes:
         done: number of done messages.
         grown: increase over the minimum since rows were last deleted.
-        silent_s: seconds since rows were last deleted, as far as was watched.
+        silent_s: seconds since rows were last deleted, counted from the start of watching at the earliest.
         usual_s: longest break between two runs of deletions so far, in seconds; 0 if rows were deleted continuously;
             ``None`` if too few breaks were seen.
         most: highest number of done messages when rows were deleted; ``None`` if no deletion was seen.
@@ -130,7 +130,10 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class FailedOver:
-    """Since ``at`` (server clock, seconds since the epoch) another server answers, or the same one in another role."""
+    """A failover: another server answers, or the same one in another role.
+
+    ``at``: server clock, seconds since the epoch.
+    """
 
     before: str
     now: str
@@ -177,7 +180,7 @@ class QueueEvidence:
 
     Attributes:
         producers: the producers; ``None`` if sessions or their statements are not visible.
-        consumers: the consumers, likewise.
+        consumers: the same for the consumers.
         repeated: the message that fails most.
         twice: messages delivered twice.
         ring_loss: what a ring has lost; ``None`` if unknown.

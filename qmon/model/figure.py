@@ -10,12 +10,12 @@ from typing import Final
 from qmon.model.formatting import UNKNOWN, count, duration
 from qmon.model.reasons import Reason
 
-# A figure that is counted outside the polls may be this many times its interval old: a count takes time and may wait
-# for other counts.
+# Maximum age of a figure that is counted outside the polls, as a multiple of its interval: a count takes time and may
+# wait for other counts.
 _LATE: Final = 1.5
 
 
-# Estimates up to this age show no age, because a poll or two may skip their probe.
+# Estimates are shown without their age up to this many seconds, because one or two polls may skip their probe.
 _AT_A_GLANCE_S: Final = 3.0
 
 
@@ -32,8 +32,8 @@ class Figure:
         every_s: seconds between counts, if it is counted outside the polls, else 0.
         old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
         partial: our role may see only some of the rows, so a value of 0 proves nothing.
-        throttled: its probe has been skipped to stay within the budget for so long that ``reason`` has the time of the
-            last reading.
+        throttled: its probe was skipped for long to stay within the budget, so ``reason`` contains the time of the last
+            reading.
     """
 
     value: float | None = None

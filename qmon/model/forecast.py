@@ -19,13 +19,13 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, current_net_rate
 from qmon.model.trend import Rise
 
-# The band of a growing queue is that of its mean net rate over the next this many seconds.
+# Number of seconds to come over which the mean net rate of a growing queue, and its band, are forecast.
 AHEAD_S: Final = 60.0
 
 # Half width of the band in standard errors.
 SIGMAS: Final = 2.0
 
-# A forecast time is never more precise than this: counters of working sessions arrive up to a second late.
+# Minimum band of a forecast time, in seconds, because counters of working sessions arrive up to a second late.
 LAG_S: Final = 2.0
 _STEADY_SHARE: Final = 0.02
 
@@ -60,7 +60,7 @@ class Forecast:
     growth_band: float | None = None
 
     def with_hourly_rise(self, rise: Rise) -> Forecast:
-        """Return the forecast, replaced by the growth of the last hour if it does not say that the queue grows."""
+        """Return the forecast, or the growth of the last hour if the forecast does not say that the queue grows."""
         if self.trend is Trend.GROWING:
             return self
         growth = (rise.now - rise.before) / rise.over_s
@@ -75,7 +75,7 @@ class Forecast:
 def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], consumers: int | None = None) -> Forecast:
     """Return the forecast for one queue.
 
-    Only the newest ticks are used, since the net rate last changed. If a growing queue's consumers have always found a
+    Only the ticks since the last change of the net rate are used. If a growing queue's consumers have always found a
     message, the number of additional consumers needed is the net rate divided by the pop rate of one consumer.
 
     Args:

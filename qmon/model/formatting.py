@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
 
-# First characters of what a spreadsheet takes for a formula.
+# A spreadsheet takes a text that starts with one of these characters for a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"

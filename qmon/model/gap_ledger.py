@@ -15,10 +15,10 @@ from qmon.model.samples.polled_samples import RingSample
 
 READY: Final = "ready"
 
-# Taken by a consumer that has not committed.
+# Numbers taken by a consumer that has not committed.
 IN_FLIGHT: Final = "in flight"
 
-# Drawn by a consumer that is gone.
+# Numbers drawn by a consumer that is gone.
 ORPHANED: Final = "orphaned"
 UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
@@ -30,7 +30,7 @@ AHEAD_BURNT: Final = "ahead, or burnt"
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """How many numbers share one fate."""
+    """One part of the gap: the count of numbers with the same fate."""
 
     name: str
     count: int
@@ -86,7 +86,7 @@ def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, 
         ready: messages ready and not held by a consumer.
         held: messages held by running pops.
         estimated: ``ready`` was extrapolated from an earlier count.
-        settled: no transaction that has drawn a number is open, and none was drawn since that is known.
+        settled: no transaction that has drawn a number is open, and no number was drawn since that was read.
     """
     in_flight = min(max(0, held), span)
     known = min(max(0, round(ready)), span - in_flight)

@@ -10,7 +10,7 @@ from qmon.model.snapshot import ProbeFailure
 
 T = TypeVar("T")
 
-# Prefix of the probe name of such a failure.
+# Prefix of the probe name of a failure that is an exception in qmon.
 DEFECT_PREFIX: Final = "fault: "
 
 # The part that stands for the whole view of a queue.
@@ -23,7 +23,7 @@ class Guard:
 
     Attributes:
         report: logs an exception and returns one line for the operator.
-        reasons: line of the exception by part (a figure or a rule).
+        reasons: the line about each exception, keyed by part (a figure or a rule).
     """
 
     report: Callable[[Exception], str]
@@ -33,7 +33,7 @@ class Guard:
         """Return the result of ``work``, or after an exception the result of ``fallback``, which gets the reason."""
         try:
             return work()
-        # whatever the data of one queue trigger in qmon, the other figures and queues stay
+        # an error that one queue's data triggers in qmon must not affect other figures and queues
         except Exception as problem:
             self.reasons[part] = self.report(problem)
             return fallback(self.reasons[part])

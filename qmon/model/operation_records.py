@@ -176,7 +176,7 @@ class Undo:
 
 
 class Nothing(StrEnum):
-    """Why a plan has nothing to do. That is no failure."""
+    """Why a plan has nothing to do. This is not a failure."""
 
     NO_MESSAGE = "no message matches: nothing to do"
     NO_TRASH = "the trash has no messages that old: nothing to do"
@@ -184,7 +184,7 @@ class Nothing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be done, read from the server and frozen. Applying the plan may only ever touch less.
+    """What would be done, read from the server and frozen. Applying the plan never touches more than this.
 
     Attributes:
         count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.
@@ -299,7 +299,7 @@ class Pause:
 
     Attributes:
         until: seconds since the epoch.
-        by: who paused.
+        by: the account that paused it.
         way: switch or gate.
         table: the queue's table, which identifies it: its name may differ between configurations.
     """
@@ -349,6 +349,8 @@ def reason_suffix(reason: str) -> str:
 
 
 def pause_line(pause: Pause) -> str:
-    """Return ``producers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the "
-    "operator."""
+    """Return ``producers paused by anna@app-7 until 07:15:00 UTC: deploy``.
+
+    The reason is free text from the operator.
+    """
     return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{reason_suffix(pause.reason)}"

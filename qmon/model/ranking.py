@@ -18,7 +18,10 @@ _SLACK: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The figures a queue is ranked by. ``oldest``: seconds. ``other_since``: since when its figures have differed."""
+    """The figures a queue is ranked by.
+
+    ``oldest``: seconds. ``other_since``: time since which its figures have differed from these.
+    """
 
     severity: Severity
     ready: float

@@ -246,7 +246,7 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
 
 
 def _blocker_object(blocker: GroupBlockerSample) -> dict[str, Any]:
-    """Return what messages wait for. ``messages``: how many wait for it, among the bounded number that is read."""
+    """Return one blocker. ``messages``: how many of the messages read wait for it; only a limited number is read."""
     held_s = None if blocker.held_s is None else round(blocker.held_s, 3)
     return {"name": blocker.blocker, "holder": blocker.holder, "held_seconds": held_s, "messages": blocker.seen}
 

@@ -1,4 +1,4 @@
-"""Series: the points of a queue's history in one block of numbers. Hours of history do not accumulate objects."""
+"""Series: the points of a queue's history in one block of numbers, so that hours of history need few objects."""
 
 from __future__ import annotations
 

@@ -35,13 +35,13 @@ _SETTLING_S: Final = 15.0
 _TURN_ON: Final = "run ALTER QUEUE … WITH STATUS = ON"
 CANNOT_TELL: Final = "cannot tell"
 
-# Listed among the queues under this name: the queue of undelivered messages.
+# The name under which the queue of undelivered messages is listed.
 TRANSMISSION: Final = "sys.transmission_queue"
 
-# Listed among the queues under this name: the conversations.
+# The name under which the conversations are listed.
 CONVERSATIONS: Final = "sys.conversation_endpoints"
 
-# At most this many conversations are read. More than this means that conversations are not ended.
+# Maximum number of conversations read. If there are more, programs do not end their conversations.
 MOST_CONVERSATIONS: Final = 5_000
 _MANY_LEFT: Final = 1_000
 _OFF: Final = "Service Broker is off"
@@ -105,7 +105,7 @@ class BrokerView:
 
     @property
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """The problem of each queue, of the transmission queue and of the conversations, by name.
+        """The problem of each queue, of the transmission queue and of the conversations, keyed by name.
 
         The tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
         """

@@ -11,7 +11,7 @@ from qmon.model.samples.server_state_samples import SettingSample
 # Why a value is unknown. Probes do not ask for settings that a version lacks.
 NOT_REPORTED: Final = "this version does not report it, or not for other sessions"
 
-# From this compatibility level on, fewer changes trigger an update of the statistics of a large table.
+# Lowest compatibility level at which fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
 
 # Bits of the server option "user options" (documentation of `sp_configure`).

@@ -51,8 +51,8 @@ class ProbeFailure:
     Attributes:
         queue: empty for a probe of the whole target.
         grant: the statement that gives a missing permission, else empty.
-        gone: the queue itself is not visible, not only this reading. Without a queue: the registry that names the
-            queues.
+        gone: the whole queue is not visible, not just this reading. If ``queue`` is empty, the registry with the names
+            of the queues is not visible.
     """
 
     probe: str

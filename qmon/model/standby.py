@@ -12,7 +12,7 @@ from qmon.model.samples.polled_samples import ServerSample
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """How old the rows of a standby are.
+    """The age of a standby's rows.
 
     ``behind_s``: seconds behind the primary, ``None`` if unknown. ``paused``: replay is paused, so the rows grow older.
     """

@@ -1,4 +1,4 @@
-"""Compare the pages read per call of a statement with before, and detect whether its plan changed."""
+"""Compare the pages read per call of a statement with those of earlier calls, and detect whether its plan changed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 from qmon.model.samples.plan_samples import PlanSample
 
-# A call must read at least this many times more pages than before.
+# Minimum ratio of the pages per call now and before.
 MIN_READS_RATIO: Final = 3.0
 
-# Fewer pages per call than this are never reported.
+# Minimum pages per call of a statement that is reported.
 MIN_READS: Final = 50.0
 
 # Minimum number of calls, before and now, for an average.

@@ -50,7 +50,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class DueLater:
-    """Most of the newest messages are due later, unlike those of the hour before.
+    """Most of the newest messages are due later, unlike the messages of the hour before.
 
     ``later`` of the last ``pushed`` messages, since ``since_at`` (server clock, seconds since the epoch).
     ``share_before``: share of the earlier messages that were due later, 0 to 1.

@@ -178,8 +178,7 @@ class FleetAlerting:
     """The alerts of several targets on one screen, with the interface of ``Alerting``. Not thread-safe.
 
     Args:
-        alerting: by name of the target.
-        notifier: shared by all of them, if there are receivers.
+        alerting: the alerts of each target, keyed by its name. notifier: shared by all of them, if there are receivers.
     """
 
     def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier | None = None) -> None:
@@ -240,7 +239,7 @@ class HeadlessAlerting:
     """The alerts of several targets without a screen. Thread-safe; rules are also applied each second.
 
     Args:
-        alerting: by name of the target, with one notifier for all.
+        alerting: the alerts of each target, keyed by its name, with one notifier for all.
         notifier: the notifier that they share.
     """
 

@@ -51,7 +51,7 @@ Event = Snapshot | SourceState
 Sink = Callable[[Event], None]
 
 
-# With many queues, up to this many queues with problems, the worst, are read in each poll.
+# Maximum number of queues with problems, the worst ones, that are read in each poll if there are many queues.
 MOST_WRONG: Final = 50
 
 

@@ -36,7 +36,8 @@ class MessageColumn:
     - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL; with a ``size``, it means
       that the value is too large for the server to read a part of it.
     - ``cut``: the value is longer than what is here.
-    - ``grant``: what would let our role read the column, mostly a statement; else empty. A masked column is not read.
+    - ``grant``: how to let our role read the column, usually a GRANT statement; else empty. A masked column is not
+      read.
     """
 
     name: str
@@ -193,7 +194,7 @@ class _Row:
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
     def read(self) -> dict[str, MessageColumn] | None:
-        """Return the columns by name, or ``None`` if the row does not exist."""
+        """Return the columns, keyed by name, or ``None`` if the row does not exist."""
         readable = [each for each in self._columns if self._is_readable(each)]
         wanted = RowValues(tuple((each.stored_column, self._max_size(each) + _REDACTION_MARGIN) for each in readable))
         found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})

@@ -104,11 +104,11 @@ class Operator:
         return prepare_repair(self.context, layout)
 
     def end_session(self, session: int, started_at: float | None) -> PreparedAction:
-        """A session is to be ended. ``started_at``: when the one that was shown began, seconds since the epoch."""
+        """Plan to end a session. ``started_at``: start of the session that was shown, seconds since the epoch."""
         return prepare_end_session(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """Plan to delete messages purged more than ``older_than_s`` seconds ago for good. ``queue``: ``None`` means
+        """Plan to delete for good the messages purged more than ``older_than_s`` seconds ago. ``queue``: ``None`` means
         all.
         """
         return prepare_empty_trash(self.context, queue, older_than_s)

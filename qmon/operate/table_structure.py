@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
 from qmon.operate.sql import Sql
 
-# Prefix of the triggers that pause producers. They allow an undo.
+# Prefix of the triggers that pause producers. They do not prevent an undo.
 GATE_PREFIX: Final = "qmon_gate"
 
 

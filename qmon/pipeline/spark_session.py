@@ -52,7 +52,8 @@ _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 # Prevents Java's folder `hsperfdata_<user>` in /tmp.
 _NO_FOLDER: Final = "-XX:-UsePerfData"
 
-# Compiles fast instead of well. Without the default code cache size some code would be discarded.
+# Java options for brief runs: compile quickly instead of optimizing. Without the default code cache size some code
+# would be discarded.
 _BRIEF_OPTIONS: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",

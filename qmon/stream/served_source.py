@@ -51,7 +51,7 @@ class ServedSource:
 
     @property
     def target(self) -> str:
-        """The target's name as the server has it. Until that is known: as requested."""
+        """The target's name on the server, or the requested name until that is known."""
         return self._stream.session.target if self._stream else self._address.target or self._address.place
 
     @property

@@ -69,7 +69,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         prod, read_only, environment: the badges of the target.
         alerting: the configured alert rules, if this target has any.
         runner: plans and runs actions; without one the keys of actions are disabled.
-        recorder: what records the source, for the badge; the app does not close it.
+        recorder: the recorder of the source, for the badge; the app does not close it.
         dark, plain, preferences: as for ``PersonalApp``.
         for_s: seconds after which the app ends by itself.
         known: recordings of the target and its baselines.
@@ -300,7 +300,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return ()
 
     def palette_places(self) -> list[palette_items.PaletteItem]:
-        """Return what the palette can go to: every queue."""
+        """Return the places in the palette: every queue."""
         view = self.shown.view
         return palette_items.queue_items(view.queues if view is not None else (), self.go_to_queue)
 

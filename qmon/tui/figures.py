@@ -118,7 +118,10 @@ def short_forecast_cell(queue: QueueView) -> Cell:
 
 
 def forecast_cell(queue: QueueView, *, brief: bool = False) -> Cell:
-    """Return the forecast as text, or the sign for unknown. ``brief``: without what would be needed to drain."""
+    """Return the forecast as text, or the sign for unknown.
+
+    ``brief``: leave out the consumers needed to drain the queue.
+    """
     words = clean(queue.forecast.text)
     words = words.partition(": ")[0] if brief else words
     return (words, "text") if words else (formatting.UNKNOWN, "faint")

@@ -30,7 +30,7 @@ class Hangup:
 
     Args:
         app: the app to end.
-        is_alive: whether the terminal still exists; by default it is asked.
+        is_alive: whether the terminal still exists; by default the terminal is asked.
 
     Attributes:
         code: the exit code to use; 0 if nothing has happened.

@@ -120,7 +120,7 @@ APP: Final[list[BindingType]] = [
     ),
 ]
 
-# The same in a replay and in the history.
+# These keys are the same in a replay and in the history.
 _JUMPS: Final[list[BindingType]] = [
     _key(
         "greater_than_sign",

@@ -1,7 +1,7 @@
 """The themes: dark, light, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
 
-Red is critical. Amber is a warning, or something else that needs action. Blue is paused on purpose. Grey is fine. Push,
-pop and depth have a colour each, which only plots use.
+Red is critical. Amber is a warning, or something else that needs action. Blue marks queues that were paused on purpose.
+Grey is fine. Push, pop and depth have a colour each, which only plots use.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ _STALE: Final[dict[str, Tones]] = {
 
 @lru_cache(maxsize=64)
 def tones(theme: str, *, stale: bool = False, base: Style = _NULL_STYLE) -> Tones:
-    """Return the styles of a theme by tone, on top of ``base``. ``stale`` greys all of them."""
+    """Return the styles of a theme, keyed by tone, on top of ``base``. ``stale`` greys all of them."""
     return {name: base + style for name, style in _tones_for(theme, stale).items()}
 
 

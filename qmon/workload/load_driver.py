@@ -220,7 +220,7 @@ class Load:
         self._counts.record_point(at, totals)
 
     def _read_depths(self) -> dict[str, int]:
-        """Return the ready messages in each queue; with several subscribers, those of the one with the most."""
+        """Return the ready messages in each queue; of several subscribers, those of the one with the most."""
         with contextlib.closing(connect_as(self._target, "load")) as connection:
             engine = registry.engine_for(self._target)
             depths: dict[str, int] = {}

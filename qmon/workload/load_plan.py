@@ -44,8 +44,8 @@ class PlannedFault:
 class QueueLoad(MemberWork):
     """The load of one queue.
 
-    - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate``
-      likewise.
+    - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate`` is the
+      same for consumers.
     - ``consumers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
       subscriber.
     - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.

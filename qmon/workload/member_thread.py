@@ -20,7 +20,7 @@ from qmon.workload.counter_slots import CounterField, CounterSlot
 from qmon.workload.spec import MemberSpec
 from qmon.workload.workload_statements import WorkloadStatements
 
-# Pauses longer than this are not made up for.
+# Maximum seconds that a member makes up for after a pause.
 MAX_DEBT_S: Final = 0.5
 
 

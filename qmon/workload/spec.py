@@ -71,7 +71,7 @@ CHANGEABLE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """A worker process: the target, the layouts of its queues by name, and its members, one connection each."""
+    """A worker process: the target, the layouts of its queues, keyed by name, and its members, one connection each."""
 
     target: Target
     layouts: Mapping[str, Layout] = field(default_factory=dict)

@@ -90,7 +90,7 @@ class WorkerProcess:
     """A process that runs ``qmon.workload.worker``. Its counters outlive it: a new start continues counting."""
 
     def __init__(self, spec: WorkerSpec) -> None:
-        # The work of the next start. Orders that change members change it, too.
+        # The work that the process gets when it is started again. An order that changes the members also changes this.
         self.spec = spec
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -91,7 +91,7 @@ def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None
     with connected(database) as pooled:
         pooled.execute("DISCARD ALL")
         count, left = reasons(operator, layout)
-        assert (count, left) == (0, {"owner unknown: a connection pool shares the sessions": 2})
+        assert (count, left) == (0, {"owner unknown: clients share sessions through a connection pool": 2})
     wait_until(lambda: reasons(operator, layout)[0] == 2)
     with connected(database) as pooled:
         pooled.execute("SET application_name = 'PgBouncer'")

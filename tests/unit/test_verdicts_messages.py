@@ -57,7 +57,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
             owner("11", "unknown", whose=None),
         ),
         owners_limit=100,
-        proof="a connection pool shares the sessions",
+        proof="clients share sessions through a connection pool",
     )
     found = count_owners(diagnostics, 300.0)
     assert found is not None
@@ -66,7 +66,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
     assert proof == (
         "3 in progress for more than 5 m 00 s: 2 with a dead owner (812/5 has had message 7 for 6 m 40 s);"
         " 1 with a live owner (812/5 has had message 9 for 6 m 40 s);"
-        " 1 with an unknown owner (message 11 for 6 m 40 s): a connection pool shares the sessions"
+        " 1 with an unknown owner (message 11 for 6 m 40 s): clients share sessions through a connection pool"
     )
     early = count_owners(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
     assert said(signs(owners=early)) == {"stuck in progress": "1 with a dead owner (812/5 has had message 8 for 5.0 s)"}

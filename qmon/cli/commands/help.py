@@ -13,7 +13,7 @@ from qmon.cli.output import is_on_terminal, print_note, print_output, print_tabl
 from qmon.errors import BadInput
 from qmon.redact import environment_without_secrets
 
-# Cells: longer lines are hard to read.
+# Maximum width of text in cells, because longer lines are hard to read.
 _MAX_WIDTH = 100
 
 # Characters of the longest name of a key, such as `space`.
@@ -36,7 +36,7 @@ def show(
         str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that contain this text.")
     ] = None,
 ) -> None:
-    """Show the manual. Without a topic: list the pages.
+    """Show the manual. Without a topic, it lists the pages.
 
     qmon searches commands, keys, pages, headings, words of other queue systems, and then all lines, in this order.
     """

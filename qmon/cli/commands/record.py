@@ -50,7 +50,11 @@ def record(
     ] = None,
     max_size: Annotated[
         str | None,
-        typer.Option("--max-size", metavar="SIZE", help="Delete the oldest recordings above this size, such as 5GB."),
+        typer.Option(
+            "--max-size",
+            metavar="SIZE",
+            help="Maximum total size, such as 5GB; deletes the oldest first.",
+        ),
     ] = None,
     length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     payloads: Annotated[

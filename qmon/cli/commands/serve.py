@@ -140,7 +140,11 @@ def serve(
     ] = None,
     max_size: Annotated[
         str | None,
-        typer.Option("--max-size", metavar="SIZE", help="Delete the oldest recordings above this size, such as 5GB."),
+        typer.Option(
+            "--max-size",
+            metavar="SIZE",
+            help="Maximum total size, such as 5GB; deletes the oldest first.",
+        ),
     ] = None,
     users: Annotated[
         Path | None, typer.Option("--users", metavar="FILE", help="File of users who may read, made by `htpasswd -B`.")
@@ -230,7 +234,7 @@ def _load_sender() -> type[OtlpSender]:
 
 
 def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStream]:
-    """Return a stream for each target, by name."""
+    """Return a stream for each target, keyed by name."""
     from qmon.redact import build_redactor
     from qmon.stream.sending import PollStream
 

@@ -24,7 +24,7 @@ class LastingVerdict(VerdictReport):
 
 
 class BlockerReport(TypedDict):
-    """What messages wait for. ``messages``: how many of them, among the limited number that is read."""
+    """A blocker. ``messages``: how many of the messages read wait for it; only a limited number is read."""
 
     name: str | None
     holder: str | None
@@ -278,7 +278,7 @@ class WorkloadReport(TypedDict):
 
 
 class DemoReport(StatusReport):
-    """``qmon demo --output``. ``workload``: by queue."""
+    """``qmon demo --output``. ``workload``: keyed by queue."""
 
     workload: dict[str, WorkloadReport]
 

@@ -18,7 +18,7 @@ class IngestReport(TypedDict):
 
 
 class QueuePeriod(TypedDict):
-    """A queue over the period. Rates are in messages per second; ``growth`` is that of the push rate per day.
+    """A queue over the period. Rates are in messages per second; ``growth`` is the growth of the push rate per day.
 
     ``watched``: the share of the period in which the queue was watched. ``counters_watched``: the share covered by its
     counters, from which rates are computed. ``_before``: the same for the previous period of equal length.
@@ -61,8 +61,8 @@ class ServiceLevel(TypedDict):
     """A queue measured against one ``[[slo]]``, counted in watched seconds.
 
     ``kept``: the share of them in which the figure was below the limit. ``budget_left``: the remaining share of the
-    error budget, below 0 if overspent. ``burn_rate``: that of the last day; 1 if the budget lasts exactly as long as
-    the window.
+    error budget, below 0 if overspent. ``burn_rate``: how fast the last day used the budget; 1 if the budget lasts
+    exactly as long as the window.
     """
 
     target: str
@@ -80,7 +80,7 @@ class ServiceLevel(TypedDict):
 
 
 class UnusualHours(TypedDict):
-    """Consecutive hours in which a figure's mean was outside its band. ``value``: that of the worst hour."""
+    """Consecutive hours in which a figure's mean was outside its band. ``value``: the mean of the worst hour."""
 
     target: str
     queue: str

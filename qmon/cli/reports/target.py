@@ -33,7 +33,7 @@ class KnownLibrary(TypedDict):
 
 
 class QueueProblem(TypedDict):
-    """Why something was left out."""
+    """Why a queue or table was left out."""
 
     queue: str | None
     reason: str

@@ -43,7 +43,7 @@ _RIGHTS_ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REF
 
 
 def grant_for(kind: str, object_name: str, role: str, text: str) -> str:
-    """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if the text does not tell.
+    """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if it is unknown.
 
     ``kind`` and ``object_name``: the object as the server names it, such as ``table`` and ``jobs``.
     """

@@ -1,7 +1,7 @@
 """Detects whether a pooler gives us our own session, without changing any setting in it.
 
-A pool in session mode does. In transaction mode (pgbouncer's terms) each transaction may run in another session, in
-statement mode each statement. There, other clients get the settings of one client.
+A pool in session mode (pgbouncer's term) does. In transaction mode each transaction may run in another session, and in
+statement mode each statement may. In these two modes, other clients get the settings of one client.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Converts errors of PostgreSQL and psqlODBC to one line with the cause and the remedy.
 
-While connecting, psqlODBC reports SQLSTATE 08001 for everything, so the texts of libpq and of the server must tell.
-Texts in another language are shown unchanged in the message.
+While connecting, psqlODBC reports SQLSTATE 08001 for everything, so only the texts of libpq and of the server show the
+cause. Texts in another language are shown unchanged in the message.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _METHOD_ALIASES: Final = {"activedirectorymanagedidentity": "activedirectorymsi"
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:
-    """Return whether a password is useful. It is not for accounts that are logged in elsewhere."""
+    """Return whether a login method uses a password. Accounts that are logged in elsewhere use none."""
     named = _find_method(keywords)
     if named is not None:
         return named.password

@@ -61,7 +61,7 @@ _MAX_VALUES: Final = 2_000
 _GRACE_S: Final = 2.0
 
 # Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
-# forever. If a token comes from elsewhere, a person may have to type.
+# forever. If another service issues the login token, a person may have to type.
 _GRACE_ENTRA_S: Final = 60.0
 _LOGINS: Final = BoundedCalls()
 
@@ -264,7 +264,7 @@ class SqlServer:
         return text.encode()
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the grant of the server right, given in master; in Azure SQL Database that on the database."""
+        """Return the grant of the server right, to run in master; on Azure SQL Database, of the database right."""
         if version[0] >= AZURE:
             return f"GRANT VIEW DATABASE STATE TO {role}"
         return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"

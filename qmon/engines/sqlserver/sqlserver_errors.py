@@ -96,7 +96,7 @@ _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
 
-# Other servers that speak SQL Server's protocol use one number for most errors, so the text must tell.
+# Other servers that speak SQL Server's protocol use one number for most errors, so only the text shows the cause.
 _MISSING_OBJECT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")

@@ -48,12 +48,12 @@ class AlertRule:
         warn: limit for a warning, in the figure's unit; ``crit`` likewise.
         below: values below the limits are the problem, not values above them.
         verdicts: patterns of verdict codes.
-        severity: severity of an alert about a verdict; ``None``: that of the verdict.
+        severity: severity of an alert about a verdict; ``None`` means the verdict's own severity.
         targets: patterns of target names.
         queues: patterns of queue names.
-        hold_s: seconds that it must last before it is raised.
-        clear_s: seconds that it must be over before it is cleared.
-        margin: how far a figure must return from its limit before it is cleared, as a share of the limit.
+        hold_s: seconds that the problem must last before the alert is raised.
+        clear_s: seconds that the problem must be over before the alert is cleared.
+        margin: how far a figure must return from its limit before the alert is cleared, as a share of the limit.
     """
 
     name: str
@@ -71,7 +71,7 @@ class AlertRule:
 
     @property
     def levels(self) -> tuple[Severity, ...]:
-        """Its possible severities, lowest first."""
+        """The severities that its alerts can have, lowest first."""
         if self.verdicts:
             return (Severity.WARNING, Severity.CRITICAL) if self.severity is None else (self.severity,)
         limits = ((Severity.WARNING, self.warn), (Severity.CRITICAL, self.crit))
@@ -106,8 +106,8 @@ class Cause:
 class RuleResult:
     """The result of a rule for one reading.
 
-    ``met`` ``None``: unknown, and ``words`` say why. ``value``: value of a figure. ``cause``: the cause, which may have
-    other effects too.
+    ``met`` is ``None`` if it is unknown; ``words`` then contain the reason. ``value``: value of a figure. ``cause``:
+    the cause, which may have other effects too.
     """
 
     met: bool | None
@@ -124,7 +124,7 @@ def matches_pattern(pattern: str, name: str) -> bool:
 def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met: bool = False) -> RuleResult:
     """Return whether a queue currently reaches ``level``, by its worst matching verdict or by its figure.
 
-    ``was_met``: it did so until now, so the margin applies.
+    ``was_met``: the queue reached it in the previous reading, so the margin applies.
     """
     verdicts = queue.verdicts or (queue.verdict,)
     return (
@@ -235,7 +235,7 @@ def rules_without_queue(
     Args:
         rules: the rules of the configuration.
         queues: names of the queues of each target that was read.
-        targets: names of all targets. A rule is left out if it may apply to one that was not read.
+        targets: names of all targets. A rule is left out if it may apply to a target that was not read.
     """
     for rule in rules:
         applied = set(filter(rule.applies_to_target, {*targets, *queues}))

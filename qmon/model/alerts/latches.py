@@ -1,7 +1,8 @@
 """Alerts: alert rules applied over time. Each rule has a latch per queue and severity. A closed latch is an alert.
 
-A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each: a queue that changes from one problem
-to the next has had neither for that long. The alert is over when its verdict is, whatever other problems exist then.
+A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each. A queue that changes from one problem
+to the next raises an alert only after one of the problems has lasted for ``hold_s``. The alert is over when its verdict
+is over, even if the queue has other problems then.
 
 A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
 ``clear_s`` seconds did not. An unknown reading changes nothing, because it proves neither.
@@ -38,9 +39,9 @@ class Latch:
     Attributes:
         closed: whether the alert is raised.
         closed_at: when it closed.
-        turning_at: since when readings contradict ``closed``; ``None`` if they do not.
-        known_at: the last known reading.
-        cause: of a verdict the current one, of a figure the one when the latch closed.
+        turning_at: time of the first reading that contradicts ``closed``; ``None`` if the readings agree with it.
+        known_at: time of the last known reading.
+        cause: for a verdict its current cause, for a figure the cause when the latch closed.
         broker: the latch is about Service Broker.
     """
 
@@ -112,7 +113,7 @@ class AlertEvent(StrEnum):
     RAISED = "raised"
     WORSE = "worse"
     BETTER = "better"
-    # More queues share its cause.
+    # The event that more queues share the cause of an alert.
     MORE = "more"
     CLEARED = "cleared"
 

@@ -37,13 +37,13 @@ class Notice:
 
     @property
     def key(self) -> str:
-        """The same for all notices of one alert, from every qmon with the same names for target and rule."""
+        """The identifier that all notices of one alert share, even if several qmons with the same names send them."""
         about = (self.target, self.name, self.cause, "" if self.cause else "".join(self.queues))
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 
     @property
     def is_over(self) -> bool:
-        """True if it says that the alert is cleared."""
+        """True if the notice reports that the alert is cleared."""
         return self.event is AlertEvent.CLEARED
 
     def for_min_severity(self, severity: Severity) -> Notice | None:
@@ -57,7 +57,10 @@ class Notice:
 
 
 def notices_for(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
-    """Return the raised alerts as notices, by key. ``now``: the clock of ``alerts``. ``wall``: the time of day."""
+    """Return the raised alerts as notices, keyed by ``Notice.key``.
+
+    ``now``: the clock of ``alerts``. ``wall``: the time of day.
+    """
     groups: dict[tuple[str, str, str], list[Alert]] = {}
     for alert in alerts:
         cause = alert.cause
@@ -87,7 +90,7 @@ class SentNotice:
     """The last notice that was sent. Times are monotonic.
 
     ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, ``None`` if not yet.
-    ``over_at``: since when the alert is over.
+    ``over_at``: when the alert ended.
     """
 
     notice: Notice
@@ -102,8 +105,8 @@ def select_due_notices(
     """Return the new state and the notices to send now.
 
     A new notice waits ``wait_s`` seconds for other queues with its cause, and is not sent if the alert is over by then.
-    Additional queues are reported no more often than that, and an alert must be over for that long to be cleared. A
-    changed severity is sent immediately.
+    Additional queues are reported at most once in ``wait_s`` seconds. An alert is cleared when it has been over for
+    ``wait_s`` seconds. A changed severity is sent immediately.
     """
     after, out = dict[str, SentNotice](), list[Notice]()
     for key, notice in notices.items():

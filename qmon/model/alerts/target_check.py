@@ -48,7 +48,7 @@ _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: 
 class Problem:
     """Why a queue is not OK.
 
-    ``queue`` is empty for the target. ``rule`` is empty if the verdict decided.
+    ``queue`` is empty for the target. ``rule`` is empty if the queue was judged by its verdict.
     """
 
     queue: str
@@ -118,7 +118,7 @@ def check_target(
         problems.append(Problem("", CheckState.UNKNOWN, _NO_QUEUE_KNOWN))
     for queue in queues:
         about = [rule for rule in rules if rule.applies_to_queue(queue.name)]
-        if queue.verdict.code == CANNOT_SEE:  # limits do not hide that, only a rule about it does
+        if queue.verdict.code == CANNOT_SEE:  # a limit does not hide this verdict, only a rule about the verdict does
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         verdicts = queue.verdicts or (queue.verdict,)
         found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]

@@ -73,7 +73,10 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class AdvisoryLock:
-    """A session of the database holds an advisory lock with the column's number as key. ``negated``: none does."""
+    """A session of the database holds an advisory lock with the column's number as key.
+
+    ``negated``: no session holds it.
+    """
 
     column: ColumnRef
     negated: bool = False
@@ -124,7 +127,7 @@ NEVER: Final = AnyOf(())
 
 
 def required_tables(condition: Condition) -> frozenset[str]:
-    """Return the other tables that a condition requires a row in, without those used only for column lookups."""
+    """Return the other tables in which a condition requires a row. Tables used only to look up columns are left out."""
     match condition:
         case Exists(table, when=when):
             return frozenset({table}) | (required_tables(when) if when is not None else frozenset())
@@ -156,7 +159,7 @@ def table_column(column: ColumnRef, table: str) -> TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """The columns that something reads, each with its table. ``times``: those with times."""
+    """The columns that something reads, each with its table. ``times``: those that contain times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
@@ -166,7 +169,10 @@ class ColumnsRead:
 
 
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
-    """Return the columns read by a condition on a row of ``table``, or by a column. ``as_time``: it has times."""
+    """Return the columns read by a condition on a row of ``table``, or by a column.
+
+    ``as_time``: the column contains times.
+    """
     match source:
         case ColumnRef(lookup=lookup):
             own = frozenset({table_column(source, table)})

@@ -28,7 +28,7 @@ Labels = Mapping[TableColumn, frozenset[str]]
 
 
 def drop_missing_labels(group: Group, labels: Labels) -> Group:
-    """Return the group with conditions that use only existing labels. No row has a missing one.
+    """Return the group with conditions that use only existing labels. No row can have a missing label.
 
     An older version of a library has fewer states than the version that qmon knows.
     """

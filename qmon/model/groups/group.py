@@ -26,7 +26,7 @@ from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 StateKind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
 
-# Maximum number of queues read per table: those with most messages.
+# Maximum number of queues read per table. The queues with the most messages are read.
 MOST_QUEUES: Final = 500
 STATE_KINDS: Final[tuple[StateKind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
 
@@ -74,7 +74,7 @@ class Steps:
         id: its number column, if rows are only appended; then ``at`` is ``None``.
         at: its time column, if an index leads to the steps by queue and time.
         queue: the column with the queue.
-        steps: which rows are which step.
+        steps: the rows that record each step.
     """
 
     table: str
@@ -184,7 +184,7 @@ class Group:
         return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
     def queue_layout(self, value: str | None) -> Layout:
-        """Return the layout of one of its queues, or with ``None`` of everything in the table."""
+        """Return the layout of one of its queues, or the layout of the whole table for ``None``."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
         part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)

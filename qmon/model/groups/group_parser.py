@@ -140,7 +140,7 @@ def _parse_steps(keys: Keys) -> Steps:
     if (steps.id is None) == (steps.at is None):
         raise BadInput(f"{keys.where}: needs either id, the column that numbers its rows, or at, the time of a step")
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
-        raise BadInput(f"{keys.where}: if at is given, queue must be a column of the same table")
+        raise BadInput(f"{keys.where}: if `at` is given, `queue` must be a column of the same table")
     keys.reject_unknown_keys()
     return steps
 

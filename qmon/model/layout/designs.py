@@ -13,7 +13,7 @@ class Traits:
     Attributes:
         article: its author.
         essence: one line for people.
-        deletes_on_pop: the consumer's transaction deletes a popped row: in progress means an open transaction.
+        deletes_on_pop: the consumer's transaction deletes a popped row. A message is in progress while it is open.
         order: the order in which pops take messages.
         completes: a popped message stays until it is completed.
         binary: messages are bytes, else text.
@@ -27,7 +27,7 @@ class Traits:
     binary: bool = False
 
 
-# Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010.
+# Every design, keyed by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010.
 TRAITS: Final[dict[str, Traits]] = {
     "naive": Traits("Kejser", "INSERT and DELETE, ordered by a sequence number", True, "fifo", False),
     "ring": Traits("Kejser", "preallocated slots, push and pop sequences, a turn for each slot", False, "fifo", False),

@@ -13,7 +13,7 @@ StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
 
-# Used by the routines of an installed design if its installation does not set it.
+# The routines of an installed design use this number if the installation does not set another.
 DEFAULT_MAX_ATTEMPTS: Final = 5
 MAX_MAX_ATTEMPTS: Final = 1_000_000
 
@@ -122,7 +122,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Where push and pop of an installed design look up until when they are paused.
+    """The objects from which the push and pop routines of an installed design read the end of a pause.
 
     PostgreSQL: one sequence each. SQL Server: one table for both.
     """
@@ -142,7 +142,7 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class GroupPart:
-    """A queue of a group (``model.groups``): the value of the column that contains the queue.
+    """One queue of a group (``model.groups``), identified by its value in the column with the queue.
 
     Attributes:
         value: ``None`` for all messages in the table.
@@ -150,7 +150,7 @@ class GroupPart:
         kinds: the kinds of states that exist.
         own_timeout: each message has its own timeout.
         proves: it can be proven that a message's worker is gone.
-        own: a group that the user configured, also for a library's tables.
+        own: the user configured the group, which may have a library's tables.
     """
 
     group: str
@@ -178,14 +178,14 @@ class Layout:
             column with that number for each message; ``None``: no number of pops makes a message dead.
         order: the columns that pops sort by; empty: unknown.
         writes: what a requeue writes in addition to the state.
-        times: what the user says about columns without a time zone: ``utc``, ``local`` or a zone.
-        zones: what is known about each of them from the catalog.
+        times: the configured meaning of columns without a time zone: ``utc``, ``local`` or a zone.
+        zones: the facts from the catalog about each of these columns.
         pop: ``"delete"`` if a pop deletes its row although rows have states; ``None``: as the design does.
         routines: procedures of an installed design by verb: push, pop, complete, fail …
-        switch: where these look up whether they are paused; ``None`` for tables that qmon has not installed.
+        switch: where these routines read whether they are paused; ``None`` for tables that qmon has not installed.
         library: the library that the table belongs to, if its columns show it.
         no_gate: why the table cannot have a trigger.
-        part: for a group's queue, which one it is.
+        part: the queue within its group; ``None`` if the layout is no group's queue.
     """
 
     queue: str
@@ -260,7 +260,7 @@ class Layout:
             "dead": state is not None and state.dead is not None,
             "done": state is not None and state.done is not None,
             "blocked": state is not None and state.blocked is not None,
-            "blocked_oldest": False,  # no column has the start of blocking
+            "blocked_oldest": False,  # no column contains the time since which a message is blocked
             "fill": ring,
             "gap": ring or (self.id is not None and self.traits.order == "fifo"),
             "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
@@ -281,7 +281,7 @@ class Layout:
 
     @property
     def deletes_on_pop(self) -> bool:
-        """True if the consumer's transaction deletes a popped row: in progress means an open transaction."""
+        """True if the consumer's transaction deletes a popped row. A message is in progress while it is open."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine_for(self, verb: str) -> TableName | None:

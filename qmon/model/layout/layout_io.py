@@ -34,7 +34,7 @@ from qmon.model.layout.requeue_options import (
 )
 from qmon.model.layout.time_zones import load_zone
 
-# The registry's `version`. Readers skip greater ones.
+# The registry's `version`. Readers skip entries with a greater version.
 JSON_FORMAT: Final = 1
 _MAX_JSON_LENGTH: Final = 256 * 1024
 _COLUMNS: Final = (

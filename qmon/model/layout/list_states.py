@@ -10,7 +10,7 @@ from qmon.model.layout.layout import Layout
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 _ROW_STATES: Final = {"stuck": "in_progress"}
 
-# Why a ring has no such list.
+# Why a ring has no list of messages in these states.
 _RING_REASONS: Final = {
     "scheduled": "a ring has no due time",
     "stuck": "a ring does not record when a message was popped",

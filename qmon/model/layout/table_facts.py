@@ -1,4 +1,4 @@
-"""Facts about a queue's tables, read from the catalog once at connect: what probes may ask without a scan."""
+"""Facts about a queue's tables, read from the catalog once at connect. They decide which probes need no scan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ListPath:
     Attributes:
         column: its sort column; ``None``: no column that can mark where a page starts.
         every: it contains rows of all states, so rows of this one are searched among them.
-        within: the column before ``column``, which has the name of the queue.
+        within: the column before ``column`` in the index; it contains the name of the queue.
         then: the id column, which sorts rows with equal values.
     """
 
@@ -76,8 +76,8 @@ class TableFacts:
             their start time. ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows
             of each priority. ``states``: the values of the state, if it may have some that the layout lacks.
         filtered: those of these indexes that contain only some of the rows.
-        divided_by: columns whose partitions also divide each new index, so that it is read in its order only if one of
-            these columns leads it (SQL Server).
+        divided_by: columns that partition the table and also each new index (SQL Server). A new index can be read in
+            its order only if its first column is one of these.
         lists: state (ready, scheduled, in_progress, dead, done) → the index for listing its messages. States without
             one are not listed.
     """

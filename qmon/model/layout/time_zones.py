@@ -66,7 +66,7 @@ class Zone:
 
     Attributes:
         name: ``utc``, ``local`` (the server's), ``unknown``, one of ``NUMBER_ZONES``, or an IANA time zone.
-        changes: the clock's changes a good year back and ahead, if known.
+        changes: the clock's changes in more than a year before and after now, if known.
         count: unit of times stored as whole numbers, in UTC.
     """
 

@@ -14,8 +14,8 @@ split into inserts and deletes by ``live`` only if ``live`` can be right. Otherw
 attempts, reduced by the share of them that was rolled back recently. If the rows of a table are counted in each poll,
 the result is checked against that count.
 
-SQL Server has only the attempts and the number of rows, and a rollback restores the latter. Inserts and deletes are as
-many of the attempts as agree with the change of the rows.
+SQL Server has only the attempts and the number of rows, and a rollback restores the latter. As many of the attempted
+inserts and deletes count as committed as agree with the change of the number of rows.
 
 Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in PostgreSQL's ``pgstat_relation.c``.
 """
@@ -89,12 +89,12 @@ def reconcile_with_rows(
 ) -> CommittedWork:
     """Return the work, split again so that it agrees with the counted rows, as far as the attempts allow.
 
-    Counters arrive up to a second later than rows, and those of inserts not together with those of deletes. A
+    Counters arrive up to a second later than rows, and the counters of inserts and deletes do not arrive together. A
     difference of no more than the attempts in this poll is therefore ignored.
 
     Args:
         work: work on a table whose pops delete.
-        unexplained_rows: how many more rows there are than all work before this one explains.
+        unexplained_rows: current rows minus the rows that all earlier work explains.
     """
     came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
     off = unexplained_rows - (work.inserted - work.deleted)

@@ -1,8 +1,8 @@
 """The net rate of a queue, its uncertainty, and when it last changed.
 
 The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
-(Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for that of the second before (counters
-that arrive late, batches) or continues in the next (bursts).
+(Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for the movement of the second before
+(counters that arrive late, batches) or continues in the next (bursts).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Final
 # The window is divided into at most this many stretches, so that the cost per poll does not depend on the interval.
 _STRETCHES: Final = 30
 
-# A change of the rate is accepted if this many seconds before and after it have been seen …
+# Minimum seconds that must have been seen before and after a change of the rate to accept it …
 _MIN_PART_S: Final = 14.0
-# … and if their means differ by this many standard errors. Three are not enough: among the many possible places of a
+# … and minimum difference of their means, in standard errors. Three are not enough: among the many possible places of a
 # change, one often differs by that much by chance.
 _CHANGE_SIGMAS: Final = 4.0
 _LAG_S: Final = 20.0

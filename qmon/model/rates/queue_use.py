@@ -27,7 +27,7 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
-    # qmon's own reads are known and subtracted.
+    # True if qmon's own reads are known and were subtracted.
     ours: bool = True
     io_waits: int | None = None
     escalations_tried: int | None = None

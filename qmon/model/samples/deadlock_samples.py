@@ -1,7 +1,7 @@
-"""Samples of deadlocks and of the server's reports about sessions that wait for long.
+"""Samples of deadlocks and of the server's reports about sessions that waited for long.
 
 In a deadlock sessions wait for each other in a circle, until the server ends one of them. PostgreSQL counts deadlocks
-and writes their statements only to its log. What was seen just before a deadlock is used instead.
+and writes their statements only to its log. Instead, qmon uses the waiting sessions that it saw just before a deadlock.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ReportSample(GraphSample):
     """A deadlock pair read from a file of the server.
 
     Attributes:
-        here: the lock is in the watched database. Of other databases nothing else is returned.
+        here: the lock is in the watched database. Nothing else is returned about locks in other databases.
         file: the file as the server names it.
         offset: the block of the file that contains the report.
     """

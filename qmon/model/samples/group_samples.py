@@ -51,7 +51,7 @@ class GroupLastSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsSample:
-    """One row per queue: steps since a row of an append-only table, and how many of these up to a later row."""
+    """One row per queue: steps after one row of an append-only table, and how many of these are settled."""
 
     step: str
     queue: str | None

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class HolderKind(StrEnum):
-    """What holds the horizon."""
+    """The kind of session or object that holds the horizon."""
 
     SESSION = "session"
     # A prepared transaction, which has no session.

@@ -16,7 +16,7 @@ class JobStepSample:
     Attributes:
         read_at: server clock, seconds since the epoch.
         enabled: the job is started by its schedule.
-        outcome: of its last run: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None``: unknown.
+        outcome: how its last run ended: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None``: unknown.
         ran_s: seconds since that run started; ``None``: unknown.
     """
 

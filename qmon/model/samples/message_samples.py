@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """One row per message in progress, among the longest-running: its owner and what that proves.
+    """One row for each of the messages longest in progress: its owner, and what the owner's state proves.
 
     ``owner_state``: dead, alive, unknown, or none without an owner. ``age_s``: seconds since it was popped.
     """
@@ -26,8 +26,8 @@ class OwnerSample:
 class TriedSample:
     """One row per queue: the message at the head that consumers may have failed on.
 
-    ``attempts``: how often it was popped, ``None`` if the table has no counter. ``mark``: changes with every
-    transaction that took or locked the message and did not keep it, empty if it was not read.
+    ``attempts``: how often it was popped, ``None`` if the table has no counter. ``mark``: a text that changes with
+    every transaction that took or locked the message and did not keep it; empty if it was not read.
     """
 
     id: str

@@ -202,7 +202,7 @@ class PartialSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSample:
-    """How old the rows of a standby are, as in ``ServerSample``, if a separate statement returns it."""
+    """The age of a standby's rows, on servers where a separate statement reads it; fields as in ``ServerSample``."""
 
     replay_paused: bool
     behind_s: float | None
@@ -369,7 +369,7 @@ class DepthSample:
 
 @dataclass(frozen=True, slots=True)
 class EmptySample:
-    """One row: whether a table that only a scan counts is empty, ``None`` if it is too large to look."""
+    """One row: whether a table whose rows are only counted by scans is empty; ``None`` if it is too large to check."""
 
     empty: bool | None
 
@@ -378,8 +378,8 @@ class EmptySample:
 class MessageSample:
     """One row per message, for the queue screen.
 
-    ``age_s``: seconds since it was started, or else enqueued. ``error``: the newest end of its last error, at most 200
-    characters, ``None`` if it has none or no column contains it.
+    ``age_s``: seconds since it was started, or else enqueued. ``error``: the last 200 characters of its most recent
+    error, ``None`` if it has none or no column contains it.
     """
 
     id: str
@@ -404,7 +404,7 @@ class CostSample:
 
 @dataclass(frozen=True, slots=True)
 class PausesKnown:
-    """One row: whether this database records pauses, and ``operations``, that our role may read."""
+    """One row: whether our role can read recorded pauses in this database. ``operations``: the same for operations."""
 
     readable: bool
     operations: bool

@@ -38,12 +38,12 @@ class ReplicationSample:
     Attributes:
         host: machine or address of the server that answers, else empty.
         role: ``primary``, ``secondary``, or empty if it is the only one.
-        state: in the server's words.
-        timeline: of a PostgreSQL server that answers; it increases with each promotion.
+        state: its state in the server's words.
+        timeline: the timeline of a PostgreSQL server that answers; it increases with each promotion.
         healthy: it works as intended.
         synchronous: commits wait for it.
         connected: it is connected.
-        suspended: why nothing moves, in the server's words; empty if it does.
+        suspended: why replication to it is suspended, in the server's words; else empty.
         unsent: bytes of log that it has not received; ``None``: unknown.
         unredone: bytes of log received and not applied yet; ``None``: unknown.
         behind_s: seconds of commits that it lacks; ``None``: unknown.
@@ -135,8 +135,8 @@ class LimitsSample:
 class SettingSample:
     """One row per setting of the server, the database or its tables.
 
-    ``object``: table name, or the first of several alike and the number of others; empty if it is not a table's
-    setting. ``value``: in the server's words, ``None``: unknown.
+    ``object``: table name, or the first of several tables with this value and the number of the others; empty if it is
+    not a table's setting. ``value``: in the server's words, ``None``: unknown.
     """
 
     name: str

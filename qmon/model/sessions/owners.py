@@ -20,9 +20,10 @@ class Owners:
     Attributes:
         dead: messages whose owner is dead.
         alive: messages beyond the timeout whose owner is alive; ``unknown`` and ``none`` likewise.
-        dead_one: the longest-running message of that kind; ``alive_one``, ``unknown_one`` and ``none_one`` likewise.
+        dead_one: the longest-running message whose owner is dead; ``alive_one``, ``unknown_one`` and ``none_one``
+            likewise.
         why: why an owner is unknown.
-        at_least: there are more.
+        at_least: there may be more than were read.
         lost: messages with a dead owner that are not beyond the timeout yet.
         dead_ids: ids of the messages whose owner is dead.
     """
@@ -118,9 +119,9 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     elif not layout.owner.held_while_working:
         why = "`held_while_working` is not set for the owner column"
     elif facts.pooled:
-        why = "a connection pool shares the sessions"
+        why = "clients share sessions through a connection pool"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
-        # A time instead of an age, because the text may be shown for longer than until the next reading.
+        # A time and not an age, because the text stays on screens and an age in it would soon be wrong.
         at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
         why = f"the server started at {at}, less than one timeout before"
     return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")

@@ -42,9 +42,9 @@ PAUSED = Rule(
 
 _SILENT_S: Final = 20.0
 
-# An archiver counts as stopped if it has been silent for this many times its longest break so far …
+# Minimum silence of an archiver that counts as stopped, as a multiple of its longest break so far …
 _SILENCE_RATIO: Final = 3.0
-# … and this many times more messages are done than the most seen at earlier runs.
+# … and minimum number of done messages, as a multiple of the most seen at earlier runs.
 _DONE_RATIO: Final = 2.0
 
 # Minimum number of done messages if rows have been archived before.
@@ -53,7 +53,7 @@ _MIN_DONE: Final = 1_000
 # Minimum number of done messages if none were ever archived.
 _MIN_DONE_NEVER_ARCHIVED: Final = 10_000
 
-# Done messages count as growing if both this number and this share were added: their counts vary a little.
+# Minimum number and share of added messages for done messages to count as growing: their counts vary a little.
 _MIN_GROWTH: Final = 100
 _MIN_GROWTH_SHARE: Final = 0.01
 
@@ -237,7 +237,7 @@ BLOCKED = Rule(
 
 
 # PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
-# Sessions idle for this long have not popped since.
+# A session counts as idle after this many seconds, because it would have reported any later pop by then.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
@@ -346,7 +346,7 @@ _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof without rates: no message is in progress, or all have been for long.
+    """Return the proof without rates: no message is in progress, or all of them have been in progress for long.
 
     It applies to queues whose messages are visible until they are done.
     """

@@ -45,9 +45,9 @@ from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, DEADLOCKS, HORIZ
 
 
 def missing_text(context: RuleInput) -> str:
-    """Return in one line what would have to be known to call the queue healthy, and why it is unknown.
+    """Return one line with the figures that must be known to call the queue healthy and are not, and the reasons.
 
-    Empty if nothing.
+    The text is empty if none is missing.
     """
     strange = context.samples.strange if context.samples is not None else None
     reasons: dict[str, list[str]] = {}
@@ -72,8 +72,8 @@ def is_seen_empty(context: RuleInput) -> bool:
 def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     """Yield the needed figures that are unknown or not good enough, each with the reason."""
     # If a message is in progress only while its consumer's transaction is open, it is stuck when that transaction is
-    # too old, so the number of such messages does not matter. In other queues, uncounted rows may have been left by
-    # anyone.
+    # too old, so the number of such messages does not matter. In other queues, rows that were not counted may be
+    # messages that a consumer has left behind.
     needed = [("ready", context.ready)]
     if context.has_figure("in_progress") and not context.in_transaction:
         needed.append(("in progress", context.in_progress))
@@ -119,8 +119,7 @@ EMPTY: Final = "empty"
 # No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
 
-# Since when it is unknown whether messages leave the queue: a key of the spans that `judge_queue` returns for the next
-# poll.
+# Key of the span in which it is unknown whether messages leave the queue, among those that `judge_queue` returns.
 _UNMOVED: Final = "unmoved"
 
 # The rules. Among equally severe verdicts, the earlier rule is shown first.
@@ -163,7 +162,7 @@ _CODES: Final = frozenset(rule.code for rule in RULES)
 _RULE: Final = "rule "
 
 
-# A verdict that returns within this many seconds counts as continued and keeps its start.
+# A verdict that returns within this many seconds keeps its start, as if it had never been gone.
 LULL_S: Final = 10.0
 
 
@@ -172,9 +171,9 @@ class EvidenceSpan:
     """When the evidence of one verdict was first and last seen (server clock, seconds since the epoch).
 
     Attributes:
-        last_at: also moves on while the evidence is not read.
-        raised: it lasted long enough to be shown.
-        lapsed: the newest poll had no evidence.
+        last_at: it also advances in polls that do not read the evidence.
+        raised: the evidence lasted long enough for the verdict to be shown.
+        lapsed: the newest poll found no evidence.
     """
 
     first_at: float
@@ -187,7 +186,7 @@ class EvidenceSpan:
         return self.lapsed and now_at - self.last_at > LULL_S
 
 
-# By code of a verdict. `HEALTHY` is included after the queue was once proven healthy.
+# Keyed by the code of a verdict. `HEALTHY` is included once the queue was proven healthy.
 Spans = Mapping[str, EvidenceSpan]
 
 
@@ -287,7 +286,7 @@ def _without_refuted(spans: Spans, context: RuleInput) -> dict[str, EvidenceSpan
 
 
 def _lapsed_spans(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:
-    """Return the spans of raised verdicts without evidence in this poll, if they may continue."""
+    """Return the spans of raised verdicts that have no evidence in this poll but are not over yet."""
     spans = {code: span for code, span in spans.items() if span.raised}
     lapsed = {
         code: replace(span, lapsed=True, last_at=now_at if code in unread else span.last_at)
@@ -326,7 +325,7 @@ def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
 
 
 def _has_throttled_figure(context: RuleInput) -> bool:
-    """Return whether a poll requested now would read what is unknown."""
+    """Return whether a poll requested now would read a figure that is unknown."""
     return any(figure.throttled for figure in (context.ready, context.in_progress, context.stuck))
 
 

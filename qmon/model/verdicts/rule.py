@@ -122,7 +122,7 @@ class Rule:
         keys: screen keys that may fix it, each with its condition; the first match is shown.
         probes: names or name prefixes of the probes that give its evidence. If one failed, a verdict that no longer
             holds is undecided instead of over.
-        unread: whether nothing was read that it could be judged by; then it is undecided too.
+        unread: returns true if nothing was read by which the verdict can be judged; it is then undecided too.
         refuted: whether this poll shows the opposite or interrupts the hold time. It is then over at once and returns
             only after its whole hold time.
     """

@@ -16,7 +16,7 @@ from qmon.model.samples.server_state_samples import (
 from qmon.model.statement_use import StatementUse, statement_uses
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
 
-# From this share of the log's maximum size the next write may fail.
+# Share of the log's maximum size from which on the next write may fail.
 FULL: Final = 0.95
 FILLING: Final = 0.8
 
@@ -104,13 +104,16 @@ LOG_FILLING = Rule(
 )
 
 
-# A replica may lag this many seconds of commits without being reported.
+# Maximum lag of a replica, in seconds of commits, that is not reported.
 BEHIND_S: Final = 60.0
 _NOT_SYNCHRONIZING: Final = "not synchronizing"
 
 
 def stopped_reason(copy: ReplicationSample) -> str:
-    """Return why a replica receives nothing. Empty if it does or that is unknown."""
+    """Return why a replica receives nothing.
+
+    The text is empty if it receives data, or if it is unknown whether it does.
+    """
     if copy.suspended:
         return f"suspended ({copy.suspended})"
     if copy.connected is False:
@@ -194,7 +197,7 @@ REPLICA_BEHIND = Rule(
 )
 
 
-# From this share of tempdb's maximum size the next sort or row version may fail.
+# Share of tempdb's maximum size from which on the next sort or row version may fail.
 TEMP_FILLING_AT: Final = 0.9
 
 
@@ -275,7 +278,7 @@ AT_LIMIT = Rule(
 )
 
 
-# A serverless database without connections may pause after this many seconds at the earliest.
+# Minimum seconds without connections after which a serverless database may pause.
 ALONE_S: Final = 900.0
 
 

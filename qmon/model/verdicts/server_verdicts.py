@@ -21,15 +21,15 @@ from qmon.model.waits.horizon_holders import holder_name, holder_text, long_hold
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
 
-# Below this many rows any plan is good enough.
+# Minimum rows of a table whose statistics matter. With fewer rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
 
-# This many updates of the statistics in 20 seconds cost more than they gain.
+# Number of updates of the statistics in 20 seconds that cost more than they gain.
 ANALYZED_OFTEN: Final = 4
 
 
-# By engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
+# Keyed by engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 
@@ -76,14 +76,14 @@ STATISTICS = Rule(
 )
 
 
-# A single deadlock in a minute is retried and does no harm.
+# Minimum number of deadlocks in a minute. A single one is retried and does no harm.
 MIN_DEADLOCKS: Final = 2
 
 # Maximum seconds since the last deadlock.
 RECENT_S: Final = 6.0
 _MAX_STATEMENT_LENGTH: Final = 70
 
-# An ODBC driver puts one before each statement.
+# An ODBC driver may send a savepoint before each statement.
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
 
@@ -99,7 +99,7 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
     if mine:
         return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
     if found.circles or len(context.snapshot.queues) > 1:
-        return None  # they are about another queue, or it is unknown which
+        return None  # the deadlocks are about another queue, or their queue is unknown
     return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
 
 
@@ -141,8 +141,8 @@ DEADLOCKS = Rule(
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
 
-# From this many seconds of waiting for the log, the disk is slow, however many messages a commit has. A healthy disk
-# needs a few milliseconds, even for many commits at a time.
+# Seconds that a commit waits for the log of a slow disk, no matter how many messages the commit has. A
+# healthy disk needs a few milliseconds, even for many commits at a time.
 SLOW_COMMIT_S: Final = 0.02
 _MIN_SESSIONS: Final = 0.8
 
@@ -233,7 +233,7 @@ def _latch_proof(context: RuleInput) -> str | None:
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
     """Return the index of this queue with most page waits, if the queue has half of all page waits, else an empty text.
 
-    It is for a server that does not say which page is waited for, but counts such waits by index.
+    It is used for servers that do not report the page, but count page waits per index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = context.queue.use.parts if context.queue.use is not None else ()
@@ -283,24 +283,24 @@ LATCH = Rule(
 )
 
 
-# A pop must touch at least this many times more rows than before the holder started.
+# Minimum rows touched per pop, as a multiple of those before the holder started.
 MIN_ROWS_RATIO: Final = 3.0
 
-# Fewer rows touched per pop than this are never reported.
+# Minimum rows touched per pop that are reported.
 MIN_ROWS: Final = 10.0
 
-# This many rows touched per pop are too many if nothing is known from before the holder started.
+# Minimum rows touched per pop that are too many if nothing is known from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
 
-# Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
+# Minimum pages read per pop that are reported (SQL Server). Fewer are the normal cost of a few indexes.
 MIN_READS: Final = 50.0
 
-# Below this many ghost records skipped per second, they may all come from qmon's own scans (SQL Server).
+# Minimum ghost records skipped per second (SQL Server). Fewer may all come from qmon's own scans.
 MANY_GHOSTS: Final = 1_000.0
 
-# A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
+# Minimum share of the ghosts of all watched queues that a queue makes if it is the cause of skipped ghosts.
 GHOSTS_SHARE: Final = 0.5
 
 # Bytes of row versions that slow down the whole server (SQL Server).

@@ -9,7 +9,9 @@ N = TypeVar("N")
 
 
 def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
-    """Return for each node the nodes that it reaches and that reach it, including itself. In a cycle these are several.
+    """Return for each node the nodes that it reaches and that reach it, including itself.
+
+    A node in a cycle has several.
 
     ``after``: the successors of each node. They must be keys too. A node is returned later than its successors, except
     those in its own cycle. Source: Tarjan's algorithm for strongly connected components (1972).

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model.formatting import duration
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 
-# A holder matters from this many seconds on.
+# Minimum seconds that a holder has held the horizon for it to matter.
 LONG_S: Final = 15.0
 
 # The same in transaction ids drawn since, if the server does not report the time.

@@ -26,13 +26,16 @@ class Role(StrEnum):
     PREPARED = "prepared"
     RUNNING = "running"
     WAITING = "waiting"
-    # It waits for itself, directly or indirectly.
+    # A session that waits for itself, directly or indirectly.
     CYCLE = "cycle"
 
 
 @dataclass(frozen=True, slots=True)
 class HeldQueueRows:
-    """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were read."""
+    """Rows near the head of a queue that a session has locked or taken.
+
+    ``at_least``: there may be more, because no more were read.
+    """
 
     queue: str
     rows: int
@@ -93,7 +96,9 @@ class LockChains:
 def build_lock_chains(
     rows: Sequence[BlockingSample], held: Mapping[int, tuple[HeldQueueRows, ...]] | None = None
 ) -> LockChains:
-    """Return the lock chains of these rows. ``held``: by session the queue rows it holds, if known.
+    """Return the lock chains of these rows.
+
+    ``held``: the queue rows that each session holds, keyed by session, if known.
 
     Every session of ``rows`` is shown in full exactly once, including those named only as a blocker.
     """

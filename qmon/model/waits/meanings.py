@@ -45,7 +45,7 @@ _READ = Meaning(
 )
 _WRITE = Meaning(
     "pages written to disk",
-    "sessions must write changed pages to free space in the cache",
+    "sessions must write out changed pages themselves to make room in the cache",
     "a more active background writer; fewer checkpoints; less bloat",
 )
 _GROW = Meaning(
@@ -94,7 +94,7 @@ _PARALLEL = Meaning(
     "an index in the order of pops; max_parallel_workers_per_gather = 0",
 )
 
-# By the event's name in lower case, because spellings and classes differ between versions.
+# Keyed by the event's name in lower case, because spellings and classes differ between versions.
 MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "": Meaning(
         "nothing: it is running", "statements at work; if they outnumber the processors, they wait for each other", ""

@@ -82,7 +82,7 @@ _FILE: Final[MeaningText] = (
     "create files large enough; reasonable growth steps; no auto-shrink",
 )
 
-# By the wait's name in lower case. Names of latch classes start with `latch`.
+# Keyed by the wait's name in lower case. Names of latch classes start with `latch`.
 MEANINGS: Final[dict[str, MeaningText]] = {
     "pagelatch_ex": _PAGE_LATCH_EX,
     "pagelatch_sh": _PAGE_LATCH_SH,

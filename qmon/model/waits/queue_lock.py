@@ -4,7 +4,7 @@ A single locked row proves nothing, because pops may skip it. Any of these is a 
 
 - Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait too.
 - Pops of a queue whose routines do not skip locked rows have waited for a row.
-- One transaction holds every ready message, for longer or in greater number than a pop does.
+- One transaction holds every ready message. It holds more of them than a pop takes, or for longer than a pop does.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
 
-# If messages are in progress only while their consumer's transaction is open, fewer rows may be a batch being
-# processed.
+# Minimum number of held rows if messages are in progress only while their consumer's transaction is open: fewer rows
+# may be a batch that is being processed.
 MANY_ROWS: Final = 100
 
-# The only mode in which a session can wait for a table of PostgreSQL while pops continue: that of VACUUM and ANALYZE.
+# The only mode in which a session can wait for a table of PostgreSQL while pops continue: the mode of VACUUM and
+# ANALYZE.
 _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 
 

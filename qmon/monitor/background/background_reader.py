@@ -61,7 +61,7 @@ class BackgroundReader(ABC):
             self._thread.join(timeout=_GRACE_S)
 
     def release_connection(self) -> None:
-        """Release the connection: the poll has none and the server has none to spare."""
+        """Release the connection, because the poll needs one and the server has no more."""
         self._release_requested = True
         connection = self._connection
         if connection is not None:

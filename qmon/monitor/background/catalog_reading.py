@@ -44,9 +44,9 @@ class CatalogReading:
         self._seen_states: Mapping[str, frozenset[str]] = {}
         self._read_at = float("-inf")
         self._reread_s = LOST_S
-        # Discard earlier results, because queues are now found in a different way.
+        # True if earlier results must be discarded, because queues are now found in a different way.
         self.discards_earlier = False
-        # Something is missing that may come back, so the catalog is read again soon.
+        # True if something is missing that may come back, so that the catalog is read again soon.
         self.rereads_soon = False
 
     def set_resolver(self, resolve: Resolve) -> None:
@@ -61,7 +61,7 @@ class CatalogReading:
         return self._clock() - self._read_at >= (self._reread_s if self.rereads_soon else EVERY_S)
 
     def record_states(self, seen: Mapping[str, Collection[str]]) -> None:
-        """Record the unknown state values that a poll has found, by queue."""
+        """Record the unknown state values that a poll has found, keyed by queue."""
         added = {queue: frozenset(values) - self._seen_states.get(queue, frozenset()) for queue, values in seen.items()}
         for queue, values in added.items():
             if values:

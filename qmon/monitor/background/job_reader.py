@@ -57,7 +57,7 @@ class JobReader:
 
 
 def _queues_by_name(specs: Iterable[QueueSpec]) -> dict[str, list[str]]:
-    """Return the queues by the name of their table or of a procedure that pops from them."""
+    """Return the queues, keyed by the names of their tables and of the procedures that pop from them."""
     out: dict[str, list[str]] = {}
     for spec in specs:
         routines = [spec.layout.routine_for(verb) for verb in _POPS]

@@ -39,7 +39,7 @@ class PlanReader:
         self.is_supported = queries.has_query(engine.name, "probe/plans", _NEWEST)
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
-        # The totals at the last reading, by queue and statement, for servers that keep only totals.
+        # The totals at the last reading, keyed by queue and statement, for servers that keep only totals.
         self._totals: dict[str, dict[str, PlanSample]] = {}
 
     def retain_only(self, queues: frozenset[str]) -> None:

@@ -25,8 +25,8 @@ _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
 
-# Up to this many pages (4 MB), a table is scanned for unknown states alone as often as for figures, and scanned again
-# soon even if its counters stand still.
+# Maximum pages of a small table (4 MB). Such a table is scanned for unknown states alone as often as for figures, and
+# is scanned again soon even if its counters stand still.
 _FEW_PAGES: Final = 512
 
 # Counter values of a table, which stay the same until a session writes to it.

@@ -37,7 +37,8 @@ from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
 _HEAD_EVERY_S: Final = 10.0
 
-# If a full search is cheap, the polls make it themselves and report when it becomes expensive.
+# Seconds between full searches of a head if they are cheap: the polls search themselves and report when it becomes
+# expensive.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
 
 # Seconds between two cheap searches of any queue. With many queues, each is searched less often.
@@ -84,7 +85,8 @@ class _Task:
     # Minimum seconds until it is repeated.
     rest_s: float = 0.0
     begun_at: float = float("-inf")
-    # Recount soon: a count taken during a burst is off by whatever the counters had not reported yet.
+    # True if the table must be counted again soon: a count taken during a burst is off by whatever the counters had not
+    # reported yet.
     again: bool = True
 
 
@@ -115,7 +117,7 @@ class SlowReads(BackgroundReader):
         # How often each queue was forgotten. Reads that started before are discarded.
         self._forgotten: dict[str, int] = {}
         self._catalog = catalog
-        # The last attempt to connect failed.
+        # True if the last attempt to connect failed.
         self._is_refused = False
         self._fragmentation_reader = FragmentationReader(engine)
         # Reads the plans of the queues' statements.

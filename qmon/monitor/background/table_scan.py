@@ -26,7 +26,7 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 # Minimum seconds from the end of one scan of a table to the next.
 EVERY_S: Final = 5.0
 
-# Up to this many pages (64 MB), a short-lived command counts a table faster, within a few seconds.
+# Maximum pages of a table (64 MB) that a short-lived command counts faster, within a few seconds.
 AT_ONCE_PAGES: Final = 8192
 
 # Maximum pages per second, for all queues of a target together: 16 MB/s.

@@ -38,14 +38,14 @@ _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
 
-# Minimum rest after a sample, as a multiple of its cost; the second one while waits are on screen.
+# Minimum rest after a sample, as a multiple of its cost; the second constant applies while waits are on screen.
 _COST_FACTOR: Final = 667.0
 _COST_FACTOR_CLOSELY: Final = 200.0
 
 # Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
 _AROUND: Final = 2.0
 
-# A sample's weight is the time since the previous one, capped at this many times the planned interval.
+# Maximum weight of a sample, as a multiple of the planned interval. The weight is the time since the previous sample.
 _LONGEST: Final = 2.5
 _LEAST_OF: Final = 16
 _DEADLINE_S: Final = 5.0

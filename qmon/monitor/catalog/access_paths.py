@@ -162,7 +162,10 @@ class _PathFinder:
         return allowed is not None and len(allowed) == 1 and self._is_same_value(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
-        """Return an index of only the rows of this state, sorted by ``then``. Without a state column: of all rows."""
+        """Return an index of only the rows of this state, sorted by ``then``.
+
+        If there is no state column, the index contains all rows.
+        """
         for index in self.details.ordered_indexes:
             if self.state is None:
                 if index.where is None and index.keys[: len(then)] == tuple(then):
@@ -387,7 +390,7 @@ class _PathFinder:
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
     def mark_unknown_rates(self) -> None:
-        """Mark the figures that the design rules out."""
+        """Mark as unknown the figures that the design rules out."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:

@@ -26,7 +26,7 @@ _CHUNK: Final = 500
 # Maximum number of tables that are read one by one.
 _MAX_SINGLE_READS: Final = 200
 
-# A table whose rows are usually deleted has deleted at least this share of the inserted rows.
+# Minimum share of the inserted rows that was deleted in a table whose rows are usually deleted.
 _DELETED_SHARE: Final = 0.3
 
 # Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
@@ -232,7 +232,7 @@ class Catalog:
         return to_records(kind, self.connection.fetch(Bound(statement, values)))
 
     def read_lock_holders(self) -> dict[int, str]:
-        """Return the locking session of each locked table as one line, by table id, if it can be read."""
+        """Return the session that locks each table as one line, keyed by table id, if it can be read."""
         if not self.locked_tables or not queries.has_query(self.engine.name, f"probe/{PROBE}", self.connection.version):
             return {}
         tables = self.engine.ids_value(sorted(self.locked_tables))
@@ -301,7 +301,7 @@ class Catalog:
             return frozenset()
 
     def read_parents(self) -> dict[int, int]:
-        """Return the parent's table id by table id, for inherited tables; empty on engines without inheritance.
+        """Return the parent of each inherited table, keyed by table id; empty on engines without inheritance.
 
         Partitions are not included.
         """
@@ -310,18 +310,18 @@ class Catalog:
         return {row.table_id: row.parent_id for row in self.read_records(InheritedRow, "catalog/inherited")}
 
     def read_columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
-        """Return the columns of these tables, by table id. Each table is read only once."""
+        """Return the columns of these tables, keyed by table id. Each table is read only once."""
         for some in _chunks([table for table in tables if table.table_id not in self._columns]):
             found = _group_by_table(self.read_records_for(ColumnRow, "catalog/columns", some))
             self._columns |= {table.table_id: tuple(found[table.table_id]) for table in some}
         return {table.table_id: self._columns[table.table_id] for table in tables if self._columns.get(table.table_id)}
 
     def read_activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
-        """Return the counters of these tables, by table id; empty if our role may not see them."""
+        """Return the counters of these tables, keyed by table id; empty if our role may not see them."""
         return {row.table_id: row for some in _chunks(tables) for row in self._read_activity_of(some)}
 
     def read_details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
-        """Return everything the catalog says about these tables, by table id.
+        """Return everything that the catalog contains about these tables, keyed by table id.
 
         If our role may not run a statement, or the statement runs into a lock, its part stays empty. A table whose
         columns cannot be read is left out.

@@ -39,7 +39,7 @@ _MADE: Final = re.compile(r"\bat time zone\s+N?'([^']+)'|\btimezone\s*\(\s*'([^'
 
 @dataclass(frozen=True, slots=True)
 class ZoneRow:
-    """The zone of the server's local time; ``None``: the server does not tell."""
+    """The zone of the server's local time; ``None``: the server does not report it."""
 
     zone: str | None
 

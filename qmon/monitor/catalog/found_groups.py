@@ -136,7 +136,7 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
 
 
 def _is_numbered(table: TableDetails, id_: str) -> bool:
-    """Return whether the server numbers the rows and an index leads to the newest."""
+    """Return whether the server numbers the rows and an index finds the newest."""
     column = table.column(id_)
     if column is None or not (column.is_identity or column.sequence_id is not None):
         return False

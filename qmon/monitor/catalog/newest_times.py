@@ -17,16 +17,16 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
-# A time up to this many seconds behind a clock fits it: the row may not be new, or its transaction began earlier.
+# Maximum seconds that a time is behind a clock that it fits: the row may not be new, or its transaction began earlier.
 _NEW_S: Final = 300.0
 
-# The same ahead of a clock: times are whole seconds here and may be rounded up.
+# The same for a time ahead of a clock: times are whole seconds here and may be rounded up.
 _AHEAD_S: Final = 2.0
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
 
-# If times in id order go back by more than this, the cause is not just a delay between the starts of transactions.
+# Maximum seconds that times in id order go back because of delays between the starts of transactions.
 _BACK_S: Final = 600.0
 
 

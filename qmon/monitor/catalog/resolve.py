@@ -48,7 +48,8 @@ class Resolved:
         facts: queue → what the catalog says about its tables.
         reasons: queue → one line for each thing that was found and not configured.
         problems: one line for each queue that cannot be watched, with the statement that would help, if any.
-        lost: those queues whose layout is known: configured, registered, or watched before.
+        lost: the queues that cannot be watched although their layout is known: configured, registered, or watched
+            before.
         places: queue → the id of its table when it last existed, also for lost ones.
         unread: queues, or possible queues, that could not be examined because a session locks their table. Each has a
             problem, and nothing is remembered of it.
@@ -170,7 +171,7 @@ class _Resolver:
         self.lost: list[Layout] = []
         self.places: dict[str, int] = {}
         self.groups: list[FoundGroup] = []
-        # By queue: its layout and the id of the locked table.
+        # The layout and the id of the locked table, keyed by queue.
         self.unread: dict[str, tuple[Layout, int]] = {}
         self._before = before.facts
         self._seen = before.seen

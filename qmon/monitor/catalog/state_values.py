@@ -36,7 +36,7 @@ class _Kept:
 
 
 def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None:
-    """Raise ``BadInput`` if the column cannot hold the characters of a state's value: no message is in it."""
+    """Raise ``BadInput`` if the column cannot hold a state's value, so that no message can be in it."""
     state = layout.state
     column = details.column(state.column) if state is not None else None
     if (
@@ -90,7 +90,7 @@ class KnownValues:
 
 @dataclass(frozen=True, slots=True)
 class ValueRow:
-    """One value of a peek."""
+    """One value that rows have in a column."""
 
     value: str
 

@@ -83,7 +83,7 @@ class Sender:
         self._most = most
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
-        # By key, the accepted notices of alerts that are not over, if the receiver wants them again.
+        # The accepted notices of alerts that are not over, keyed by `Notice.key`, if the receiver wants them again.
         self._taken: dict[str, Notice] = {}
         self._sending: tuple[Notice, ...] = ()
         self._try_at = self._again_at = 0.0

@@ -102,7 +102,8 @@ class Collector:
         self._locked_tables = LockedTables(self._statements, self._runner.wake_queue)
         self._standby = False
         self._recreated: frozenset[str] = frozenset()
-        # The last poll found a different table behind a queue's name: resolve, call `watch_queues`, and collect again.
+        # True if the last poll found a different table behind a queue's name. The caller must then resolve the queues,
+        # call `watch_queues`, and collect again.
         self.is_stale = False
         self.probe_budget = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int

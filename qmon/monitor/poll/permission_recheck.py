@@ -26,7 +26,7 @@ class PermissionRecheck:
         self._tables: dict[int, str] = {}
 
     def statements_for_poll(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
-        """Return the statements for this poll; none if no queue is denied. ``facts``: by queue."""
+        """Return the statements for this poll; none if no queue is denied. ``facts``: keyed by queue."""
         denied = self._runner.denied_queues
         self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
         self._closed &= self._tables.keys()

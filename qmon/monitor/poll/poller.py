@@ -40,7 +40,7 @@ _LEAST_S: Final = 1.0
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
 
-# A poll is cancelled after this many seconds; until then a slow server counts as late, not as lost. Each statement has
+# Seconds after which a poll is cancelled. Until then a slow server counts as late, not as lost. Each statement has
 # a shorter deadline.
 _CANCEL_AFTER_S: Final = 5.0
 
@@ -55,14 +55,17 @@ FIRST_READ_S: Final = 30.0
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog; on a server that has just started this may take {duration(FIRST_READ_S)}"
 
-# A first catalog read that takes longer than this many seconds is reported.
+# Maximum seconds of a first catalog read that is not reported.
 _REPORT_S: Final = 2.0
 
 Connect = Callable[[Session], Connection]
 
 
 class _ConnectionAttempt:
-    """One worker thread's work at the target until its connection is lost. ``abandoned``: it was replaced."""
+    """One worker thread's work at the target until its connection is lost.
+
+    ``abandoned``: another thread has replaced it.
+    """
 
     def __init__(self) -> None:
         self.abandoned = threading.Event()

@@ -101,13 +101,13 @@ _USUAL: Final = 1.25
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
 
-# The first polls of a connection, which read and time everything: neither statements nor tables are cached yet.
+# Number of first polls of a connection that read and time everything: neither statements nor tables are cached yet.
 _SETTLING: Final = 12
 
 # ... unless a poll takes this share of the time until the next one.
 _TOO_LONG: Final = 0.5
 
-# A throttled probe is timed again once polls are this many times faster than when it was last timed.
+# How many times faster polls must be before a throttled probe is timed again, compared with its last timing.
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
@@ -160,7 +160,7 @@ class ProbeBudget:
         return max(self._pace.interval_s, self._asked_s)
 
     def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
-        """Keep to one share of the budget from now on: one of ``qmons``; ``None``: their number is unknown.
+        """Use one of ``qmons`` equal shares of the budget from now on; ``None`` means that their number is unknown.
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """
@@ -323,7 +323,7 @@ class ProbeBudget:
 
     @property
     def _clock_ms(self) -> float:
-        """Milliseconds to read the clock. Two clock readings with a third in between are two of these apart."""
+        """Milliseconds to read the clock: half the time between the first and the last of three readings in a row."""
         return min(self._times.get(_CLOCK, (0.0,))) / 2
 
     @property
@@ -333,7 +333,7 @@ class ProbeBudget:
 
     @property
     def _overhead_ms(self) -> float:
-        """Milliseconds that a poll costs outside its probes: the clock readings for those that are timed."""
+        """Milliseconds that a poll costs outside its probes: the clock readings for the timed probes."""
         return self._clock_ms * (2 + len(self._asked) / _SHARE)
 
     def cost_s(self, key: ProbeKey) -> float:
@@ -396,7 +396,7 @@ def _without_part(probe: str) -> str:
 
 
 def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
-    """Merge the parts of each probe into one entry: that of the part that is read least often."""
+    """Merge the parts of each probe into one entry, the entry of the least often read part."""
     out: dict[ProbeKey, Throttled] = {}
     for each in throttled:
         there = out.get((each.queue, each.probe))

@@ -10,10 +10,12 @@ from typing import Final
 
 from qmon.model.cost_budget import ProbeKey
 
-# Losses that count as proof. A single loss may be chance: a server that stops does so while some statement runs.
+# Number of losses that prove a probe to be the cause. A single loss may be chance: a server that stops does so while
+# some statement runs.
 _LOSSES: Final = 2
 
-# Up to this many probes are sent one by one after a loss. More are sent in groups, because there may be thousands.
+# Maximum number of probes that are sent one by one after a loss. More are sent in groups, because there may be
+# thousands.
 _FEWER: Final = 100
 _REST: Final = 4
 _REST_MOST: Final = 256
@@ -75,7 +77,7 @@ class InFlightProbe:
         self._is_late = True
 
     def record_answer(self, probe: ProbeKey | None = None) -> None:
-        """Record that the server has answered, so the connection is good. ``probe`` works."""
+        """Record that the server has answered, so the connection is good and ``probe`` works."""
         self._sent, self._is_late = (), False
         if probe is not None and not self._is_over:
             self.quarantine.record_success(probe)

@@ -184,7 +184,7 @@ class QueueFiling:
     ) -> tuple[QueueSamples, ...]:
         """Report which queues need a count, and add the progress of running counts to their samples.
 
-        ``now_at``: server clock, seconds. ``uncounted``: the server does not count what is written here.
+        ``now_at``: server clock, seconds. ``uncounted``: the server does not count writes in this database.
         """
         seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}

@@ -77,7 +77,7 @@ class Runner:
         self.trips = 0
         # Statements that the last run did not reach.
         self.missed: frozenset[ProbeKey] = frozenset()
-        # The last run took a single round trip, so its server time is meaningful.
+        # True if the last run took a single round trip, so that its server time is meaningful.
         self.one_trip = False
         # Server milliseconds of the timed statements of the last run, in their batch.
         self.times: dict[ProbeKey, float] = {}

@@ -28,7 +28,7 @@ _NOWHERE: Final = Focus()
 # Minimum seconds between two readings of use and horizon; faster polls skip them.
 _EVERY_S: Final = 0.9
 
-# A poll that skipped the horizon, the version store or the latches uses values up to this many seconds old.
+# Maximum age in seconds of the values used by a poll that skipped the horizon, the version store or the latches.
 _STALE_S: Final = 6.0
 _TEXTS_EVERY_S: Final = 10.0
 
@@ -83,7 +83,7 @@ class ServerProbes:
         self._horizon = _RecentReading[tuple[HorizonSample, ...]]()
         self._store = _RecentReading[VersionStoreSample]()
         self._latches = _RecentReading[tuple[LatchSample, ...]]()
-        # By table: when the sizes were read (server clock, seconds), and the bytes by index.
+        # For each table, when its sizes were read (server clock, seconds), and the bytes of each index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0

@@ -11,10 +11,10 @@ from qmon.monitor.source import Focus
 # Maximum seconds between two readings of a queue, however short the interval.
 EVERY_S: Final = 10.0
 
-# Up to this many queues are all read in each poll.
+# Maximum number of queues that are all read in each poll.
 AT_ONCE: Final = 60
 
-# A turn comes this many seconds early, because polls are late now and then.
+# Seconds by which a turn comes early, because polls are late now and then.
 _EARLY_S: Final = 0.5
 
 # After late polls, a poll reads at most this many times the queues of a normal turn.

@@ -88,10 +88,11 @@ def _without_rates(samples: QueueSamples) -> QueueSamples:
 class FigureColumns:
     """The columns that the figures of a queue are made of, each with its table.
 
-    ``rows``: those that tell one message, its queue and its state; all figures of rows are made of them. ``oldest``,
-    ``stuck`` and ``blocked``: times that these figures count from. ``owners``: who works on a message. ``attempts``:
-    how often it was tried. ``diagnostics``: what verdicts on single messages are made of in addition. ``steps``: what
-    rates are counted from; none if the server's counters tell the rates. ``workers``, ``blockers``: of a library.
+    ``rows``: the columns that identify a message and show its queue and state; all figures about rows need them.
+    ``oldest``, ``stuck`` and ``blocked``: times that these figures count from. ``owners``: the owner of a message.
+    ``attempts``: the number of its attempts. ``diagnostics``: further columns for verdicts about single messages.
+    ``steps``: the columns from which rates are counted; none if the rates come from the server's counters. ``workers``,
+    ``blockers``: of a library.
     """
 
     rows: frozenset[TableColumn]
@@ -167,7 +168,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
 
     Args:
         samples: the samples of a queue.
-        masked: the remedy, by masked column.
+        masked: the remedy for each masked column, keyed by column.
         columns: the columns that the figures of this queue are made of.
     """
     if not masked:
@@ -178,7 +179,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if _first_masked(layout, masked, columns.workers) is not None:
         samples = replace(samples, workers=None)
     if (every := _first_masked(layout, masked, columns.rows)) is not None:
-        # Pops that nothing writes down follow from messages that wait, or are in progress.
+        # If no table records pops, they are computed from the messages that wait or are in progress.
         derived = samples.totals is not None and samples.totals.popped is None
         return replace(
             samples,

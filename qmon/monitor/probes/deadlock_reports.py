@@ -20,7 +20,7 @@ from qmon.redact import hide_passwords
 # Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 15.0
 
-# The server writes a report within two minutes.
+# Seconds after a deadlock in which its report is searched for: the server writes it within two minutes.
 _ASKED_FOR_S: Final = 150.0
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)

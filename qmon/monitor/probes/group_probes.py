@@ -55,7 +55,7 @@ def _no_cost(_: tuple[str, str]) -> float:
 
 @dataclass(slots=True)
 class _StateReading:
-    """The last reading of a state, by queue.
+    """The last reading of a state, keyed by queue.
 
     ``at``: our clock; ``server_at``: server clock; both in seconds. ``whole``: it covers every queue. ``cost_s``: its
     last known cost in seconds.
@@ -74,7 +74,10 @@ class GroupProbes:
     """The probes of one group on one connection."""
 
     def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _no_cost) -> None:
-        """Create the probes. ``cost_s``: returns the seconds that a statement costs the server, by queue and probe."""
+        """Create the probes.
+
+        ``cost_s``: returns the seconds that the statement of a queue and probe costs the server.
+        """
         self._cost_s = cost_s
         self.group = group = found.group
         self.found_group = found
@@ -204,7 +207,7 @@ class GroupProbes:
         return None if self._was_read_now(kind) else min((read.server_at for read in reads), default=None)
 
     def _sum_states(self, kind: StateKind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
-        """Return a queue's messages in all states of one kind; ``None`` if not read in this poll (``old``: or ever)."""
+        """Return a queue's messages in all states of one kind; ``None`` if not read now (``old``: never read)."""
         states = [state for state in self.group.states if state.kind == kind]
         if not states or not all(self._has_count(state, value, old=old) for state in states):
             return None

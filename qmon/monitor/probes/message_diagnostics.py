@@ -34,7 +34,7 @@ from qmon.monitor.probes.queue_probes import QueueProbes
 def listed_messages(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
-    """Return the rows for the queue screen, if they were requested. `legible` decodes them."""
+    """Return the rows for the queue screen, if they were requested. `with_text_payloads` decodes them."""
     for probe in found:
         if probe.startswith("messages"):
             return with_text_payloads(layout, facts, found[probe])
@@ -114,7 +114,7 @@ class MessageProbes:
     def statements_for_poll(
         self, now: float, queues: Mapping[str, QueueProbes], brief: Collection[str] = ()
     ) -> list[ProbeStatement]:
-        """Return the statements of this poll for these queues. What owners prove is known from the previous poll.
+        """Return the statements of this poll for these queues. The facts about owners come from the previous poll.
 
         ``brief``: for these queues, only statements that matter without ready or in-progress messages.
         """

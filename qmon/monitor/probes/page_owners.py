@@ -1,4 +1,4 @@
-"""The tables and indexes of pages that sessions wait for, on servers that tell them page by page (SQL Server)."""
+"""The tables and indexes of pages that sessions wait for, on servers that report them page by page (SQL Server)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PageOwners:
     """
 
     def __init__(self) -> None:
-        # By page when it was asked for, our clock in seconds.
+        # When each page was asked for (our clock, seconds), keyed by page.
         self._asked: dict[str, float] = {}
         self._owners: dict[str, PageOwnerSample] = {}
         self._hot = ""
@@ -44,7 +44,8 @@ class PageOwners:
     def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
         """Return the sessions with the table and index of their page, as far as that is known.
 
-        Remember the page that most of the others wait for. ``seen``: who waits for pages, ``None``: not known.
+        Remember the page that most of the others wait for. ``seen``: the sessions that wait for pages; ``None`` if
+        unknown.
         """
         found: Sequence[PageOwnerSample] = results.get(("", _PROBE), ())
         self._owners |= {each.page: each for each in found}

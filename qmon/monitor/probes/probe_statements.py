@@ -17,7 +17,7 @@ from qmon.monitor.probes.target_probes import TARGET_PROBES
 # Separates a probe's name from its part.
 PART: Final = "@"
 
-# The records of each successful statement, by queue and probe.
+# The records of each successful statement, keyed by queue and probe.
 Results = dict[tuple[str, str], tuple[Any, ...]]
 
 
@@ -97,7 +97,8 @@ class StatementCache:
     ) -> list[ProbeStatement]:
         """Return the statements of a probe about tables: one for all if the engine can, or else one per table.
 
-        A statement for one table gets its id as ``part``. ``names``: by table, the identifiers of its own statement.
+        A statement for one table gets its id as ``part``. ``names``: the identifiers of each table's own statement,
+        keyed by table.
         """
         if not tables or not self.has_probe(probe):
             return []
@@ -136,7 +137,10 @@ class IndexedResults:
         return self.queues.get(queue, {})
 
     def masked_in(self, tables: Iterable[tuple[str, int]]) -> dict[TableColumn, str]:
-        """What helps, by masked column of these tables. ``tables``: their names, each with its id."""
+        """Return the remedy for each masked column of these tables, keyed by column.
+
+        ``tables``: their names, each with its id.
+        """
         return {(name, column): helps for name, i in tables for column, helps in self.masked.get(i, {}).items()}
 
 

@@ -82,10 +82,10 @@ BLOCKED_PROBE: Final = "blocked"
 # Probes that return a `WalkSample`.
 WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
 
-# Up to this many pages (2 MB, about 2 ms), a poll checks whether a table that only a scan counts is empty.
+# Maximum pages (2 MB, about 2 ms) of a table without usable indexes that a poll checks for being empty.
 _EMPTY_PAGES: Final = 256
 
-# If the server counts no rows this many times in a row although there are some, its count is no longer read.
+# How many times in a row the server may count no rows although there are some, before its count is no longer read.
 _DENIED: Final = 3
 
 
@@ -168,7 +168,7 @@ class QueueProbes:
         if counts:
             asked += self._count_statements()
             self.memo.counted_at = now
-        # Values that rows were seen to have may gain another one, whose messages are in no figure until it is known.
+        # If the known values come from rows, a new value may appear. Its messages are in no figure until it is known.
         if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
             asked += self._states()
         if rows:

@@ -23,7 +23,7 @@ READ_EVERY_S: Final[dict[str, float]] = {
     SETTINGS: 60.0,
 }
 
-# A value that could not be read again is shown for at most this many times the interval of its probe.
+# Maximum time for which a value that could not be read again is shown, as a multiple of its probe's interval.
 _STALE: Final = 3.0
 
 
@@ -37,12 +37,12 @@ class ServerHealthProbes:
         self._statements = statements
         self._supported = [probe for probe in READ_EVERY_S if statements.has_probe(probe)]
         self._asked_at = dict.fromkeys(self._supported, float("-inf"))
-        # By probe: when it was read (server clock, seconds), and its rows.
+        # For each probe, when it was read (server clock, seconds), and its rows.
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
         self._failures: dict[str, ProbeFailure] = {}
         # The tables whose settings were read last.
         self._tables: list[int] = []
-        # The database shares an elastic pool with others.
+        # True if the database shares an elastic pool with others.
         self._pooled = False
 
     def statements_for_poll(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:

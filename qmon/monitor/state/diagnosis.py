@@ -28,13 +28,13 @@ _STALE_S: Final = 30.0
 # Deletions at most this many seconds apart belong to one run of an archiver.
 _RUN_S: Final = 10.0
 
-# A run of at least this many seconds means that the archiver never pauses.
+# Minimum seconds of a run that shows that the archiver never pauses.
 _STEADY_S: Final = 30.0
 
-# With fewer breaks between runs, their usual length is unknown.
+# Minimum number of breaks between runs for their usual length to be known.
 _BREAKS: Final = 2
 
-# A longer run counts as several runs.
+# Maximum seconds of a run. A longer one counts as several runs.
 _LONG_RUN_S: Final = 300.0
 
 # Number of runs whose peak of done messages is remembered.
@@ -47,7 +47,7 @@ _SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 
-# Prefixes of the probes that each field of `QueueEvidence` is read by.
+# Prefixes of the probes that read each field of `QueueEvidence`.
 EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,

@@ -10,7 +10,7 @@ from qmon.model.samples.server_state_samples import ReplicationSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.statement_use import reading_interval_s
 
-# A failover is reported for this many seconds.
+# Seconds for which a failover is reported.
 REPORTED_S: Final = 300.0
 _SECONDARY: Final = "secondary"
 

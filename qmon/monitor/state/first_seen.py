@@ -11,7 +11,7 @@ _MOST: Final = 4000
 
 
 class WatchedProgress:
-    """Since when each message has been seen in progress. In the read before that it was not in progress yet."""
+    """The time of the first read that found each message in progress. The read before did not find it."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[float, float]] = {}

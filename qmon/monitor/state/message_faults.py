@@ -50,10 +50,10 @@ class PriorityTrack:
         return Starved(priority, level.head_id, at - since_at, now[priority].oldest_s, self._moves - level.moves)
 
 
-# A message that is missing for this many polls is forgotten.
+# Number of polls after which a missing message is forgotten.
 _MISSED: Final = 2
 
-# A message that disappears while it is being popped is remembered for this many seconds, because it may come back.
+# Seconds for which a message that disappears while it is being popped is remembered, because it may come back.
 _AWAY_S: Final = 30.0
 
 # All times of one poll are from the server's clock, but several statements read them.

@@ -1,4 +1,4 @@
-"""Tell from the head and the depth whether messages leave a queue, for queues whose rates are unknown."""
+"""Detect from the head and the depth whether messages leave a queue, for queues whose rates are unknown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MotionTrack:
         moved_s = None if self._moved_at is None else at - self._moved_at
         if self._head is None:
             return Motion(None, None, moved_s)
-        # Only up to the newest poll that read the head: it may have moved unseen since then.
+        # The time counts up to the newest poll that read the head, because the head may have moved unseen since then.
         since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
         return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 

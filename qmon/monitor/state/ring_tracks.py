@@ -10,7 +10,7 @@ from qmon.model.gap_ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample
 from qmon.model.snapshot import QueueSamples
 
-# A message that has not moved for this many seconds is orphaned, unless a consumer's transaction is as old.
+# Seconds without a move after which a message is orphaned, unless a consumer's transaction is as old.
 _OLD_S: Final = 1.0
 
 

@@ -215,7 +215,8 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 
-# A push time this far ahead is not clock drift: the program that wrote it uses another time zone.
+# Seconds by which a push time is so far ahead that clock drift cannot be the cause: the program that wrote it uses
+# another time zone.
 _AHEAD_S: Final = 60.0
 
 

@@ -35,7 +35,7 @@ from qmon.monitor.state.usage_track import group_uses
 # Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
 
-# Within one connection, a poll that is late by at most this many seconds continues with the counters of the last one.
+# Maximum seconds by which a poll of the same connection may be late to continue with the counters of the last poll.
 _LATE_S: Final = 30.0
 
 
@@ -62,7 +62,7 @@ class TargetHistory:
         self._broker = BrokerTrack()
         self._failover = FailoverTrack()
         self._plans = PlanTrack()
-        # Rows and index entries of all queues that became ghosts per second, as the last poll has it.
+        # Rows and index entries of all queues that became ghosts per second, as of the last poll.
         self._ghosted: float | None = None
 
     def record_snapshot(self, snapshot: Snapshot) -> View:

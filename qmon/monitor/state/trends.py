@@ -17,19 +17,19 @@ _MINUTE_S: Final = 60.0
 # Minutes that are remembered.
 _MOST: Final = 60
 
-# A backlog rises if it has grown for at least this many minutes.
+# Minimum minutes of growth of a backlog that rises.
 _RISE: Final = 21
 
 # The same if no pop rate is known that would show a rise sooner.
 _UNRATED: Final = 6
 
-# Fewer messages than this are not a backlog.
+# Minimum number of ready messages of a backlog.
 _BACKLOG: Final = 100
 
-# A backlog that consumers clear within this many seconds is not a problem.
+# Maximum seconds in which consumers clear a backlog that is not a problem.
 _WAITS_S: Final = 60.0
 
-# Messages count as slower if they take this many times as long as before.
+# Minimum ratio of the times per message, now and before, for messages to count as slower.
 _SLOWER: Final = 3.0
 
 # Number of polls in a minute that must have read the messages in progress.
@@ -38,7 +38,7 @@ _POLLS: Final = 3
 # Minutes needed to know how long messages took before.
 _BEFORE: Final = 5
 
-# A queue was busy if messages were pushed in each of this many minutes.
+# Number of minutes with pushes, one after the other, that make a queue busy.
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
 

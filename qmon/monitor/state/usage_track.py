@@ -24,11 +24,11 @@ _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
 
-# Procedure totals are read every ten seconds or less often.
+# Seconds over which reads per call are averaged: the totals of procedures are read every ten seconds or less often.
 _READS_S: Final = 60.0
 
 
-# Usage samples by table id.
+# Usage samples, keyed by table id.
 TableUses = Mapping[int, Sequence[UseSample]]
 
 
@@ -80,7 +80,7 @@ class UseTrack:
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
         # The newest tick in which something was done to a table.
         self._worked_at = 0.0
-        # Whether the newest flow could tell pops from completions.
+        # True if the newest flow distinguished pops from completions.
         self._tells_pops = True
 
     def record_poll(
@@ -146,8 +146,8 @@ class UseTrack:
     def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
-        True if nothing was done in the window then or now, no size has changed, nothing else depends on the time, and
-        no value has to be remembered yet.
+        True if the window contains no work, neither in the previous poll nor in this one. Also, no size may have
+        changed, nothing else may depend on the time, and no value may be due to be remembered.
         """
         prev, prev_at = self._prev, self._prev_at
         return (

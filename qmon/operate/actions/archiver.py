@@ -23,7 +23,7 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure
 
-# The connection that archives gives up soon if another session holds what it needs.
+# The connection for archiving has a short lock timeout: it gives up quickly if another session holds a lock.
 ARCHIVE_SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 
 _RECENT_S: Final = 10.0
@@ -43,7 +43,7 @@ class ArchiveProgress:
         moved: messages archived so far.
         rate: messages archived per second, over the last ten seconds.
         batch: maximum messages of the next batch.
-        pause_s: seconds of rest before it.
+        pause_s: seconds of rest before that batch.
         held_up: why the last batch moved nothing; empty if it succeeded.
     """
 

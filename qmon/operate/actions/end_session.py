@@ -42,7 +42,7 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     number, and errors of the server.
     """
     if session < 0 and session != -2:
-        raise BadInput(f"a session number cannot be below 0, such as {session}")
+        raise BadInput(f"a session number cannot be negative: {session}")
     with context.open_sql(str(OperationKind.END_SESSION)) as sql:
         if session <= 0:
             return PreparedAction(context, _basic_plan(context, session, why=_describe_prepared(sql)))

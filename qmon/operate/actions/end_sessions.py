@@ -15,7 +15,7 @@ from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
-# Seconds to wait for a signalled session. A rollback is waited for until it ends.
+# Seconds to wait for a signalled session. There is no limit for a session that rolls back.
 MAX_WAIT_S: Final = 10.0
 
 # Seconds a client has to roll back after its statement was cancelled. A client with a savepoint may continue instead.
@@ -37,7 +37,7 @@ class EndMethod(StrEnum):
     # Cancel its statement, which rolls back its transaction. The session stays connected.
     CANCEL = "cancel"
     TERMINATE = "terminate"
-    # The only way on SQL Server.
+    # End the session with KILL, the only way on SQL Server.
     KILL = "kill"
 
 

@@ -133,7 +133,10 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
 
 @dataclass(frozen=True, slots=True)
 class _ChangeUnderLock:
-    """Change a table under a lock requested repeatedly for short moments. ``stopped()`` ends the attempts."""
+    """Change a table under a lock that is requested again and again, each time with a short timeout.
+
+    ``stopped()`` ends the attempts.
+    """
 
     table: TableName
     change: Callable[[Sql], None]
@@ -291,7 +294,7 @@ def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None)
 
 
 def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
-    """Return who else is stopped by a gate on PostgreSQL, and who passes it."""
+    """Return which other programs a gate on PostgreSQL stops, and which programs it does not stop."""
     if gate_row_values(layout):
         return (
             "scheduled jobs and jobs pushed by other jobs are also refused",

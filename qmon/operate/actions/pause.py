@@ -114,7 +114,7 @@ def _prepared_action(
 class _SetSwitch:
     """Pause for ``for_s`` seconds, or resume if it is ``None``.
 
-    Returns when the pause was seen to work, or on ``stopped()`` while that is being verified.
+    Returns when the pause is proven to work, or when ``stopped()`` is true during the verification.
     """
 
     layout: Layout
@@ -160,7 +160,7 @@ class _SetSwitch:
         return (tried.result_text(), *((open_,) if writing else ()))
 
     def _lift_pause(self, sql: Sql) -> None:
-        # Lift the switch first, because it decides. A failing record must not keep anybody paused.
+        # Lift the switch first, because it decides. If the record fails, no program must stay paused.
         pause_switch.set_until(sql, self.means, 0)
         sql.execute("action/pause/lift", {}, self._names)
 

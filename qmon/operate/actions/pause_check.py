@@ -31,8 +31,8 @@ _CONSTRAINT: Final = "23"
 class GateTrial:
     """The result of trying a gate.
 
-    ``places``: number of tables or partitions. ``refused``: how many refused the row. ``passed``: names of those
-    that did not. ``untried``: why the rest could not be tried.
+    ``places``: number of tables or partitions. ``refused``: how many refused the row. ``passed``: names of those that
+    did not refuse it. ``untried``: why the rest could not be tried.
     """
 
     places: int
@@ -129,7 +129,7 @@ def _read_writers(sql: Sql, tables: set[TableName]) -> frozenset[DrawingSession]
     return frozenset(one for each in found for one in each)
 
 
-# Seconds without a push or pop that prove a pause, if each of them is seen at once.
+# A pause is proven after this many seconds without a push or pop, if these are seen immediately.
 IDLE_S: Final = 1.0
 
 # The same if only PostgreSQL's counters are available. A busy session reports once a second, an idle one after ten
@@ -146,7 +146,7 @@ READ_EVERY_S: Final = 0.1
 class PauseVerification:
     """The result of watching a pause.
 
-    - ``came``: pushes or pops in ``seconds``.
+    - ``came``: number of pushes or pops within ``seconds``.
     - ``idle_s``: seconds without any at the end.
     - ``needed_s``: seconds without any that prove the pause.
     - ``late``: only counters that may lag were available.

@@ -120,7 +120,7 @@ class _PurgeStrategy:
         return ("purge",) if self.data is None else ("purge_data", "purge")
 
     def copy_risks(self, sql: Sql) -> tuple[str, ...]:
-        """Describe what others can read in the trash."""
+        """Describe which values other roles can read in the trash."""
         tables = filter(None, (self.table, self.data))
         return tuple(risk for each in tables for risk in unmasked_copy_risks(sql, each.table, each.kept_columns))
 

@@ -32,7 +32,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
-# Number of rows at each end of the queue that are searched for a transaction's mark.
+# Number of rows at each end of the queue that are searched for the id of a transaction.
 MAX_ROWS_READ: Final = 1_000
 _MAX_VISIBLE: Final = 5_000
 
@@ -112,11 +112,12 @@ class _HolderRows:
 def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Plan to end the sessions whose transactions hold messages of this queue longer than its timeout.
 
-    A session is proven to hold messages if rows carry its mark. On PostgreSQL, the first and last 1,000 rows in pop
-    order are checked; on SQL Server, the session must hold locks on rows that are not visible. A session that only
-    holds the table lock is left out unless ``choice.owner_states`` has ``UNKNOWN``; a session with a running
-    statement unless it has ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an application name or a session number)
-    narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or if the choice makes no sense here.
+    On PostgreSQL, a session is proven to hold messages if rows contain the id of its transaction. The first and last
+    1,000 rows in pop order are checked. On SQL Server, the session must hold locks on rows that are not visible. A
+    session that only holds the table lock is left out unless ``choice.owner_states`` has ``UNKNOWN``; a session with a
+    running statement is left out unless they have ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an application name
+    or a session number) narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or if the choice
+    makes no sense here.
     """
     if not layout.deletes_on_pop:
         raise BadInput(

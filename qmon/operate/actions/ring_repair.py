@@ -96,7 +96,7 @@ class RingNumberRepair:
             self._report_progress()
 
     def make_room(self, since_plan_s: float) -> None:
-        """Let the design help orphans for which no slot was free: consumers come to their number again.
+        """Let the design help orphans for which no slot was free, so that consumers draw their numbers again.
 
         Orphans whose proof is prevented by an open transaction are skipped instead. ``since_plan_s``: seconds since
         the plan; slots that have moved since then are not touched.

@@ -189,7 +189,7 @@ class _UndoStrategy:
     def choose_rows(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze the rows that can be undone. Also return the rest with the reasons."""
         called = self.id_columns
-        # Statements of SQL Server need some columns for the ids even without ids.
+        # SQL Server's statements need the id columns even if no ids were chosen.
         named = id_columns_for(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
         values: dict[str, Value] = {
             "operation": self.done.id,

@@ -237,7 +237,7 @@ def install_trial(
 
 
 def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
-    """Return the layouts of all queues that qmon installed here, by queue; empty if there is no registry.
+    """Return the layouts of all queues that qmon installed here, keyed by queue; empty if there is no registry.
 
     Raises ``BadInput`` if qmon's own schema cannot be trusted.
     """

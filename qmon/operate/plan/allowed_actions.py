@@ -12,7 +12,7 @@ from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 
-# The command line adds the target, the dashboard its key.
+# The command line appends the target, and the dashboard appends its key.
 ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
 _LIBRARY_VERBS: Final[dict[OperationKind, Verb]] = {
     OperationKind.REQUEUE: "requeue",

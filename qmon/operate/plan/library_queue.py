@@ -25,7 +25,8 @@ Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 # Kinds of states that can be discarded. A worker owns messages in progress, and the library prunes done ones.
 DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 
-# For libraries that put a failed message back by INSERT: column and value that distinguish a push from that.
+# For libraries that put a failed message back by INSERT: the column and value by which a pushed row differs from such a
+# row.
 _PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 
 # Libraries that put a failed message back by the same INSERT as a push.

@@ -66,7 +66,7 @@ class PreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class PreviewMessage(PreviewRow):
-    """The same for a message that is still in its queue."""
+    """A row of the query ``first`` for a message that is still in its queue."""
 
     error: str | None
 

@@ -70,9 +70,9 @@ def why_not_keepable(
 ) -> str | None:
     """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
 
-    Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
-    and values encrypted by clients also count. ``shown``: columns that are only searched or copied by the server; for
-    them, only masks count.
+    Reasons are that our role may not read them, or that the server shows it masked values. On SQL Server, types that
+    cannot be compared and values encrypted by clients also count. ``shown``: columns that are only searched or copied
+    by the server; for them, only masks count.
     """
     found = [
         each
@@ -89,13 +89,16 @@ def why_not_keepable(
 
 
 def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
-    """Return what helps, by column of which the server shows our role other values than it stores."""
+    """Return the masked columns, each with the way to unmask it.
+
+    The server shows our role other values than it stores.
+    """
     found = sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
     return {each.column_name: each.helps for each in found if each.masked}
 
 
 def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
-    """Return a risk if some of these columns have a mask: the table in qmon's schema that keeps them has none."""
+    """Return a risk if some of these columns have a mask: the table in qmon's schema that keeps them is not masked."""
     name = "action/operate/masked"
     found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
     masked = [each.column_name for each in found if each.column_name in columns]

@@ -259,7 +259,7 @@ class MessageQuery:
         return why or why_not_keepable(self.sql, layout.data_table, (), (payload,))
 
     def owner_states_of(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
-        """Return the owner states of a few chosen messages by key."""
+        """Return the owner states of a few chosen messages, keyed by the messages' keys."""
         if len(chosen.owner_states) == 1:
             (only,) = chosen.owner_states
             return {key: only for key, _ in chosen.rows.first(len(ids))}
@@ -295,7 +295,7 @@ class MessageQuery:
 
     def _select(self) -> Selection:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.criteria
-        # Statements of SQL Server need some columns for the ids even without ids.
+        # SQL Server's statements need the id columns even if no ids were chosen.
         named = self._id_columns() if choice.ids else self.structure.key
         self._refuse_truncated(named, choice.ids)
         names = column_names(layout, self.structure, wanted.since) | id_names(named)

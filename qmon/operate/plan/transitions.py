@@ -46,7 +46,8 @@ class _Place:
 class Transition:
     """The new column values of a message that becomes ready or dead.
 
-    ``writes``: without the state, and without ``keep``. ``assigned``: all columns for which something is configured.
+    ``writes``: the written columns, without the state and without those that keep their value. ``assigned``: all
+    columns that the configuration mentions.
     """
 
     state: Literal["ready", "dead"]

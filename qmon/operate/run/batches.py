@@ -264,7 +264,7 @@ class Batches:
 
 
 class _CancelTimer:
-    """While a batch runs: cancel it on the server if the operator asked to stop and it does not end soon."""
+    """Cancels a running batch on the server if the operator asked to stop and the batch does not end soon."""
 
     def __init__(self, connection: Connection, stopped: StopRequested) -> None:
         self._connection, self._stopped = connection, stopped

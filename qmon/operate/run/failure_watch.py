@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.model.formatting import count_text
 
-# Maximum number of messages per read of outcomes, by key.
+# Maximum number of messages whose outcomes are read at once; they are found by their key.
 MAX_READ: Final = 1_000
 
 # Maximum number of unfinished messages to watch. The ones made ready last are kept.

@@ -22,7 +22,7 @@ _MIN_BATCHES_PER_S: Final = 5
 
 ARCHIVE_TARGET_S: Final = 0.1
 
-# Archiving is active for a quarter of the time at most.
+# The same for archiving, which is active for at most a quarter of the time.
 ARCHIVE_REST_FACTOR: Final = 3.0
 
 # Maximum factor by which archiving rests longer when rows take longer than the quickest so far.

@@ -25,7 +25,7 @@ from qmon.redact import hide_values
 
 _LOG: Final = logging.getLogger(__name__)
 
-# How often the local audit gets the progress of an operation, in seconds. If it cannot be written, the operation stops.
+# Seconds between two progress lines in the local audit. If a line cannot be written, the operation stops.
 PROGRESS_EVERY_S: Final = 1.0
 
 # Audit fields that also go to the log. None of them may contain values of rows.

@@ -47,7 +47,10 @@ class AffectedHours:
         return max(hour for _, hour in self.hours) + rollups.HOUR_S
 
     def read_filter(self, over: str = "") -> ReadFilter:
-        """Return the part of a table that may hold rows of these hours. Without ``over``: of their days."""
+        """Return the part of a table that may hold rows of these hours.
+
+        Without ``over``, return the part of their days.
+        """
         targets = {target for target, _ in self.hours}
         dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
         return ReadFilter(dates, {bucket_for(target) for target in targets}, targets, over, self.start_at, self.end_at)

@@ -82,7 +82,7 @@ class SegmentIntake:
         return batch, totals
 
     def _write_mark(self, there: Collection[str]) -> None:
-        """Write to the folder of recordings which of its segments this lake has."""
+        """Write this lake's marker file, with the segments that the lake has, to the folder of recordings."""
         lake = self._lake.storage.root
         # A copied lake has the same id as the original, so the name also depends on the path.
         name = lake_mark_name(uuid.uuid5(uuid.UUID(str(self._table.open_or_create().metadata().id)), lake).hex)

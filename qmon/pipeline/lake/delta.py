@@ -39,7 +39,7 @@ ENTRIES_KEY: Final = "qmon"
 # Columns with minimum and maximum per file in the log, so that readers can skip files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
 
-# Attempts to commit while others commit at the same time.
+# Maximum number of attempts to commit, because other writers may commit at the same time.
 _TRIES: Final = 20
 _PROPERTIES: Final = {"delta.logRetentionDuration": "interval 7 days", "delta.checkpointInterval": "20"}
 

@@ -30,7 +30,7 @@ KEEPABLE: Final = tuple(_TABLES_KEPT_TOGETHER)
 class LakeRetention:
     """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, by whole days.
 
-    ``unused_s``: files that no version of this last period needs are deleted. Readers that started earlier fail, and a
+    ``unused_s``: a file is deleted if no version of this last period needs it. Readers that started earlier fail, and a
     batch or take that has been running longer loses the files it wrote.
     """
 

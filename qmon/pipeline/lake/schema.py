@@ -65,7 +65,7 @@ OPERATION: Final = _struct(
 # The parts of a line that are read.
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
 
-# One row per queue and poll. `sequence` is the number of the recorder's line, `poll` that of the snapshot.
+# One row per queue and poll. `sequence` is the number of the recorder's line, `poll` is the number of the snapshot.
 SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
 
 # One row per poll: what was watched, and the waits of sessions.

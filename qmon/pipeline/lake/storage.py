@@ -71,7 +71,7 @@ class Storage:
     def replace_text(self, text: str, *parts: str) -> None:
         """Write a file, replacing an existing one. Concurrent readers get the old or the new contents.
 
-        On other than local file systems the file is missing for a moment.
+        On a file system that is not local, the file is missing for a moment.
         """
         if (here := self.local_folder()) is not None:
             files.replace_file(here.joinpath(*parts), text)

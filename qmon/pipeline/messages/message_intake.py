@@ -44,7 +44,10 @@ _KEYS_PER_PARTITION: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class IntakeState:
-    """The state after the newest take. ``number``: takes so far. ``marks``: watermark by target and queue."""
+    """The state after the newest take.
+
+    ``number``: takes so far. ``marks``: the watermarks, keyed by target and queue.
+    """
 
     number: int = 0
     marks: Mapping[str, Mapping[str, Watermark]] = field(default_factory=dict)

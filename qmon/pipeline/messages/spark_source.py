@@ -34,7 +34,7 @@ READ_SCHEMA: Final = StructType([StructField(name, kind) for name, kind in MESSA
 
 @dataclass(frozen=True, slots=True)
 class KeyRangeRead:
-    """What to read. ``parts``: ranges of keys for each partition. ``redact``: configured patterns to cover."""
+    """The messages to read. ``parts``: ranges of keys for each partition. ``redact``: configured patterns to cover."""
 
     target: Target
     archive: ArchiveTable

@@ -1,6 +1,6 @@
 """Computes wait and work times from archived messages.
 
-They cover every message; readings of a queue only its oldest.
+They cover every message. Readings of a queue cover only its oldest message.
 """
 
 from __future__ import annotations

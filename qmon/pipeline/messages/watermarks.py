@@ -30,7 +30,7 @@ class KeyGap:
 class Watermark:
     """How far the archive of one queue was read: every key up to ``upto``, except for the gaps.
 
-    ``table_id``: that of the archive's table, ``None`` before the first read. ``made``: how often it was recreated,
+    ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: how often it was recreated,
     from 1. ``messages``: total taken in.
     """
 

@@ -53,8 +53,8 @@ def write_baselines(
 ) -> WrittenBaselines:
     """Write the file and the table from the last ``weeks`` of each target.
 
-    ``stated``: time zones by target, ``""`` for all others. ``now``: seconds since the epoch. Raises ``BadInput`` if
-    the folder does not exist, the lake has no usable day, or a stated target is unknown.
+    ``stated``: time zones, keyed by target, with ``""`` for all other targets. ``now``: seconds since the epoch. Raises
+    ``BadInput`` if the folder does not exist, the lake has no usable day, or a stated target is unknown.
     """
     place = Storage(lake.session, recordings)
     if not place.exists():

@@ -44,7 +44,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the rows of each part of the report, by file name."""
+    """Return the rows of each part of the report, keyed by file name."""
     return {
         "levels": [*_level_rows(facts)],
         "queues": [*_queue_rows(facts)],

@@ -21,11 +21,11 @@ _SOON_DAYS: Final = 60.0
 # A budget that will be used up within this time is listed.
 _BUDGET_SHORT_S: Final = 3 * 86_400.0
 
-# A target watched for a smaller share than this is listed.
+# Minimum watched share of a target. Targets that were watched less are listed.
 _WATCHED_SHARE: Final = 0.95
 _WORSE_RATIO: Final = 1.5
 
-# Lower ages are never listed, however much they have grown.
+# Minimum age in seconds that is listed, however much an age has grown.
 _LEAST_AGE_S: Final = 10.0
 
 About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"]

@@ -1,7 +1,7 @@
 """Service levels: for how much of the time a figure stayed below its limit, and the remaining error budget.
 
 Only watched time with a known figure counts. An empty queue has no oldest message, so its age is below any limit. Hours
-store how long each value lasted, rounded to within 0.8 %, and so is the limit.
+store how long each value lasted. The values and the limit are rounded to within 0.8 %.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ HEIGHT: Final = 100.0
 # Maximum points of a line. If there are more, groups of points are replaced by their maximum.
 _MAX_POINTS: Final = 800
 
-# Values by the start of each step, seconds since the epoch.
+# Values, keyed by the start of each step in seconds since the epoch.
 Values = Mapping[float, float | None]
 
 
@@ -43,7 +43,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class PlotLines:
-    """One plot: the values of each line by name, the baseline band, and the format of values."""
+    """One plot: the values of each line, keyed by its name, the baseline band, and the format of values."""
 
     title: str
     lines: tuple[tuple[str, Values], ...]

@@ -34,7 +34,10 @@ def marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
 
 
 def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
-    """Return a row for each queue with an incident or operation, by target. ``anchors``: of the queues' sections."""
+    """Return a row for each queue with an incident or operation, grouped by target.
+
+    ``anchors``: the anchors of the queues' sections.
+    """
     axis = axis_for(facts)
     rows, target = [], None
     quiet = 0

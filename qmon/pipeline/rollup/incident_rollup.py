@@ -1,4 +1,4 @@
-"""Turns verdicts into incidents: trouble of a queue, joined if no more than two minutes apart.
+"""Turns verdicts into incidents: runs of trouble of one queue, joined if they are at most two minutes apart.
 
 Runs are stored per hour: one row per run and verdict. Runs of several hours are joined by the same rule as samples,
 because the time between two neighbours of a run never exceeds the gap. So an incident over midnight is one incident.

@@ -37,10 +37,11 @@ FRAME_TEXT_BYTES: Final = 256 * 1024 * 1024
 # Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
 LINE_BYTES: Final = 64 * 1024 * 1024
 
-# One byte of zstandard may expand to 32 kB of text, and each chunk is decompressed at once.
+# Bytes of a chunk. Each chunk is decompressed at once, and one byte of zstandard may expand to 32 kB of text.
 _CHUNK: Final = 2 * 1024
 
-# Measured: the same bytes a day as deltas with gzip, a quarter of the time, and 2 MB of memory per recorder.
+# Settings of the compression. Measured: the same bytes a day as deltas with gzip, a quarter of the time, and 2 MB of
+# memory per recorder.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
     11, window_log=21, hash_log=18, chain_log=18, min_match=6, write_checksum=True
 )

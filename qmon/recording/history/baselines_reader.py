@@ -17,7 +17,7 @@ from qmon.model.baseline_bands import HOURS, Baseline, Baselines
 from qmon.recording.times import is_zone
 from qmon.system import read_text
 
-# Its name in the folder of recordings.
+# The name of the baselines file in the folder of recordings.
 FILE_NAME: Final = ".baselines.json"
 VERSION: Final = 1
 _MAX_BYTES: Final = 256 * 1024 * 1024

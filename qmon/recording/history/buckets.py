@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# A poll covers at most this much time: 2.5 times the longest interval, as on the dashboard.
+# Maximum seconds that a poll covers: 2.5 times the longest interval, as on the dashboard.
 LONGEST_SPAN_S: Final = 150.0
 
 # Weight of a reading that covers no time (the first one, or the one after a gap). It counts only if the step has no
@@ -93,7 +93,7 @@ class Bins:
                 self._last[here], self._last_at[here] = mean, until_at
 
     def merge_finer(self, other: Bins) -> None:
-        """Merge finer steps, each of which must lie within one step of this object."""
+        """Merge finer steps, each of which must be within one step of this object."""
         for place in range(other.count):
             here = int((other.start_at + (place + 0.5) * other.step_s - self.start_at) // self.step_s)
             if not 0 <= here < self.count:

@@ -171,7 +171,7 @@ class InMemoryHistory:
         return out
 
     def wait_history(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
-        """Return the sessions in each wait, by ``WaitRate.key``, in steps as for ``queue_history``."""
+        """Return the sessions in each wait, keyed by ``WaitRate.key``, in steps as for ``queue_history``."""
         with self._lock:
             known = {name: thinned.steps() for name, thinned in self._waits.items()}
         found = {name: Bins(since_at, step_s, count, 1) for name in known}

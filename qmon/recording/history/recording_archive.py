@@ -15,7 +15,7 @@ from qmon.recording.read.recording_paths import folder_name_for, list_segments, 
 from qmon.recording.read.recording_reader import RecordingReader
 from qmon.recording.read.segment_reader import frames_between, mark_for, open_segment, parse_lines_of_kinds
 
-# A segment covers at most an hour.
+# Maximum length of a segment in seconds: an hour, with some tolerance.
 _LONGEST_S: Final = 3700.0
 _JUMP_TO: Final = frozenset({"verdict", "operation"})
 

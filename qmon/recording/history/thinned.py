@@ -25,7 +25,7 @@ class Tier:
     most: int
 
 
-# A quarter of an hour, an hour, a day. About 130 bytes a step with ten figures.
+# Steps that cover a quarter of an hour, an hour and a day. A step takes about 130 bytes with ten figures.
 TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
 
 

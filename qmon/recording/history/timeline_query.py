@@ -39,7 +39,7 @@ def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tup
 
 
 def _segment_events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
-    """Return the events of one segment, and its operations by id."""
+    """Return the events of one segment, and its operations, keyed by id."""
     found: list[TimelineEvent] = []
     done: dict[str, TimelineEvent] = {}
     verdicts = VerdictChanges()

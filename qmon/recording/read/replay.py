@@ -28,7 +28,7 @@ SHORT_PAST_S: Final = 20.0
 # Seconds of past folded for a moment: the short one for rates at once, the long one for plots and counts soon after.
 LONG_PAST_S: Final = 900.0
 
-# The minimum in polls.
+# Minimum number of polls to fold.
 _MIN_POLLS: Final = 3
 
 # Longest pause in seconds when nothing was recorded for long.
@@ -41,7 +41,7 @@ _SOON_S: Final = 60.0
 
 @dataclass
 class VerdictCarryOver:
-    """Start times of verdicts, by queue and code. ``begins_at``: where reading begins, on the server's clock."""
+    """Start times of verdicts, keyed by queue and code. ``begins_at``: where reading begins, on the server's clock."""
 
     begins_at: float = 0.0
     since: dict[tuple[str, str], float] = field(default_factory=dict)

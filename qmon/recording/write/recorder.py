@@ -61,7 +61,7 @@ class _QueueVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class _Poll:
-    """A snapshot with its verdicts by queue and its figures. ``None``: no view could be computed."""
+    """A snapshot with its verdicts, keyed by queue, and its figures. ``None``: no view could be computed."""
 
     snapshot: Snapshot
     verdicts: Mapping[str, _QueueVerdicts] | None

@@ -13,7 +13,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.recording_paths import list_segments, segment_start
 
-# In the folder of all recordings: one file per lake, listing the segments it has.
+# Marker files in the folder of all recordings. There is one per lake, with the segments that the lake has.
 _MARK_PATTERN: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _MAX_SIZE: Final = 2**63
@@ -23,9 +23,11 @@ _LONGEST_S: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class LakeMark:
-    """The segments that one lake has. ``lake``: its path. ``at``: time of its last batch, epoch seconds, if known.
+    """The contents of one lake's marker file.
 
-    ``done``: the segments, as paths relative to the folder.
+    ``lake``: its path. ``at``: time of its last batch, epoch seconds, if known.
+
+    ``done``: the segments that it has, as paths relative to the folder.
     """
 
     file: Path
@@ -60,7 +62,7 @@ def parse_size(text: str) -> int:
 def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
     """Delete segments older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
 
-    Open segments are kept. So are segments that a lake with a mark here does not have yet.
+    Open segments are kept. Segments that a lake with a marker file here does not have yet are kept, too.
     """
     paths = list_segments(root)
     sizes = {path: _file_size(path) for path in paths}
@@ -84,19 +86,19 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
 
 
 def lake_mark_name(lake_id: str) -> str:
-    """Return the file name of a lake's mark in the folder of recordings."""
+    """Return the name of a lake's marker file in the folder of recordings."""
     return _MARK_PATTERN.replace("*", lake_id)
 
 
 def lake_mark_text(lake: str, at: float, done: Iterable[str]) -> str:
-    """Return the contents of a mark; see ``LakeMark``."""
+    """Return the contents of a marker file; see ``LakeMark``."""
     return json.dumps({"version": 1, "lake": lake, "at": round(at, 3), "done": sorted(done)}) + "\n"
 
 
 def read_lake_marks(root: Path) -> list[LakeMark]:
-    """Return the marks of all lakes that read this folder.
+    """Return the marker files of all lakes that read this folder.
 
-    A damaged mark counts as having nothing, so nothing is deleted.
+    A damaged marker file counts as a lake that has no segment, so nothing is deleted.
     """
     return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
 
@@ -110,7 +112,7 @@ def _read_lake_mark(file: Path) -> LakeMark:
 
 
 def unread_bytes(root: Path) -> int:
-    """Return the bytes of the sealed segments that some lake does not have, according to the marks."""
+    """Return the bytes of the sealed segments that some lake does not have, according to the marker files."""
     marks = read_lake_marks(root)
     done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
     return sum(

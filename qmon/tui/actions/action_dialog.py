@@ -48,7 +48,7 @@ class DialogStep(StrEnum):
 
 
 class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
-    """One action. The result is that of the operation, or ``None`` if it was not started."""
+    """The dialog of one action. Its result is the operation's result, or ``None`` if it was not started."""
 
     BINDINGS = keys.ACTION_DIALOG
     AUTO_FOCUS = "#act-close"

@@ -13,7 +13,7 @@ from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session_request
 
-# What a key does, by its binding id.
+# The operation that each key requests, keyed by binding id.
 ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
     "requeue": (OperationKind.REQUEUE, Side.PRODUCERS),
     "redrive": (OperationKind.REDRIVE, Side.PRODUCERS),

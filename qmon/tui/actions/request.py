@@ -50,7 +50,7 @@ class ActionRequest:
 
     @property
     def part(self) -> GroupPart | None:
-        """The part of its table that the queue is, if the table contains several queues."""
+        """The queue's part of its table, if the table contains several queues."""
         return None if self.layout is None else self.layout.part
 
     @property
@@ -94,7 +94,7 @@ class ActionRequest:
 
 
 def end_session_request(session: int, started_at: float | None) -> ActionRequest:
-    """To end a session: exactly the one that is shown. ``started_at``: seconds since the epoch."""
+    """A request to end exactly the session that is shown. ``started_at``: its start, seconds since the epoch."""
     return ActionRequest(OperationKind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
@@ -109,7 +109,7 @@ def _newest_undoable(operator: Operator, queue: str) -> str:
     raise BadInput("no operation on this queue can be undone; 6 lists the operations")
 
 
-# Returns the request with one change.
+# A function that returns the request with one change.
 Change = Callable[[ActionRequest], ActionRequest]
 
 
@@ -189,7 +189,7 @@ def _redrive_options(request: ActionRequest) -> tuple[Option, ...]:
 def _has_age(request: ActionRequest) -> bool:
     """Return True if the age of a dead message may be known.
 
-    For library queues only the library's description tells, which planning reads.
+    For library queues only the library's description shows it, and planning reads that.
     """
     layout = request.layout
     return layout is not None and (layout.part is not None or layout.has_known_time(layout.enqueued_at))

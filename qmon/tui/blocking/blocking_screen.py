@@ -104,7 +104,7 @@ class BlockingScreen(DashboardScreen):
         return end_session_request(place.session.session, place.session.started_at) if place is not None else None
 
     def handle_result(self, result: OperationResult | None) -> None:
-        """Poll immediately, to see who waits now."""
+        """Poll immediately, to see which sessions wait now."""
         self.app.source.poll_now()
 
     @on(Grid.Opened)

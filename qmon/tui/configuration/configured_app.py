@@ -38,7 +38,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._is_searching = self._has_searched = False
         self._proposed_table: TableName | None = None
         known = followed.target_config
-        # The dashboard was started read-only; the file cannot change that.
+        # True if the dashboard was started read-only; the file cannot change that.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
 
     def on_view_ready(self, message: ViewReady) -> None:

@@ -273,7 +273,7 @@ class FleetApp(QmonApp):
             self.switch_mode("overview")
 
     def palette_places(self) -> list[PaletteItem]:
-        """Return what the palette can go to: every target and all their queues."""
+        """Return the places in the palette: every target and all their queues."""
         now = self.clock()
         out = [
             PaletteItem(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FleetTarget:
-    """What a target is watched and acted on with. The fields are the arguments of ``QmonApp``.
+    """The objects with which one target is watched and acted on. The fields are the arguments of ``QmonApp``.
 
     ``runner`` may be set later, once the target was reached and before its first figures.
     """
@@ -79,7 +79,7 @@ class Member:
         queues: the queues of the newest view, worst first.
         requested_interval_s: the requested seconds between polls while the target is on screen.
         selected: the queue that its screens show.
-        focus: what of the target is on screen.
+        focus: the parts of the target that are on screen.
         totals: the sums over its queues, by ``QueueFigure.field``.
         memory: the history since the start.
         lost_at: when it became unreachable, on the local monotonic clock; ``None`` if it can be reached.
@@ -123,7 +123,7 @@ class Member:
         self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
     def set_focus(self, focus: Focus) -> None:
-        """Set what of the target is on screen. Poll immediately for newly opened parts."""
+        """Set which parts of the target are on screen. Poll immediately for newly opened parts."""
         before, self.focus = self.focus, focus
         if focus != before:
             self.target.source.set_focus(focus)

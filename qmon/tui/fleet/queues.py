@@ -92,7 +92,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return overview.sort_queues(kept, by, descending)
 
     def _member_rows(self, member: Member, now: float) -> dict[str, GridRow]:
-        """Return the rows by queue name. Those of a lost target are grey."""
+        """Return the rows, keyed by queue name. Those of a lost target are grey."""
         plain = overview.rows_for(member.queues, self.size.width, cache=self._row_caches.setdefault(member.name, {}))
         lost = member.is_lost(now)
         return {row.key: _add_target_cell(row, member, lost=lost) for row in plain}

@@ -30,7 +30,7 @@ from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel
 
-# A live range is read again after this many seconds.
+# Seconds after which a live range is read again.
 _REREAD_S: Final = 10.0
 _FRAME_ROWS: Final = 4  # lines around the plot: its name, the axis, two for events
 # Screens of at least this many cells list the events next to the plot.

@@ -27,7 +27,7 @@ class OperationsReading(DashboardScreen):
     """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds.
 
     Attributes:
-        problems: why the operations could not be read, by target; empty if they were.
+        problems: why the operations could not be read, keyed by target; empty if they were read.
     """
 
     REREAD_S: ClassVar[float] = 15.0
@@ -35,7 +35,7 @@ class OperationsReading(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.problems: dict[str, str] = {}
-        # The operations that were read last, by target.
+        # The operations that were read last, keyed by target.
         self._found: dict[str, tuple[Operation, ...]] = {}
         self._read_at = float("-inf")
         # The targets that are being read.

@@ -24,7 +24,7 @@ COLUMN: Final = GridColumn(
     about="compared with the same hour of the week: △ above the usual range, ▽ below it",
 )
 
-# The figures outside their band by queue name, the farthest out first.
+# The figures outside their band, the farthest out first, keyed by queue name.
 UnusualByQueue = Mapping[str, tuple[Anomaly, ...]]
 
 

@@ -88,7 +88,7 @@ class ArrangedScreen(DashboardScreen):
         self.redraw()
 
     def palette_places(self) -> list[PaletteItem]:
-        """Add the saved views to what the palette can go to."""
+        """Add the saved views to the entries of the command palette."""
 
         async def use(view: SavedView) -> None:
             self._use_view(view)

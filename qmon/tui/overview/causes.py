@@ -53,7 +53,7 @@ class OwnVerdict:
 
 
 def own_verdicts(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, OwnVerdict]:
-    """Return the texts of queues whose worst verdict has one of the shown causes, by queue name."""
+    """Return the texts of queues whose worst verdict has one of the shown causes, keyed by queue name."""
     shown = {cause.who: cause for cause in causes[:MAX_CAUSE_LINES]}
     return {queue.name: _own_verdict(queue, shown) for queue in queues if queue.verdict.cause in shown}
 

@@ -40,7 +40,7 @@ _FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
 }
 _EMPTY_CELL: Final = ("", "muted")
 
-# These columns are also shown without being chosen, once a queue has such messages.
+# These columns are shown even if they are not chosen, once a queue has such messages.
 OPTIONAL_COLUMNS: Final = ("scheduled", "dead")
 _INSERT_BEFORE: Final = "oldest"
 

@@ -89,7 +89,7 @@ WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], anomalies.COLUMN, *COLUMNS[_USUAL_AT:
 _RowStyle = tuple[bool, bool, OwnVerdict | None]
 # The queue, the style, and the row built from them.
 _CachedRow = tuple[QueueView, _RowStyle, GridRow]
-# By queue name.
+# The cached rows, keyed by queue name.
 RowCache = dict[str, _CachedRow]
 
 

@@ -18,7 +18,7 @@ from qmon.tui.spans import Line
 SCALE_CELLS: Final = 11
 
 Steps = Sequence[Bucket | None]
-# One per column, like the steps.
+# The usual bands, one per column like the steps.
 Bands = Sequence[Band | None]
 
 

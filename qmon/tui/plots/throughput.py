@@ -32,7 +32,7 @@ _GAP: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """What shares one scale: its name, the readings, and the format of its values."""
+    """One scale: its name, the readings that share it, and the format of its values."""
 
     name: str
     readings: tuple[Reading, ...]

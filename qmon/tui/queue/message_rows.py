@@ -22,7 +22,7 @@ COLUMNS: Final = (
     GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times it was taken"),
     GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="beginning of the message"),
 )
-# The column of a list in which a message has an error; the first to be left out where room is short.
+# The column for the last error, if a message has one. Narrow tables drop it first.
 _ERROR: Final = GridColumn(
     "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
 )

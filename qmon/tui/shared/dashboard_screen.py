@@ -32,7 +32,7 @@ from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 
 _GUESSED_REASON = "qmon only guessed that this table is a queue; press W to confirm it first"
-# Keys that need the source to do something.
+# Keys that send a request to the source.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 
 
@@ -271,7 +271,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         await self.app.push_screen(palette.Palette(actions, places), do)
 
     def palette_places(self) -> list[PaletteItem]:
-        """Return what the palette can go to from this screen."""
+        """Return the places in the palette for this screen."""
         return self.app.palette_places()
 
     def action_choose_theme(self) -> None:

@@ -115,7 +115,7 @@ def _cost_parts(view: View) -> list[LinePart]:
 
 
 def _budget_text(observing: PollingCost | None) -> str:
-    """Return the name of the budget. If other qmons poll the database, this one's part: ``0.33 % (3 qmons)``."""
+    """Return the name of the budget. If other qmons poll the database, return this one's part: ``0.33 % (3 qmons)``."""
     whole = parse_budget(observing.budget) if observing is not None else None
     if observing is None or whole is None or (observing.qmons or 1) < 2:
         return "budget"

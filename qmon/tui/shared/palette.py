@@ -32,7 +32,7 @@ _COLUMNS: Final = (
 )
 _MOST_QUEUES: Final = 50
 
-# An action whose alias was typed is listed before everything else.
+# Score of an action whose alias was typed. Such an action is listed before everything else.
 _ALIAS_SCORE: Final = 1e6
 
 

@@ -45,7 +45,7 @@ COLUMNS: Final = (
     ),
 )
 
-# With several targets.
+# The columns if several targets are watched.
 FLEET_COLUMNS: Final = (
     COLUMNS[0],
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="target of the event"),

@@ -41,7 +41,7 @@ class TimelineScreen(OperationsReading):
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None
-        # By target: the recorded events that were read; all events as they were last; and these joined.
+        # Keyed by target: the recorded events read so far, all events as last collected, and the same events joined.
         self._recorded: dict[str, list[TimelineEvent]] = {}
         self._given: dict[str, Sequence[TimelineEvent]] = {}
         self._joined: dict[str, list[TargetEvent]] = {}
@@ -145,7 +145,7 @@ class TimelineScreen(OperationsReading):
         self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
 
     def _complete_since(self) -> float | None:
-        """Return the moment since which no event is missing: of recordings, the oldest event."""
+        """Return the moment since which no event is missing: for recordings, the time of the oldest event."""
         if self._reader is None:
             return max((each.memory.oldest_event_at for each in self.targets if each.memory is not None), default=None)
         return min((found.event.at for found in self._events.values()), default=None)

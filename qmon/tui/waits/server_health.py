@@ -38,11 +38,11 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
 from qmon.tui.waits import settings_card
 
-# From this many virtual log files on, recovery and backups take noticeably longer.
+# Number of virtual log files from which on recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
 # The name of the pieces of a log, by engine.
 _LOG_PIECES: Final = {"sqlserver": "virtual log files"}
-# The label of the line, by the probe that reads it.
+# The label of each line, keyed by the probe that reads it.
 _PROBES: Final = {
     "log": "log",
     "replication": "copies",
@@ -108,7 +108,7 @@ def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = Fals
 
 
 def _failures_by_label(view: View) -> dict[str, str]:
-    """Return why lines are missing, by label."""
+    """Return why lines are missing, keyed by label."""
     return {_PROBES[f.probe]: clean(f.text) for f in view.failures if not f.queue and f.probe in _PROBES}
 
 

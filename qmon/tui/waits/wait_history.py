@@ -12,7 +12,7 @@ _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 
 
 def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
-    """Return the sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``WaitRate.key``.
+    """Return the sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, keyed by ``WaitRate.key``.
 
     A wait missing from a step in which others were read had no session. A step in which nothing was read is ``None``.
     """

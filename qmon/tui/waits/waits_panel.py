@@ -116,7 +116,7 @@ def columns_for(waiting: Waiting | None) -> tuple[GridColumn, ...]:
 
 
 def past_values(memory: InMemoryHistory | None) -> dict[str, Values]:
-    """Return the sessions in each wait over the last ten minutes, in steps of 30 seconds, by ``WaitRate.key``."""
+    """Return the sessions in each wait over the last ten minutes, in steps of 30 seconds, keyed by ``WaitRate.key``."""
     if memory is None:
         return {}
     found = wait_steps(memory, _STEP_S, _STEPS)

@@ -102,7 +102,7 @@ class FilterBar(Widget, can_focus=True):
 def matches_filter(filter_text: str, text: str) -> bool:
     """Return True if ``text`` contains ``filter_text``, ignoring case.
 
-    ``!word``: if it does not. An empty filter matches all.
+    ``!word``: True if it does not contain the word. An empty filter matches all.
     """
     needle = filter_text.removeprefix("!").strip().casefold()
     return not needle or (needle in text.casefold()) is not filter_text.startswith("!")

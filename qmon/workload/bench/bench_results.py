@@ -36,7 +36,7 @@ class ServerCounts:
         locks_per_cycle: waits for a lock on a row or page; ``lock_ms_per_cycle``: milliseconds waited.
         root_latches_per_cycle: waits for the latch on the root of a tree (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of the
             whole server.
-        page_splits_per_cycle: of the whole server, including pages added at the end of an index.
+        page_splits_per_cycle: page splits of the whole server, including pages added at the end of an index.
         log_flush_waits_per_cycle: commits of the database that waited for the log.
         transactions_per_s: transactions that began in the database.
         lock_timeouts_per_s: lock timeouts of the whole server, including requests that did not wait.
@@ -61,19 +61,19 @@ class CaseResult:
     """The result of one run under load.
 
     Attributes:
-        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. Only pops that
-            returned a message count.
+        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. A pop that found
+            no message does not count.
         pushed_per_s: messages pushed per second.
         buffers_per_cycle: buffers of tables, indexes, payloads and sequences read for one cycle; on SQL Server, pages
             read by the design's procedures.
         wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle, including those of
             other sessions.
-        waits: most frequent first.
+        waits: the waits of the sessions, most frequent first.
         samples: number of session samples behind ``waits``.
-        dead_rows: at the end: dead rows of PostgreSQL, ghost rows of SQL Server in the queue's table.
+        dead_rows: dead rows (PostgreSQL) or ghost rows (SQL Server) in the queue's table at the end.
         hot_share: share of the updates that stayed within their page and changed no index; ``None`` without updates.
         vacuums: number of vacuum runs during the load; ``None`` on SQL Server.
-        bytes: size at the end.
+        bytes: size of the queue's tables and indexes at the end.
         deadlocks: deadlocks in the whole database during the load.
         missed: pushes into a full ring and pops that found nothing.
         errors: failed operations, for instance by a deadlock. On PostgreSQL, failed slices; in loops over single
@@ -135,7 +135,7 @@ class Dequeue:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The server at the time: its version, and the settings that affect the figures, by name."""
+    """The server at the time: its version, and the settings that affect the figures, keyed by name."""
 
     target: str
     engine: EngineName

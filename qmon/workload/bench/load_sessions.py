@@ -12,7 +12,8 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
-# Short, so that the server's counters and its autovacuum see the load in time, and a bench ends quickly.
+# Seconds of a slice. Slices are short, so that the server's counters and its autovacuum see the load in time, and a
+# bench ends quickly.
 SLICE_S: Final = 0.25
 _GRACE_S: Final = 5.0
 

@@ -19,7 +19,7 @@ POPPED: Final = "bench_popped"
 # The two sequences of the gate, as an array literal.
 GATE: Final = f"{{{PUSHED},{POPPED}}}"
 
-# The statement that creates the type for the result of a pop, by the result's columns.
+# The statement that creates the type for the result of a pop, keyed by the columns of the result.
 _FOUND: Final = {
     ("id", "payload"): "found",
     ("id", "payload", "attempt"): "found_attempt",

@@ -162,7 +162,10 @@ class MessageSelection:
     limit: Max = None
 
     def to_choice(self, texts: TextSelection) -> Choice:
-        """Return the same for the operator. Raises ``BadInput`` for a bad list of owners or ids."""
+        """Return the selection in the form that the operator takes.
+
+        Raises ``BadInput`` for a bad list of owners or ids.
+        """
         from qmon.model.operation_records import Choice
 
         return Choice(
@@ -212,7 +215,7 @@ def requeue(
 ) -> None:
     """Make stuck messages ready again, or retry dead ones.
 
-    Without options: messages that are in progress and whose owner is gone. With --state dead: resets the attempt
+    Without options, it selects messages in progress whose owner is gone. With --state dead, it resets the attempt
     counter of dead messages, limits the rate, and stops if too many fail again.
     """
     from qmon.cli.commands.act.run_action import act_on_queue

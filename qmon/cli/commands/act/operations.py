@@ -150,7 +150,7 @@ def empty(
 ) -> None:
     """Delete purged messages for good.
 
-    By default those older than the retention of qmon.toml (7 days).
+    By default, it deletes messages older than the retention of qmon.toml (7 days).
     """
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action

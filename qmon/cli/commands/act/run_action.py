@@ -38,7 +38,7 @@ _LABEL_CELLS: Final = 10
 # Seconds that a cancelled statement gets to end after the second Ctrl-C. Its audit entry gets the same time.
 _ORDERLY_S: Final = 1.0
 _LINE_CELLS: Final = 110
-# Commands whose name is not that of their operation.
+# Commands whose name differs from the name of their operation.
 _COMMANDS: Final = {"redrive": "requeue"}
 
 

@@ -48,7 +48,9 @@ def print_bench(report: BenchResults) -> None:
                 _print_server_counts(found)
     if report.without_batches:
         print_output()
-        print_output(f"Without batches, measured one at a time only: {', '.join(report.without_batches)}")
+        print_output(
+            f"Measured with single messages only, because they have no batches: {', '.join(report.without_batches)}"
+        )
     if report.dequeues:
         print_output()
         print_output(

@@ -51,7 +51,7 @@ def load(
     """Put load on an installed queue, and count the messages.
 
     The load comes from real processes; only committed messages count. Ctrl-C ends it early without a result, SIGTERM
-    with one. Exit code 1: there were producers, and nothing was pushed.
+    with one. The exit code is 1 if there were producers and nothing was pushed.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.workload.load_plan import QueueLoad

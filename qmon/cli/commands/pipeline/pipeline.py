@@ -25,8 +25,8 @@ from qmon.recording.write.retention import unread_bytes
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
 
-# Bytes of new segments. Measured: below this, Java's second compiler costs more than it saves; at 640 MB it breaks
-# even.
+# Below this many bytes of new segments, a run counts as brief. Measured: below this, Java's second compiler costs more
+# than it saves; at 640 MB it breaks even.
 _BRIEF_BYTES: Final = 250_000_000
 
 
@@ -201,7 +201,10 @@ def baselines(
 
 
 def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
-    """Return time zones by target, ``""`` for all others. Raises ``BadInput`` for an unknown zone."""
+    """Return time zones, keyed by target, with ``""`` for all other targets.
+
+    Raises ``BadInput`` for an unknown zone.
+    """
     from qmon.recording.times import is_zone
 
     zones = {}

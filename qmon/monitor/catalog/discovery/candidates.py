@@ -42,7 +42,7 @@ class Candidate:
     ``score``: from ``LIKELY`` on it counts as a queue, from ``POSSIBLE`` on it is proposed as one. ``why``: the
     evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``: what the user must specify
     before it can be watched. ``written``: the queue in the form of ``qmon.toml``, if conditions give the states of its
-    rows. ``locked``: the id of the table, if a session locks out even readers and it cannot be examined. ``times``:
+    rows. ``locked``: the id of the table, if it cannot be examined because a session locks out even readers. ``times``:
     what its newest rows show about times of unknown zone, one line each.
     """
 

@@ -24,7 +24,7 @@ class Relatives:
         self._partitioned = {table_id for table_id, _ in catalog.read_partition_columns()} | set(self._parents.values())
 
     def why_not_a_queue(self, table_id: int, queues: frozenset[int]) -> str:
-        """Return why this table is not a queue of its own; empty if nothing speaks against it.
+        """Return why this table is not a queue of its own; empty if it may be one.
 
         ``queues``: ids of the tables that count as queues.
         """

@@ -26,7 +26,7 @@ _FEW, _MANY, _TOO_MANY = 6, 15, 25
 ENOUGH_ROWS: Final = 50
 _MAY_BE: Final = 0.3
 
-# Maximum score, whatever its name, of a table whose rows are never claimed, marked, due or removed.
+# Maximum score of a table whose rows are never claimed, marked, due or removed, even if its name fits a queue.
 _UNPROVEN: Final = 0.35
 
 
@@ -39,7 +39,7 @@ class Shape:
     behaves: bool = False
 
     def add_reason(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Add a reason. ``behaves``: it concerns the use of rows, not the name of the table."""
+        """Add a reason. ``behaves``: the reason is the use of rows, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:

@@ -21,7 +21,7 @@ SHOWN_S: Final = 30.0
 # Waits for verdicts cover this many seconds, so that an improvement shows at once.
 RECENT_S: Final = 4.0
 
-# Fewer samples of waits say nothing. If the requested time has fewer samples, it is extended until it has this many.
+# Minimum number of samples of waits. If the requested time has fewer, it is extended until it has this many.
 MIN_SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
 

@@ -13,7 +13,8 @@ from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 # A session reports its counters within a second while it works, and 10 s after its last work from PostgreSQL 15 on
-# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). What remains unexplained for longer than this (s) had another cause.
+# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). A change that remains unexplained for more seconds than this had another
+# cause.
 _LAG_S: Final = 12.0
 
 
@@ -80,7 +81,7 @@ class InProgressLag:
         return Reason.DELETES_UNCLEAR if deleted else None
 
     def why_no_completion(self, at: float) -> Reason | None:
-        """Return the same for completions."""
+        """Return why a completion rate of 0 may be wrong, as ``why_no_pop`` does for pops."""
         return Reason.COUNTERS_STAND_STILL if at - self._no_completion_at <= RECENT_S else None
 
 
@@ -92,13 +93,13 @@ class _Carried:
         self._parts: deque[tuple[float, float]] = deque()
 
     def total(self, at: float) -> float:
-        """Return what is carried to the poll at ``at``."""
+        """Return the number that is carried to the poll at ``at``."""
         while self._parts and at - self._parts[0][0] > _LAG_S:
             self._parts.popleft()
         return sum(part for _, part in self._parts)
 
     def record_left(self, left: float, added: Sequence[float], at: float) -> None:
-        """Record what the poll at ``at`` added, and how much is left then. The oldest parts are used first."""
+        """Add the parts of the poll at ``at``, then keep only the newest parts that add up to ``left``."""
         parts = [*self._parts, *((at, part) for part in added)]
         self._parts.clear()
         while left and parts:

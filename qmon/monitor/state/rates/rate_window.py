@@ -99,7 +99,7 @@ class RateWindow:
     def ticks(self) -> list[tuple[float, Flow]]:
         """The remembered ticks, oldest first: length in seconds and flow.
 
-        If nothing moved in any, the newest two suffice.
+        Only the newest two if nothing moved in any.
         """
         still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks

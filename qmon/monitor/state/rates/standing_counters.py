@@ -12,8 +12,8 @@ from typing import Final
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-# A seen move contradicts a rate of 0 for this many seconds, and a rate of the last few seconds for the shorter time.
-# The rates cover about as much.
+# If rows moved without the counter, a rate of 0 counts as wrong for this many seconds. The shorter time is for the rate
+# over the last few seconds. Both are about as long as the time that the rate covers.
 RECENT_S: Final = 15.0
 LATELY_S: Final = 5.0
 
@@ -71,7 +71,7 @@ class StandingCounters:
         new = left and head is not None and self._issued is not None and head > self._issued
         self._inserted.record_total(counters.inserted, at, moved=through or new)
         self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
-        # Rows that no counter shows have come: others that no counter shows may have gone.
+        # Rows have arrived without being counted, so other rows may have left without being counted.
         hidden = self._added.contradicts(at) and _drew_more_than_grew(before, samples)
         gone = through or left or hidden or _has_shrunk(before, samples)
         self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
