@@ -62,6 +62,9 @@ class DriverCalls:
         self._statement_s, self._silence_s = statement_s, silence_s
         if silence_s is not None and self._thread is None:
             self._thread = DriverThread()
+        elif silence_s is None and self._thread is not None:
+            self._thread.end_thread()
+            self._thread = None
 
     def set_statement_timeout(self, statement_s: float) -> None:
         """Allow this many seconds for a statement from now on."""

@@ -11,7 +11,17 @@ from functools import partial
 from typing import Final, TypeVar
 
 from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
-from qmon.engines.base import MAX_TEXT_UNITS, Bound, Rows, Session, Statement, Value, fits_max_text, ordered_values
+from qmon.engines.base import (
+    MAX_TEXT_UNITS,
+    SILENCE_S,
+    Bound,
+    Rows,
+    Session,
+    Statement,
+    Value,
+    fits_max_text,
+    ordered_values,
+)
 from qmon.engines.driver_calls import DriverCalls, ExplainStatement
 from qmon.engines.driver_faults import DriverFault, ExplainFault, read_fault
 from qmon.engines.drivers import MANAGER_HINT
@@ -189,7 +199,8 @@ class OdbcConnection:
         self._raw = raw
         self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)
         if login is not None:
-            self._calls.configure_deadline(login.login_timeout_s, login.silence_s)
+            # Until the session is set up, also for a session whose caller watches the time itself from then on.
+            self._calls.configure_deadline(login.login_timeout_s, SILENCE_S)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
