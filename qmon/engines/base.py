@@ -86,8 +86,8 @@ class Session:
     - ``writes``: the connection changes data, so connecting to a standby is refused (``BadInput``).
     - ``silence_s``: seconds beyond ``statement_timeout_s`` after which qmon stops waiting for an answer and abandons
       the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a statement
-      may take as long as it needs; Ctrl-C ends the wait. ``None``: calls run on the caller's thread, which has its
-      own deadline.
+      may take as long as it needs; Ctrl-C ends the wait. ``None``: once the session is set up, calls run on the
+      caller's thread, which has its own deadline.
     - ``repeats``: the session repeats the same batches, so it is worth preparing them.
     """
 

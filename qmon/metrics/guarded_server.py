@@ -31,7 +31,7 @@ Answer = Callable[[Request, Client], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class AccessGuard:
     """Who may read.
 
     ``users``: ``None`` for everyone. ``tls``: encrypts connections, unless it is ``None``. ``hosts``: names and
@@ -85,7 +85,7 @@ class GuardedServer:
         self,
         option: str,
         listen: str,
-        guard: Guard,
+        guard: AccessGuard,
         answer: Answer,
         *,
         public_paths: Collection[str] = (),
@@ -138,7 +138,7 @@ class GuardedServer:
             await self._answer(request, client)
 
     async def _check_request(self, request: Request, client: Client) -> None:
-        """Raise ``Refused`` if this client may not have what it requests."""
+        """Raise ``Refused`` if this client may not read the requested path."""
         check_origin(request, client.local, self._hosts, allows_links=self._allows_links)
         if self._gate is None or request.path in self._public_paths:
             return

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from qmon.errors import BadInput
 from qmon.metrics.access import Users
 from qmon.metrics.connections import Client
-from qmon.metrics.guarded_server import WRITE_S, Guard, GuardedServer
+from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metric_list import METRICS
 from qmon.metrics.target_readings import TargetReadings
@@ -75,7 +75,7 @@ class MetricsServer:
     ) -> None:
         self._streams = streams
         handler = _RequestHandler(targets, streams)
-        guard = Guard(users, tls, hosts)
+        guard = AccessGuard(users, tls, hosts)
         self._server = GuardedServer("--listen", listen, guard, handler.answer, public_paths=("/healthz",))
         self.url = f"{self._server.url}/metrics"
 

@@ -20,7 +20,7 @@ MIN_CALLS: Final = 20
 
 _EVERY_S: Final = 300.0
 
-# Seconds from one queue to the next, so that with many queues each is read less often.
+# Seconds between the readings of two queues. The more queues there are, the less often each one is read.
 _EACH_S: Final = 30.0
 
 

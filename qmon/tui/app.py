@@ -270,10 +270,14 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def go_to_queue(self, name: str) -> None:
         """Show the queue ``name`` on the queue screen."""
+        await self._show_queue(name, "queue")
+
+    async def _show_queue(self, name: str | None, mode: str) -> None:
+        """Close an open message and show the screen ``mode`` for the queue ``name``."""
         await leave_pushed_screen(self)
         self.selected = name  # right before the switch: until then, the overview's cursor may move by itself
         before = self.screen
-        await self.switch_mode("queue")
+        await self.switch_mode(mode)
         if self.screen is before:
             self.screen.post_message(ScreenResume())
 
@@ -313,11 +317,10 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
         ``queue``: the queue to select; empty keeps the selection.
         """
-        await leave_pushed_screen(self)
-        self.selected, self.history_moment = queue or self.selected, at
+        self.history_moment = at
         if self.known_past.go is not None:
             self.known_past.go(at)
-        await self.switch_mode("history")
+        await self._show_queue(queue or self.selected, "history")
 
     @property
     def file_reasons(self) -> dict[str, str]:

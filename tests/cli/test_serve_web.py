@@ -19,12 +19,12 @@ from typing import Final
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 
-from qmon.cli import web_dashboard
-from qmon.cli.web_dashboard import MAX_MESSAGE_BYTES, WebDashboard
-from qmon.cli.web_page import packet_for
+from qmon.cli.web import dashboard as web_dashboard
+from qmon.cli.web.dashboard import MAX_MESSAGE_BYTES, WebDashboard
+from qmon.cli.web.page import packet_for
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
-from qmon.metrics.guarded_server import Guard
+from qmon.metrics.guarded_server import AccessGuard
 from qmon.monitor.source import Phase, SourceState
 from qmon.stream.sending import PollStream
 from qmon.system import install_command
@@ -60,7 +60,7 @@ def stream_of(target: str = "shop") -> PollStream:
 
 
 @contextmanager
-def serving(guard: Guard = Guard(), *targets: str, listen: str = "127.0.0.1:0") -> Iterator[WebDashboard]:  # noqa: B008
+def serving(guard: AccessGuard = AccessGuard(), *targets: str, listen: str = "127.0.0.1:0") -> Iterator[WebDashboard]:  # noqa: B008
     """A server of these targets."""
     server = WebDashboard(listen, guard, [stream_of(each) for each in targets or ("shop",)], None)
     try:
@@ -123,7 +123,7 @@ def children(pid: int | str = "self") -> list[int]:
     """The viewers that a process has started."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     found = [int(child) for each in tasks for child in each.read_text().split()]
-    return [child for child in found if "qmon.cli.web_viewer" in about(child, "cmdline")]
+    return [child for child in found if "qmon.cli.web.viewer" in about(child, "cmdline")]
 
 
 def about(pid: int, name: str) -> str:
@@ -167,7 +167,7 @@ async def test_the_page_is_the_terminal_and_needs_nothing_from_elsewhere() -> No
 
 async def test_several_targets_have_a_page_each_whatever_their_names_contain() -> None:
     odd = '<b>"&/größe ?#'
-    with serving(Guard(), "shop", odd) as server:
+    with serving(AccessGuard(), "shop", odd) as server:
         async with client(server) as session:
             async with session.get("/") as answer:
                 page = await answer.text()
@@ -181,7 +181,7 @@ async def test_several_targets_have_a_page_each_whatever_their_names_contain() -
 
 
 async def test_everything_needs_the_password(users: Path) -> None:
-    with serving(Guard(read_users(users))) as server:
+    with serving(AccessGuard(read_users(users))) as server:
         for auth in (None, WRONG):
             async with client(server, auth) as session:
                 assert {await status(session, path) for path in PATHS} == {401}
@@ -195,7 +195,7 @@ async def test_everything_needs_the_password(users: Path) -> None:
 
 async def test_tls_covers_the_page_and_the_websocket(users: Path, certificate: tuple[Path, Path]) -> None:
     trust = ssl.create_default_context(cafile=certificate[0])
-    with serving(Guard(read_users(users), tls_context(*certificate)), listen="0.0.0.0:0") as server:
+    with serving(AccessGuard(read_users(users), tls_context(*certificate)), listen="0.0.0.0:0") as server:
         url = f"https://127.0.0.1:{server.url.rstrip('/').split(':')[-1]}"
         async with ClientSession(headers=RIGHT) as session:
             async with session.get(url, ssl=trust) as answer:
@@ -272,7 +272,7 @@ def test_other_machines_need_tls_and_a_password(users: Path) -> None:
 
 def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
-    monkeypatch.delitem(sys.modules, "qmon.cli.web_dashboard")
+    monkeypatch.delitem(sys.modules, "qmon.cli.web.dashboard")
     done = call("serve", NOWHERE, "--web", "127.0.0.1:0")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert f"--web needs a web server: {install_command('web')}" in done.stderr

@@ -27,7 +27,7 @@ def after_polls(
         depths = (500 + at * ready_change for at in (n, n + 1))
         before, now = (QueueSamples(layout, head=HeadSample("1", 1.0, depth), head_limit=1001) for depth in depths)
         work = CommittedWork(pushed, 2 * popped, deleted, exact=True)
-        balance.record_flow(before, now, work, Flow(pushed, popped, popped, 0.0), layout, n * POLL_S)
+        balance.record_flow(before, now, work, Flow(pushed, popped, popped, 0.0), n * POLL_S)
     return balance
 
 

@@ -21,7 +21,7 @@ from qmon.system import install_command
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
-    from qmon.cli.web_dashboard import WebDashboard
+    from qmon.cli.web.dashboard import WebDashboard
     from qmon.metrics.otlp import OtlpSender
     from qmon.metrics.target_readings import TargetReadings
     from qmon.monitor.source import Event
@@ -168,7 +168,7 @@ def serve(
     from qmon.cli.commands.record import report_endings, retention_task
     from qmon.cli.target_session import choose_polled_targets
     from qmon.metrics.access import read_users, tls_context
-    from qmon.metrics.guarded_server import Guard
+    from qmon.metrics.guarded_server import AccessGuard
     from qmon.metrics.metrics_server import MetricsServer
     from qmon.metrics.target_readings import TargetReadings
     from qmon.recording.write.retention import parse_size
@@ -193,7 +193,7 @@ def serve(
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         if web is not None and dashboard_class is not None:
-            page = dashboard_class(web, Guard(allowed, tls, hosts), [*streams.values()], config)
+            page = dashboard_class(web, AccessGuard(allowed, tls, hosts), [*streams.values()], config)
             closed.callback(page.close)
             places.append(f"dashboard at {page.url}")
         places += _start_senders(closed, textfile, otlp, [*readings.values()], every)
@@ -219,7 +219,7 @@ def _start_senders(
 
 def _load_web_dashboard() -> type[WebDashboard]:
     """Return the class of the dashboard for browsers. Raises ``BadInput`` if the extra is not installed."""
-    from qmon.cli.web_dashboard import WebDashboard
+    from qmon.cli.web.dashboard import WebDashboard
 
     return WebDashboard
 

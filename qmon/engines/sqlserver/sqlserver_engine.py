@@ -202,7 +202,7 @@ class SqlServer:
         return f"{column}.ToString()" if kind in _OBJECT_TYPES else column
 
     def newest(self, expression: str, kind: str) -> str:
-        """Return the end of a JSON text, because ``OPENJSON`` needs 2016 and fails on text that is not JSON."""
+        """Return the end of a JSON text. ``OPENJSON`` needs SQL Server 2016 and fails on text that is not JSON."""
         size, text = "DATALENGTH(e.qmon_value)", "CONVERT(nvarchar(max), e.qmon_value, 1)"
         cases = (
             f"WHEN {size} > 65536 THEN CONVERT(nvarchar(20), {size} / 1024) + N' kB'"

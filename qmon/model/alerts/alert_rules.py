@@ -89,6 +89,11 @@ class AlertRule:
         """Return whether it applies to this queue."""
         return any(matches_pattern(pattern, queue) for pattern in self.queues)
 
+    def missing_queues(self, queues: Collection[str]) -> list[str]:
+        """Return its patterns, except ``*``, that match none of these queues."""
+        patterns = [each for each in dict.fromkeys(self.queues) if each != ANY_NAME]
+        return [pattern for pattern in patterns if not any(matches_pattern(pattern, queue) for queue in queues)]
+
     def names_queue(self, queue: str) -> bool:
         """Return whether it names exactly this queue instead of matching it with a pattern."""
         return queue in self.queues
@@ -242,7 +247,6 @@ def rules_without_queue(
         if not applied or not applied <= queues.keys():
             continue
         known = {queue for target in applied for queue in queues[target]}
-        for pattern in rule.queues:
-            if pattern != ANY_NAME and not any(matches_pattern(pattern, queue) for queue in known):
-                nearest = suggest_nearest(pattern, known)
-                yield f"the alert {rule.name!r} names a queue that does not exist: {pattern}{nearest}"
+        for pattern in rule.missing_queues(known):
+            nearest = suggest_nearest(pattern, known)
+            yield f"the alert {rule.name!r} names a queue that does not exist: {pattern}{nearest}"

@@ -9,14 +9,12 @@ from functools import partial
 from typing import Final
 
 from qmon.model.alerts.alert_rules import (
-    ANY_NAME,
     HIDING_CODES,
     LIMIT_FIGURES,
     AlertRule,
     RuleResult,
     evaluate_rule,
     evaluate_verdicts,
-    matches_pattern,
     rules_for_target,
 )
 from qmon.model.config_reader import suggest_nearest
@@ -110,8 +108,7 @@ def check_target(
             f"the alert {rule.name!r} names this queue, which does not exist{suggest_nearest(name, known)}",
         )
         for rule in rules
-        for name in dict.fromkeys(rule.queues)
-        if name != ANY_NAME and not any(matches_pattern(name, each) for each in (*known, *queue_names))
+        for name in rule.missing_queues([*known, *queue_names])
         if view.target in rule.targets or not any(rule.applies_to_target(each) for each in {*targets} - {view.target})
     ]
     if not queues and not broker and not queue_names:

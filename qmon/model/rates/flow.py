@@ -57,31 +57,36 @@ def table_flow(
         in_table_change: change of the number of live rows; ``None`` if vacuum or analyze ran in between.
         earlier_updates: updates before this work that may have been pops and were not counted as such.
     """
-    state = layout.state
-    if layout.deletes_on_pop or (state is None and layout.part is None):
-        return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
-    if state is not None and state.in_progress is None and state.learnt and layout.traits.completes:
-        return Flow(work.inserted, None, None, None)  # an update may be a pop or a completion
-    if state is not None and state.in_progress is None:
-        return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
-    if state is not None and state.done is not None:
-        # Pop and complete are updates, and so is every way out of "in progress": U = pops + outs, change = pops - outs.
-        popped = work.updated / 2 if in_progress_change is None else (work.updated + in_progress_change) / 2
-        popped = _clamp(popped, work.updated)
-        return Flow(work.inserted, popped, work.updated - popped, work.inserted - popped)
-    # Completing deletes: U = pops + failures, change = pops - completes - failures.
+    moves, by_delete = moves_of_state(work, layout), completes_by_delete(layout)
+    if moves is None:
+        return _flow_without_progress(work, layout)
     if in_progress_change is None:
-        return Flow(work.inserted, work.updated, work.deleted, work.inserted - work.updated)
-    moved = work.updated + work.deleted
-    popped = _clamp((moved + in_progress_change) / 2, work.updated + earlier_updates)
-    net = work.inserted - popped if in_table_change is None else in_table_change - (2 * popped - moved)
-    return Flow(work.inserted, popped, work.deleted, net)
+        popped = work.updated if by_delete else work.updated / 2
+    else:
+        # change = pops - ways out, and moves = pops + ways out. No more messages were popped than rows were updated.
+        limit = work.updated + (earlier_updates if by_delete else 0.0)
+        popped = _clamp((moves + in_progress_change) / 2, limit)
+    net = work.inserted - popped
+    if by_delete and in_progress_change is not None and in_table_change is not None:
+        net = in_table_change - (2 * popped - moves)
+    return Flow(work.inserted, popped, work.deleted if by_delete else work.updated - popped, net)
+
+
+def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
+    """Return the messages moved on a table whose rows are not in progress, or where qmon knows no value for that."""
+    if layout.deletes_on_pop or layout.state is None:
+        return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
+    if layout.state.learnt and layout.traits.completes:
+        return Flow(work.inserted, None, None, None)  # an update may be a pop or a completion
+    return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
 
 
 def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
     """Return the number of pops plus the number of messages that left "in progress", in any way.
 
-    The result is ``None`` if ``table_flow`` does not depend on the number of messages in progress.
+    If a state says that a message is done, each pop and each way out is an update. Otherwise completing deletes the
+    row, and every other way out is an update. The result is ``None`` if no row says that it is in progress, or qmon
+    knows no value for that.
     """
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):

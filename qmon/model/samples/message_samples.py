@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """One row for each of the messages longest in progress: its owner, and what the owner's state proves.
+    """One row for each of the messages longest in progress: its owner, and the state of the owner.
 
     ``owner_state``: dead, alive, unknown, or none without an owner. ``age_s``: seconds since it was popped.
     """

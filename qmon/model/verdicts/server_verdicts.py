@@ -289,7 +289,7 @@ MIN_ROWS_RATIO: Final = 3.0
 # Minimum rows touched per pop that are reported.
 MIN_ROWS: Final = 10.0
 
-# Minimum rows touched per pop that are too many if nothing is known from before the holder started.
+# Minimum rows touched per pop that are too many if there are no values from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0

@@ -83,7 +83,7 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
 
 
 def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -> bool:
-    """Return whether no pop can proceed while this session waits for the whole table or is itself a waiting pop."""
+    """Return whether this session blocks all pops: it waits for the whole table, or is itself a waiting pop."""
     names = _table_names(samples.layout)
     if any(row.object == f"table {name}" for name in names):
         return row.mode != _HARMLESS_MODE

@@ -127,7 +127,7 @@ class Sender:
         self._waiting[at] = replace(notice, event=event, was=before.was or notice.was)
 
     def close(self) -> None:
-        """Start to end: queued notices are tried once more, without waiting."""
+        """Begin to shut down: queued notices are tried once more, without waiting."""
         with self._changed:
             self._closing = True
             self._changed.notify()

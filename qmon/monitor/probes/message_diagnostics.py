@@ -72,7 +72,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _SweepMemo:
-    """Where the next sweep of a ring begins. ``again``: a place with a finding, which every other sweep reads again."""
+    """The start of a ring's next sweep. ``again``: a place with a finding; every second sweep reads it again."""
 
     from_slot: int = 0
     again: int | None = None

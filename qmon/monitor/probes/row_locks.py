@@ -45,7 +45,7 @@ class LockSample:
 
 @dataclass(frozen=True, slots=True)
 class UnseenSample:
-    """One row per lock that is on no visible row. ``keys``: the locks that one row of the queue takes."""
+    """One sample per lock whose table row is not visible. ``keys``: the locks that one row of the queue takes."""
 
     place: str
     keys: int

@@ -31,13 +31,11 @@ from qmon.monitor.state import sample_figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows, HeldRowsTrack
-from qmon.monitor.state.rates.committed_track import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
-from qmon.monitor.state.rates.in_progress_lag import InProgressLag
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
-from qmon.monitor.state.rates.ready_balance import ReadyBalance
 from qmon.monitor.state.rates.standing_counters import LATELY_S, StandingCounters
+from qmon.monitor.state.rates.table_flow_track import TableFlowTrack
 from qmon.monitor.state.ring_tracks import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
 from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
@@ -54,7 +52,7 @@ RATES_FOLLOW: Final = frozenset(
 
 
 class QueueTrack:
-    """The memory of one queue. Not thread-safe: one thread folds.
+    """The memory of one queue. Not thread-safe: only one thread may add polls.
 
     Args:
         window_s: seconds over which rates are taken.
@@ -70,9 +68,7 @@ class QueueTrack:
     def _start_over(self) -> None:
         """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
         self._window = RateWindow(self._window_s)
-        self._committed = CommittedTrack()
-        self._lag = InProgressLag()
-        self._balance = ReadyBalance()
+        self._flows = TableFlowTrack()
         self._standing = StandingCounters()
         self._broken = False
         self._own = OwnChanges()
@@ -277,9 +273,7 @@ class QueueTrack:
         """Record the moved messages. Return false if this poll did not read them; the next poll then covers both."""
         if not unbroken:
             self._stale.start_over()
-            self._committed.start_over()
-            self._lag.start_over()
-            self._balance.start_over()
+            self._flows.start_over()
         elif self._prev is not None and is_flow_unread(samples, self._prev):
             self._flow_now, self._span_s = None, None
             return False
@@ -316,27 +310,9 @@ class QueueTrack:
             before.counters, samples.counters, drawn, (self._prev_uses, uses)
         ):
             self._began_anew = True
-            self._committed.start_over()
-            self._lag.start_over()
-            self._balance.start_over()
+            self._flows.start_over()
             return None
-        work = self._committed.record_counters(
-            before.counters, samples.counters, samples.layout, sample_figures.rows_counted(samples)
-        )
-        if work is None:
-            self._lag.start_over()
-            self._balance.start_over()
-            return None
-        table = None
-        if (
-            work.exact
-            and samples.counters.vacuums == before.counters.vacuums
-            and samples.counters.analyzes == before.counters.analyzes
-        ):
-            table = samples.counters.live - before.counters.live
-        flow = self._lag.record_work(work, samples.layout, self._in_progress_change(samples), table, at)
-        self._balance.record_flow(before, samples, work, flow, samples.layout, at)
-        return flow
+        return self._flows.record_poll(before, samples, self._in_progress_change(samples), at)
 
     def _in_progress_change(self, samples: QueueSamples) -> int | None:
         """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
@@ -408,11 +384,12 @@ class QueueTrack:
         still = Reason.COUNTERS_STAND_STILL
         push = rate(rates.pushed if rates else None, still if self._standing.pushes else None)
         moved_s = None if known.motion is None else known.motion.moved_s
-        no_pop = still if self._standing.pops else self._lag.why_no_pop(at, moved_s)
-        no_pop_lately = still if self._standing.pops_lately else self._lag.why_no_pop(at, moved_s, LATELY_S)
-        no_completion = still if self._standing.pops else self._lag.why_no_completion(at)
-        if self._balance.has_uncounted_pops(at):
-            no_pop = no_pop_lately = no_completion = Reason.UPDATES_UNCLEAR
+        unclear = self._flows.why_unclear(at)
+        no_pop = unclear or (still if self._standing.pops else self._flows.why_no_pop(at, moved_s))
+        no_pop_lately = unclear or (
+            still if self._standing.pops_lately else self._flows.why_no_pop(at, moved_s, LATELY_S)
+        )
+        no_completion = unclear or (still if self._standing.pops else self._flows.why_no_completion(at))
         pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))

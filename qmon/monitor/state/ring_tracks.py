@@ -15,7 +15,7 @@ _OLD_S: Final = 1.0
 
 
 class LedgerTrack:
-    """The ledger of one queue. Not thread-safe: one thread folds."""
+    """The ledger of one queue. Not thread-safe: only one thread may add polls."""
 
     def __init__(self) -> None:
         # The last number drawn in a poll after which no open transaction had drawn numbers. `None`: some had.
@@ -55,7 +55,7 @@ _SWEPT: Final = 1000
 
 
 class RingTrack:
-    """The sweeps of one ring. Not thread-safe: one thread folds."""
+    """The sweeps of one ring. Not thread-safe: only one thread may add polls."""
 
     def __init__(self) -> None:
         self._sweeps: dict[int, SweepSample] = {}

@@ -35,7 +35,7 @@ from qmon.monitor.state.usage_track import group_uses
 # Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
 
-# Maximum seconds by which a poll of the same connection may be late to continue with the counters of the last poll.
+# If a poll on the same connection is later than this many seconds, it does not continue the last poll's counters.
 _LATE_S: Final = 30.0
 
 

@@ -48,7 +48,7 @@ _MISSED: Final = 60
 # ... and only after this many times the longest break of the last hour.
 _LONGER: Final = 5
 
-# Pushed messages are compared with messages that became ready over steps of at least this many seconds.
+# Minimum seconds of the steps over which pushed messages are compared with messages that became ready.
 _STEP_S: Final = 5.0
 
 # Messages count as due later than usual after this many steps, seconds and messages.

@@ -97,7 +97,7 @@ class _HiddenRows:
 
 @dataclass(frozen=True, slots=True)
 class _HolderRows:
-    """A holder, with the first rows that it is proven to hold, and their number."""
+    """A session that holds rows, with the first rows that it provably holds, and the number of all such rows."""
 
     holder: LockingTransaction
     rows: tuple[HeldRow, ...]

@@ -119,7 +119,9 @@ def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
     if engine.name != "sqlserver":
         return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
     if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
-        raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; without --print it works")
+        raise BadInput(
+            "a name that contains a line GO cannot be written to a script for SQL Server; run setup without --print"
+        )
     return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)))
 
 

@@ -220,7 +220,7 @@ def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
 
 
 def place_text(layout: Layout, ready: Transition) -> str:
-    """Describe for a plan which place in the queue the ready messages get."""
+    """Return the line of a plan with the position in the queue of messages that become ready."""
     if not layout.order:
         return (
             "they keep their old place; whether consumers take them next is unknown, because no order is configured"

@@ -73,7 +73,7 @@ class AffectedHours:
 def _match_rows(
     rows: DataFrame, at: str, seconds: int, wanted: Collection[tuple[str, float]], *, within: bool = True
 ) -> DataFrame:
-    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or are not."""
+    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or else all other rows."""
     begun = rows.withColumn("begun", rollups.period_start(F.col(at), seconds))
     if len(wanted) <= _MAX_LISTED:  # without a Spark job of its own
         few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]

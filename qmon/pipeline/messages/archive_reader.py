@@ -159,7 +159,7 @@ def read_messages(
 
 
 def _next_limit(limit: int, found: list[ArchivedMessage]) -> int:
-    """Return the limit of the next batch, from the size of this one, and at most twice the limit."""
+    """Return the limit of the next batch, from the size of this one. It is at most twice the current limit."""
     each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
     return max(1, min(_MAX_LIMIT, 2 * limit, int(BATCH_BYTES / each)))
 

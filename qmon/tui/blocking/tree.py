@@ -205,7 +205,7 @@ def held_text(place: LockChainLine) -> str:
 
 
 def blockers_text(place: LockChainLine) -> str:
-    """Return what the session waits for: blockers in the tree, how many others, and its place in the lock queue."""
+    """Return the blockers that the session waits for, the number of others, and its place in the lock queue."""
     s = place.session
     listed = ", ".join(session_name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0

@@ -102,7 +102,7 @@ class Member:
 
     @property
     def watched(self) -> WatchedTarget:
-        """Where its past is read from."""
+        """Return the source of its past."""
         return WatchedTarget(self.name, self.memory, self.target.known.archive, self.target.runner)
 
     def record_event(self, event: View | SourceState) -> None:

@@ -48,7 +48,7 @@ class TimelineScreen(OperationsReading):
         # The events of all targets by their key, newest first.
         self._events: dict[str, TargetEvent] = {}
         self._rows: dict[str, tuple[TargetEvent, GridRow]] = {}
-        # What the rows were made of: events, filter, day, and the text if there are none.
+        # The sources of the drawn rows: events, filter, day, and the text if there are none.
         self._drawn: tuple[dict[str, TargetEvent], str, date, str] = {}, "", date.min, ""
 
     @property

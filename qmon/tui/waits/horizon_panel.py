@@ -55,7 +55,7 @@ def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) ->
 
 
 def queue_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """Return the lines for the queue screen: who keeps its dead rows, if anything does, and what its pops touch."""
+    """Return the lines for the queue screen: the holder of the queue's dead rows, and the rows that a pop touches."""
     touched = fit_parts(queue_parts(queue, cells), cells - 2)
     return [*_queue_holder_lines(queue, view, cells), ((" ", "text"), *touched)][:rows]
 

@@ -1,7 +1,7 @@
 -- The operations: what operators did to the queues of this database. Each batch of an operation counts itself here, in
 -- its own transaction. And the stores: tables that keep what an undo needs. Does nothing if they exist. All of it
 -- belongs to the owner of the schema. Operators write only through the functions, which change a running operation of
--- the caller's own login, or add undone or emptied rows while such an operation of theirs runs. An operation with the
+-- the caller's own login, or add undone or emptied rows while such an operation of that login runs. An operation with the
 -- state running whose session (session_id, session_start) is gone was interrupted.
 DO $$
 DECLARE

@@ -1,4 +1,4 @@
--- The procedures whose text names one of some tables; only their names hint at what they do. Needs VIEW DEFINITION, and
+-- The procedures whose text names one of some tables; only their names hint at their purpose. Needs VIEW DEFINITION, and
 -- SELECT on sys.sql_expression_dependencies, which only db_owner has by itself. A dynamic statement names nothing.
 -- :tables        table ids, separated by commas
 -- > table_id     the table

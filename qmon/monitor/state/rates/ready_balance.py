@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from qmon.model.layout.layout import Layout
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.rates.flow import Flow, moves_of_state
 from qmon.model.snapshot import QueueSamples
@@ -35,10 +34,10 @@ class ReadyBalance:
         self._polls.clear()
 
     def record_flow(
-        self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, layout: Layout, at: float
+        self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, at: float
     ) -> None:
         """Record one poll, at ``at`` (server clock, seconds). A poll without exact figures forgets the earlier ones."""
-        then, now = ready_rows(before), ready_rows(samples)
+        then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
         exact = work.exact and layout.due_at is None and moves_of_state(work, layout) is not None
         if then is None or now is None or flow.popped is None or not exact:
             self._polls.clear()

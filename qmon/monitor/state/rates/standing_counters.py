@@ -39,7 +39,7 @@ class _Movement:
 
 @dataclass(slots=True)
 class StandingCounters:
-    """The counters of one queue that may stand still. Not thread-safe: one thread folds.
+    """The counters of one queue that may stand still. Not thread-safe: only one thread may add polls.
 
     ``pushes``, ``pops``: as of the last poll, the counters behind this rate stand still while rows move.
     ``pops_lately``: the same for the last few seconds, because a session that waits for a lock has not reported its

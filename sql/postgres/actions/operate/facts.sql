@@ -1,4 +1,4 @@
--- The server's clock, and what is needed to check owners that are sessions.
+-- The server's clock, and the values that checks of owner sessions need.
 -- > clock        the clock, exact, as text
 -- > epoch        the clock in seconds since the epoch
 -- > sees_others  true: our role can see other sessions

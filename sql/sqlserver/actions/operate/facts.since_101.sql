@@ -1,4 +1,4 @@
--- The server's clock, and what is needed to check owners that are sessions. When the server came up is when it made its
+-- The server's clock, and the values that checks of owner sessions need. When the server came up is when it made its
 -- tempdb. In Azure SQL Database, if our user may not read sys.dm_exec_connections: it is unknown whether a pool hands
 -- sessions on, so qmon assumes that one does.
 -- > clock        the clock, exact, as text (UTC)

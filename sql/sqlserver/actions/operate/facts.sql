@@ -1,4 +1,4 @@
--- The server's clock, and what is needed to check owners that are sessions. When the server came up is when it made its
+-- The server's clock, and the values that checks of owner sessions need. When the server came up is when it made its
 -- tempdb. A session that logged in later than its connection was made was handed on by a connection pool.
 -- > clock        the clock, exact, as text (UTC)
 -- > epoch        the clock in seconds since the epoch

@@ -16,7 +16,7 @@ _MAX_MEMORY: Final = 2**30
 
 
 def main(url: str, config: str) -> int:
-    """Show what the ``qmon serve`` at ``url`` polls until the viewer quits. Returns the exit code."""
+    """Show the polls of the ``qmon serve`` at ``url`` until the viewer quits. Returns the exit code."""
     from qmon.cli.served_dashboard import show_served
 
     if sys.platform != "win32":  # `qmon serve --web` is refused there

@@ -22,11 +22,11 @@ from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from qmon import files
-from qmon.cli.web_page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
+from qmon.cli.web.page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
 from qmon.errors import BadInput
 from qmon.metrics.access import generate_login
 from qmon.metrics.connections import Client
-from qmon.metrics.guarded_server import WRITE_S, Guard, GuardedServer
+from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.redact import environment_without_secrets
@@ -72,7 +72,7 @@ class WebDashboard:
         url: the address of the page.
     """
 
-    def __init__(self, listen: str, guard: Guard, streams: Sequence[PollStream], config: Path | None) -> None:
+    def __init__(self, listen: str, guard: AccessGuard, streams: Sequence[PollStream], config: Path | None) -> None:
         require_posix("--web")
         users, self._password = generate_login(_USER)
         self._config = str(files.path_from(config)) if config is not None else ""
@@ -180,7 +180,7 @@ class WebDashboard:
             await process.communicate()
 
     async def _start_process(self, name: str, query: str) -> Process:
-        """Start a viewer's process. Of the request, only two numbers reach it: the size of the terminal."""
+        """Start a viewer's process. Only two numbers from the request reach it: the size of the terminal."""
         size = terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
         environment = {
             key: value
@@ -190,7 +190,7 @@ class WebDashboard:
         place = self._source.url.removeprefix("http://").removesuffix("/metrics")
         url = f"http://{_USER}@{place}/{quote(name, safe='')}"
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-B", "-m", "qmon.cli.web_viewer", url, self._config),
+            *(sys.executable, "-P", "-B", "-m", "qmon.cli.web.viewer", url, self._config),
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
@@ -235,7 +235,7 @@ async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
 
 
 async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
-    """Send what the process draws, then close the socket. Other packets, such as files and links, are left out."""
+    """Send the screens that the process draws, then close the socket. Packets with files or links are dropped."""
     stdout, stderr = cast(asyncio.StreamReader, process.stdout), cast(asyncio.StreamReader, process.stderr)
     with contextlib.suppress(OSError, EOFError):  # one of them has left
         await stdout.readuntil(b"__GANGLION__\n")

@@ -1,0 +1,1 @@
+"""``qmon serve --web``: the dashboard in a browser."""
