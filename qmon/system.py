@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import mmap
 import os
 import secrets
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +22,9 @@ from qmon.errors import BadInput
 
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
+
+# The longest time for which a signal that arrives as a wait begins stays unnoticed, in seconds.
+_SIGNAL_UNNOTICED_S: Final = 1.0
 
 # For every file opened for writing: do not follow links and do not translate line ends.
 OPEN_FLAGS: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -189,6 +194,19 @@ def _retry_while_held(work: Callable[[], object]) -> None:
             if not HELD_WHILE_OPEN or time.monotonic() > until:
                 raise
         time.sleep(_RETRY_S)
+
+
+def wait_for_event(event: threading.Event, seconds: float | None = None) -> bool:
+    """Wait like ``event.wait(seconds)``, but notice every signal within a second.
+
+    Python runs a signal's handler on the main thread. A signal that arrives as the main thread begins to wait is
+    handled only when that wait ends, so each wait is short.
+    """
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    while not event.wait(min(_SIGNAL_UNNOTICED_S, max(0.0, until - time.monotonic()))):
+        if time.monotonic() >= until:
+            return False
+    return True
 
 
 def choose_for_system(*, linux: str, macos: str, windows: str) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _EXIT_BY_SIGNAL: Final = 128
-_ASK_S: Final = 1.0
 
 
 @contextmanager
@@ -33,15 +32,6 @@ def stop_on_signals(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]
 
     with _handle_signals(end, *numbers):
         yield stop, came
-
-
-def wait_for_signal(stop: threading.Event) -> None:
-    """Wait for an event that a signal sets.
-
-    Wakes every second, because a signal that arrives as a wait begins is missed.
-    """
-    while not stop.wait(_ASK_S):
-        pass
 
 
 @contextmanager

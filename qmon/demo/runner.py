@@ -28,6 +28,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install.install_queue import install_queue
+from qmon.system import wait_for_event
 from qmon.workload.committed_counts import CommittedCounts
 from qmon.workload.load_driver import Load
 from qmon.workload.workload_statements import WorkloadStatements
@@ -148,7 +149,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
     poller = open_poller(target, interval_s=INTERVAL_S, budget=UNLIMITED)
     poller.start(sink)
     try:
-        threading.Event().wait(seconds)
+        wait_for_event(threading.Event(), seconds)
     finally:
         poller.close()
     if not views:

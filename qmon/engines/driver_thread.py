@@ -7,6 +7,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from qmon.system import wait_for_event
+
 T = TypeVar("T")
 
 
@@ -68,7 +70,7 @@ class DriverThread:
         call: _Call[T] = _Call(work)
         self._running = call  # type: ignore[assignment]  # only whether it is over is asked
         self._calls.put(call)  # type: ignore[arg-type]  # its result is taken here
-        if not call.over.wait(seconds) or call.left:
+        if not wait_for_event(call.over, seconds) or call.left:
             raise NoAnswer
         self._running = None
         return call.result()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,29 @@ def test_here_is_a_time_zone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     found = local_zone(tmp_path / "none", tmp_path / "none")
     assert is_zone(found)
     assert found == "UTC" or sys.platform == "win32"
+
+
+class RecordedEvent(threading.Event):
+    """An event that records how long each wait may last, and is set after some waits."""
+
+    def __init__(self, set_after: int) -> None:
+        super().__init__()
+        self.set_after, self.waits = set_after, list[float | None]()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout)
+        if len(self.waits) == self.set_after:
+            self.set()
+        return super().wait(0.0)
+
+
+@pytest.mark.parametrize("seconds", [None, 600.0])
+def test_no_wait_is_longer_than_a_signal_may_stay_unnoticed(seconds: float | None) -> None:
+    event = RecordedEvent(set_after=3)
+    assert system.wait_for_event(event, seconds)
+    assert event.waits == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+def test_a_wait_ends_after_its_time(seconds: float) -> None:
+    assert not system.wait_for_event(threading.Event(), seconds)

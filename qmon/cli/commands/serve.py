@@ -15,9 +15,9 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import print_note
-from qmon.cli.signals import stop_on_signals, wait_for_signal
+from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
-from qmon.system import install_command
+from qmon.system import install_command, wait_for_event
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
@@ -276,7 +276,7 @@ def _poll_targets(
             watch_recorders(running, ending, None, tidy)
             if not ending.is_set():
                 print_note("qmon: recording has stopped for all targets; metrics continue")
-            wait_for_signal(ending)
+            wait_for_event(ending)
             return [recorder.close(why[0]) for recorder in running]
 
         def take(name: str, event: Event) -> None:
@@ -287,7 +287,7 @@ def _poll_targets(
         for poller in pollers:
             poller.start(partial(take, poller.target))
         print_note(f"qmon: {places}")
-        wait_for_signal(ending)
+        wait_for_event(ending)
         for poller in pollers:
             poller.close()
         return []
