@@ -103,7 +103,9 @@ def _open_fleet_target(
 
     redact, name = build_redactor(each.config.settings.redact), each.target.name
     source: SnapshotSource = HeadlessPoller(each.target, each.configured, interval_s=interval_s, opened=opened)
-    fold = redacting_fold(TargetHistory(each.config.settings.budget_percent / 100).record_snapshot, redact)
+    past = target_past(name, each.config, record)
+    history = TargetHistory(each.config.settings.budget_percent / 100, baselines=lambda: past.baselines)
+    fold = redacting_fold(history.record_snapshot, redact)
     recording = None
     if record is not None:
         from qmon.recording.write.recorder import Recorder
@@ -121,6 +123,6 @@ def _open_fleet_target(
         read_only=read_only or each.target.read_only,
         environment=each.target.environment,
         recorder=recording.recorder if recording is not None else None,
-        known=target_past(name, each.config, record),
+        known=past,
     )
     return made

@@ -44,13 +44,14 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
     address = parse_address(url, ca, "the command line")
     source = _open_source(address)
     try:
+        past = target_past(source.target, config, None)
         return run(
             source,
-            redacting_fold(TargetHistory().record_snapshot, redact),
+            redacting_fold(TargetHistory(baselines=lambda: past.baselines).record_snapshot, redact),
             environment=source.environment,
             dark=config.settings.theme != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
-            known=target_past(source.target, config, None),
+            known=past,
             served=socket.gethostname() if in_browser else address.place,
             preferences=Preferences() if in_browser else read_preferences(),
             in_browser=in_browser,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.metrics.metric_list import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
+from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.queue_track import RATES_FOLLOW
@@ -53,6 +54,7 @@ class TargetReadings:
     Args:
         target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
+        baselines: returns the current baselines. Must return at once.
         on_view: also gets each view and each phase change. Must return at once.
     """
 
@@ -60,12 +62,13 @@ class TargetReadings:
         self,
         target: str,
         clock: Callable[[], float] = time.monotonic,
+        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
         on_view: Callable[[View | SourceState], object] = lambda _: None,
     ) -> None:
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()
-        self._history = TargetHistory()
+        self._history = TargetHistory(baselines=baselines)
         self._on_view = on_view
         self._view: View | None = None
         self._is_live = False

@@ -90,6 +90,9 @@ class Baselines:
         return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
 
 
+NO_BASELINES: Final = Baselines()
+
+
 @dataclass(frozen=True, slots=True)
 class Anomaly:
     """A figure outside its band. ``value`` is its mean over the last minutes."""

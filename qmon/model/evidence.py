@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.samples.plan_samples import QueuePlans
@@ -163,6 +164,7 @@ class TargetEvidence:
         failed_over: a failover in the last minutes.
         plans: plans by queue.
         ghosts: deleted rows not removed yet; ``None`` unless both figures are known.
+        baselines: the usual range of each figure at each hour of the week.
     """
 
     waiting: Waiting | None = None
@@ -172,6 +174,7 @@ class TargetEvidence:
     failed_over: FailedOver | None = None
     plans: Mapping[str, QueuePlans] = field(default_factory=dict)
     ghosts: Ghosts | None = None
+    baselines: Baselines = NO_BASELINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.baselines_source import baselines_source
 from qmon.cli.dashboard_past import replay_past, target_past
 from qmon.config.config_file import Config, TargetConfig
 from qmon.recording.history.baselines_reader import FILE_NAME
@@ -42,7 +43,7 @@ def test_the_file_beside_the_recordings_is_found(
 ) -> None:
     replay = Replay(open_recording(recording), playing=False)
     nothing = Config(tmp_path / "qmon.toml")
-    known = replay_past(replay, nothing, recording)
+    known = replay_past(replay, baselines_source(replay.target, nothing, recording))
     assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
     live = target_past(target_of(NOWHERE).name, nothing, recording)
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
@@ -52,5 +53,5 @@ def test_the_file_beside_the_recordings_is_found(
     assert "was not written by" in capsys.readouterr().err
     known_target = TargetConfig("orders-prod", NOWHERE, baselines=usual(tmp_path, "elsewhere"))
     configured = Config(tmp_path / "qmon.toml", {"orders-prod": known_target})
-    assert "elsewhere" in replay_past(replay, configured, recording).baselines.hours
+    assert "elsewhere" in replay_past(replay, baselines_source(replay.target, configured, recording)).baselines.hours
     assert "elsewhere" in target_past("orders-prod", configured, recording).baselines.hours

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.baseline_bands import HOURS, Baseline, Baselines
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE
@@ -59,6 +60,25 @@ def fifo(counters: CounterSample, counted: int = 5, limit: int = 1001, **more: o
         QueueSamples(FIFO, counters=counters, head=HeadSample("7", 1.5, counted), head_limit=limit, last_id=20),
         **more,  # type: ignore[arg-type]
     )
+
+
+@pytest.mark.parametrize(
+    ("usual_per_s", "weeks", "silent"), [(0.0, 4, False), (1.0, 9, False), (2.0, 9, True), (0.0, 3, True)]
+)
+def test_a_queue_that_usually_gets_nothing_at_this_hour_is_not_silent(
+    usual_per_s: float, weeks: int, silent: bool
+) -> None:
+    """Twelve minutes with ten pushes a second, then one without any."""
+    usual = Baseline(usual_per_s, 0.0, weeks)
+    hours = {"t": {FIFO.queue: {"push_rate": dict.fromkeys(range(HOURS), usual)}}}
+    history = TargetHistory(baselines=lambda: Baselines(hours))
+    counters, said = COUNTERS, set[str]()
+    for n in range(1, 391):
+        moving = 20 if n < 360 else 0
+        counters = moved(counters, moving, moving)
+        view = history.record_snapshot(poll(n, 1000.0 + 2 * n, fifo(counters, 0)))
+        said |= {verdict.code for verdict in view.queues[0].verdicts}
+    assert ("no pushes" in said) == silent
 
 
 def test_first_poll_shows_depth_and_no_rate() -> None:

@@ -147,6 +147,7 @@ def _run_dashboard(
     from qmon.tui.configuration.followed_config import FollowedConfig
 
     known, settings = found.target, found.config.settings
+    past = target_past(known.name, found.config, record)
     context = found.operator_context(read_only=read_only)
     show = partial(
         run,
@@ -157,12 +158,13 @@ def _run_dashboard(
         dark=settings.theme != "light",
         runner=ActionRunner(context),
         alerting=screen_alerting(known.name, found.config),
-        known=target_past(known.name, found.config, record),
+        known=past,
         followed=FollowedConfig(
             found.config, typed, known, lambda queues: poller.set_resolver(resolver_for(engine_for(known), queues))
         ),
     )
-    fold = redacting_fold(TargetHistory(settings.budget_percent / 100).record_snapshot, context.redact)
+    history = TargetHistory(settings.budget_percent / 100, baselines=lambda: past.baselines)
+    fold = redacting_fold(history.record_snapshot, context.redact)
     return run_recorded(
         poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
     )

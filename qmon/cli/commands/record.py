@@ -20,6 +20,7 @@ from qmon.model.formatting import duration, size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
+    from qmon.cli.baselines_source import baselines_of
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
@@ -107,6 +108,7 @@ def start_recorders(
                 interval_s=every,
                 redact=build_redactor(each.config.settings.redact),
                 payloads=payloads,
+                baselines=baselines_of(each, root),
                 on_view=partial(on_view, each.target.name),
                 on_event=partial(on_event, each.target.name),
             )

@@ -44,6 +44,7 @@ def replay(
     A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to a
     time, 5 plots any range.
     """
+    from qmon.cli.baselines_source import baselines_source
     from qmon.cli.dashboard_past import replay_past
     from qmon.recording.read.recording_reader import open_recording
     from qmon.recording.read.replay import Replay
@@ -57,8 +58,10 @@ def replay(
         from qmon.config.preferences import read_preferences
         from qmon.tui import run
 
-        played = Replay(reader, begin_at)
-        past = replay_past(played, read_config(options.config_path(context)), recording)
+        config, folder = read_config(options.config_path(context)), recording if recording.is_dir() else None
+        usual = baselines_source(reader.session.target, config, folder)
+        played = Replay(reader, begin_at, baselines=lambda: usual().baselines)
+        past = replay_past(played, usual)
         environment, preferences = reader.session.environment, read_preferences()
         code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
         _note_damage(reader)

@@ -165,6 +165,7 @@ def serve(
     not affect the others.
     """
     from qmon.cli.alerting_setup import headless_alerting
+    from qmon.cli.baselines_source import baselines_of
     from qmon.cli.commands.record import report_endings, retention_task
     from qmon.cli.target_session import choose_polled_targets
     from qmon.metrics.access import read_users, tls_context
@@ -183,8 +184,12 @@ def serve(
     most = parse_size(max_size) if max_size is not None else None
     known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
     with headless_alerting(known) as told, contextlib.ExitStack() as closed:
-        names = [each.target.name for each in known]
-        readings = {name: TargetReadings(name, on_view=partial(told, name)) for name in names}
+        readings = {
+            (name := each.target.name): TargetReadings(
+                name, baselines=baselines_of(each, record), on_view=partial(told, name)
+            )
+            for each in known
+        }
         serving = listen is not None or not (textfile or otlp)
         places, streams = [], _streams_for(known, every) if serving or web else {}
         if serving:

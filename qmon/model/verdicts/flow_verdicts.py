@@ -42,6 +42,9 @@ PAUSED = Rule(
 
 _SILENT_S: Final = 20.0
 
+# A silence is usual if the median push rate at this hour of the week is at most this share of the rate before it.
+_USUALLY_QUIET: Final = 0.1
+
 # Minimum silence of an archiver that counts as stopped, as a multiple of its longest break so far …
 _SILENCE_RATIO: Final = 3.0
 # … and minimum number of done messages, as a multiple of the most seen at earlier runs.
@@ -436,6 +439,9 @@ def _growth_text(context: RuleInput) -> str | None:
 def _no_pushes_proof(context: RuleInput) -> str | None:
     silence = context.queue.silence
     if silence is None or context.is_paused(Side.PRODUCERS) or (context.fill.value or 0.0) >= _FULL:
+        return None
+    usual = context.usual_pushes
+    if usual is not None and usual.median <= _USUALLY_QUIET * silence.before_per_s:
         return None
     rollbacks = context.target.rollbacks
     rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.baseline_bands import Band
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout
@@ -62,6 +63,14 @@ class RuleInput:
     snapshot: Snapshot | None = None
     target: TargetEvidence = NO_TARGET_EVIDENCE
     queue: QueueEvidence = NO_QUEUE_EVIDENCE
+
+    @property
+    def usual_pushes(self) -> Band | None:
+        """The usual push rate at this hour of the week, ``None`` if it is not known."""
+        if self.snapshot is None or self.layout is None:
+            return None
+        target, at = self.snapshot.target, self.snapshot.sampled_at
+        return self.target.baselines.band_at(target, self.layout.queue, "push_rate", at)
 
     @property
     def pops(self) -> float | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.evidence import Ghosts, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.counter_rates import CounterRates
@@ -45,9 +47,16 @@ class TargetHistory:
     Args:
         budget: share of one processor that polling may cost the server (0.01 is one percent).
         window_s: seconds over which rates are taken.
+        baselines: returns the current baselines. Must return at once.
     """
 
-    def __init__(self, budget: float = BUDGET_SHARE, window_s: float = RATE_WINDOW_S) -> None:
+    def __init__(
+        self,
+        budget: float = BUDGET_SHARE,
+        window_s: float = RATE_WINDOW_S,
+        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
+    ) -> None:
+        self._baselines = baselines
         self._window_s = window_s
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
@@ -82,6 +91,7 @@ class TargetHistory:
             failed_over=self._failover.record_poll(snapshot),
             plans={each.queue: each for each in plans},
             ghosts=self._ghosts(server.counters) if unbroken else None,
+            baselines=self._baselines(),
         )
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)

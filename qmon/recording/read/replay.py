@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.figure import Verdict
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
@@ -84,13 +85,22 @@ class Replay:
         reader: the recording.
         start_at: seconds since the epoch on the recording machine's clock. Default: its beginning.
         playing: start playing at once.
+        baselines: returns the current baselines. Must return at once.
 
     Attributes:
         on_change: called on the source's thread after playing, speed or position has changed.
     """
 
-    def __init__(self, reader: RecordingReader, start_at: float | None = None, *, playing: bool = True) -> None:
+    def __init__(
+        self,
+        reader: RecordingReader,
+        start_at: float | None = None,
+        *,
+        playing: bool = True,
+        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
+    ) -> None:
         self.reader = reader
+        self._baselines = baselines
         self.on_change: Callable[[], None] = lambda: None
         self._speed = 1.0
         self._is_playing = playing
@@ -98,7 +108,7 @@ class Replay:
         self._from_start = start_at is None
         self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._sink: Sink = lambda event: None
-        self._history = TargetHistory()
+        self._history = TargetHistory(baselines=baselines)
         self._carried = VerdictCarryOver()
         self._moments: Iterator[Moment] = iter(())
         self._next: Moment | None = None
@@ -316,7 +326,7 @@ class Replay:
         ``patient``: give up without changing anything when another command arrives.
         """
         since, until = self._position - past_s, self._position
-        history, moments = TargetHistory(), self.reader.read_moments(since)
+        history, moments = TargetHistory(baselines=self._baselines), self.reader.read_moments(since)
         carried = VerdictCarryOver.from_lines(self.reader.verdicts_at(since) if patient else ())
         last: Moment | None = None
         following: Moment | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qmon.engines.base import Target
+from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.view import View
 from qmon.monitor.headless import HeadlessPoller
@@ -37,6 +38,7 @@ class HeadlessRecorder:
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
         on_view: gets each view and phase change, on other threads. Must return at once.
+        baselines: returns the current baselines. Must return at once.
         on_event: gets each raw poll and phase change, before ``on_view``, in the same way.
 
     Raises ``BadInput`` if the folder is not writable.
@@ -51,12 +53,13 @@ class HeadlessRecorder:
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
         payloads: bool = False,
+        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
         on_view: Callable[[View | SourceState], object] = lambda _: None,
         on_event: Sink = lambda _: None,
     ) -> None:
         self._on_event = on_event
         self._target = target
-        self._history = TargetHistory()
+        self._history = TargetHistory(baselines=baselines)
         self._on_view = on_view
         self._phase, self._problem = Phase.CONNECTING, ""
         self._operations: OperationsWatch | None = None
