@@ -125,6 +125,25 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
     assert any("cannot complete" in line for line in asked.plan.risks)
 
 
+def test_a_message_in_progress_is_as_old_as_its_start(database: str, tmp_path: Path) -> None:
+    layout = made(database, "status")
+    pushed(database, layout, 3)
+    with opened(database) as connection:
+        call(connection, layout, "pop_batch", "2")
+    query(database, "UPDATE orders SET enqueued_at = enqueued_at - interval '1 day'")
+    query(database, "UPDATE orders SET started_at = now() - interval '10 min' WHERE id = 1")
+    operator = Operator(desk_at(database, tmp_path))
+
+    def ages(state: str, older_than_s: float) -> dict[str, int]:
+        choice = Choice(state=state, owner_states=ALL, older_than_s=older_than_s)
+        first = operator.purge(layout, choice).plan.first
+        return {row.id: round((row.age_s or 0.0) / 60) for row in first}
+
+    assert ages("in_progress", 0.0) == {"1": 10, "2": 0}
+    assert ages("in_progress", 300.0) == {"1": 10}
+    assert ages("ready", 300.0) == {"3": 24 * 60}
+
+
 TYPES = """
     CREATE TYPE mood AS ENUM ('sad', 'so ''so', 'happy');
     CREATE DOMAIN positive AS numeric(12, 4) CHECK (VALUE > 0);

@@ -246,15 +246,18 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
 
 def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     """Return the criteria: the chosen state, all states but in progress for ids, else dead. Raises ``BadInput``."""
-    if choice.has_age_limit:
-        check_push_time(layout)
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
         asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
     states = tuple(state for state in asked if state_value(layout, state) is not None)
     if not states and "ready" not in asked:
         raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
-    return Criteria(states, layout.enqueued_at, choice.older_than_s, None)
+    # A message in progress is as old as its start, as in the list of messages and in a requeue.
+    by_start = states == ("in_progress",) and layout.has_known_time(layout.started_at)
+    since = layout.started_at if by_start else layout.enqueued_at
+    if choice.has_age_limit and not by_start:
+        check_push_time(layout)
+    return Criteria(states, since, choice.older_than_s, None)
 
 
 def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
