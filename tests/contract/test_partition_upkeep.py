@@ -56,10 +56,31 @@ def test_a_detached_partition_is_no_queue_of_its_own(database: str) -> None:
     query(database, "ANALYZE")
     assert watched_queues(database) == ["job_queue"]
     assert findings(database)["job_queue_2"].missing == (
-        "it has the same columns as the partitioned table public.job_queue and may be a detached partition"
+        "it has the columns of public.job_queue, which has partitions, and may be a detached one"
     )
     query(database, "DROP TABLE job_queue CASCADE")
     assert watched_queues(database) == ["job_queue_2"], "now nothing speaks against it"
+
+
+def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str) -> None:
+    """One is numbered by a sequence of its own, one by no sequence and has another name, one only looks detached."""
+    query(database, BY_ID)
+    query(
+        database,
+        f"""
+        CREATE TABLE job_queue_of_mails (id bigserial PRIMARY KEY, {_COLUMNS});
+        CREATE TABLE mail_queue (id bigint PRIMARY KEY, {_COLUMNS});
+        CREATE TABLE job_queue_2025 (id bigint PRIMARY KEY, {_COLUMNS});
+        CREATE INDEX ON job_queue_of_mails (status, id);
+        CREATE INDEX ON mail_queue (status, id);
+        CREATE INDEX ON job_queue_2025 (status, id);
+        INSERT INTO job_queue_of_mails (status, locked_at) VALUES ('processing', now()), ('ready', NULL);
+        INSERT INTO mail_queue (id, status, locked_at) VALUES (1, 'processing', now()), (2, 'ready', NULL);
+        INSERT INTO job_queue_2025 (id, status, locked_at) VALUES (1, 'processing', now()), (2, 'ready', NULL);
+        ANALYZE""",
+    )
+    assert sorted(watched_queues(database)) == ["job_queue", "job_queue_of_mails", "mail_queue"]
+    assert "may be a detached one" in findings(database)["job_queue_2025"].missing
 
 
 def test_a_child_by_inheritance_is_counted_once(database: str) -> None:

@@ -16,9 +16,7 @@ class Relatives:
     """How the tables of a database are related, from its catalog. Raises whatever ``Connection.fetch`` raises."""
 
     def __init__(self, catalog: Catalog, tables: Sequence[TableRow]) -> None:
-        self._columns = {
-            table_id: _signature(columns) for table_id, columns in catalog.read_columns(tables).items() if columns
-        }
+        self._columns = catalog.read_columns(tables)
         self._tables = {table.table_id: table for table in tables}
         self._parents = catalog.read_parents()
         self._partitioned = {table_id for table_id, _ in catalog.read_partition_columns()} | set(self._parents.values())
@@ -31,13 +29,27 @@ class Relatives:
         for parent in ancestors(table_id, self._parents):
             if parent in queues and parent in self._tables:
                 return f"it inherits from {self._tables[parent].name}, which includes its rows"
-        if table_id in self._partitioned or table_id not in self._columns:
+        if table_id in self._partitioned:
             return ""
         for other in sorted(self._partitioned & queues):
-            if self._columns.get(other) == self._columns[table_id]:
-                name = self._tables[other].name
-                return f"it has the same columns as the partitioned table {name} and may be a detached partition"
+            if self._may_be_detached(table_id, other):
+                return (
+                    f"it has the columns of {self._tables[other].name}, which has partitions, and may be a detached one"
+                )
         return ""
+
+    def _may_be_detached(self, table_id: int, other: int) -> bool:
+        """Return whether a table may have been a partition of another one.
+
+        A partition gets its columns and its sequence from its parent. Where no sequence tells, the names decide.
+        """
+        own, others = self._columns.get(table_id, ()), self._columns.get(other, ())
+        if not own or _signature(own) != _signature(others):
+            return False
+        own_sequences, sequences = _sequences(own), _sequences(others)
+        if own_sequences:
+            return own_sequences <= sequences
+        return _is_named_after(self._tables[table_id].table_name, self._tables[other].table_name)
 
 
 def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
@@ -73,6 +85,10 @@ def _is_named_after(data: str, meta: str) -> bool:
     stem = split_words(meta)
     stem = stem[:-1] if len(stem) > 1 and stem[-1] in _HALVES else stem
     return split_words(data)[: len(stem)] == stem
+
+
+def _sequences(columns: Sequence[ColumnRow]) -> frozenset[int]:
+    return frozenset(column.sequence_id for column in columns if column.sequence_id is not None)
 
 
 def _signature(columns: Sequence[ColumnRow]) -> frozenset[tuple[str, str]]:
