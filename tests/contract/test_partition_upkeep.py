@@ -86,7 +86,7 @@ def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str)
 def test_a_child_by_inheritance_is_counted_once(database: str) -> None:
     query(database, INHERITED)
     assert watched_queues(database) == ["job_queue"]
-    assert "inherits from public.job_queue" in findings(database)["job_queue_2"].missing
+    assert "job_queue_2" not in findings(database), "a partition is not listed, either"
     query(database, "ALTER TABLE job_queue_2 NO INHERIT job_queue; DROP TABLE job_queue CASCADE")
     assert watched_queues(database) == ["job_queue_2"]
 

@@ -119,18 +119,20 @@ def discover_queues(
 
 
 def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
-    """Mark findings that are part of a table which itself counts as a queue, so that they do not count."""
+    """Return the findings without tables that inherit from a queue, and with a reason for maybe detached partitions."""
     if not found:
         return found
     ids = {table.name: table.table_id for table in tables}
     queues = frozenset(ids[finding.layout.table] for finding in found if is_likely(finding))
     relatives = Relatives(catalog, tables)
-    return [
-        replace(finding, missing=part_of, locked=None)
-        if (part_of := relatives.why_not_a_queue(ids[finding.layout.table], queues))
-        else finding
-        for finding in found
-    ]
+    out = []
+    for finding in found:
+        table_id = ids[finding.layout.table]
+        if relatives.inherits(table_id, queues):
+            continue
+        why = relatives.why_detached(table_id, queues)
+        out.append(replace(finding, missing=why, locked=None) if why else finding)
+    return out
 
 
 def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[TableName, TableRow]) -> Candidate:

@@ -21,14 +21,12 @@ class Relatives:
         self._parents = catalog.read_parents()
         self._partitioned = {table_id for table_id, _ in catalog.read_partition_columns()} | set(self._parents.values())
 
-    def why_not_a_queue(self, table_id: int, queues: frozenset[int]) -> str:
-        """Return why this table is not a queue of its own; empty if it may be one.
+    def inherits(self, table_id: int, queues: frozenset[int]) -> bool:
+        """Return whether this table inherits from one of ``queues`` (ids), whose rows include its own."""
+        return any(parent in queues for parent in ancestors(table_id, self._parents))
 
-        ``queues``: ids of the tables that count as queues.
-        """
-        for parent in ancestors(table_id, self._parents):
-            if parent in queues and parent in self._tables:
-                return f"it inherits from {self._tables[parent].name}, which includes its rows"
+    def why_detached(self, table_id: int, queues: frozenset[int]) -> str:
+        """Return why this table may be a detached partition of one of ``queues`` (ids); empty if it is not."""
         if table_id in self._partitioned:
             return ""
         for other in sorted(self._partitioned & queues):
