@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,6 +88,37 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     assert [value(line) for lines in found.values() for line in lines if line.kind == "end"] == [
         {"reason": "SIGTERM"}
     ] * 2
+
+
+# Threads switch so often that what two of them do for the first time overlaps.
+_HURRIED = "import sys; sys.setswitchinterval(1e-6); from qmon.cli.app import main; main()"
+
+
+def test_sixteen_targets_are_recorded_at_once(tmp_path: Path, database: str) -> None:
+    installed(database, "status", "ring")
+    names = [f"shop-{number:02}" for number in range(16)]
+    config = tmp_path / "qmon.toml"
+    config.write_text("".join(f'[target.{name}]\nconnect = "{database}"\n' for name in names))
+    folder = tmp_path / "kept"
+    arguments = ("record", "--all", "--every", "500ms", "--config", str(config), "--to", str(folder))
+    with subprocess.Popen(
+        [sys.executable, "-c", _HURRIED, *arguments], env=surroundings(), stderr=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            wait_until(
+                lambda: (
+                    folder.exists() and [name for name, below in recorded_targets(folder) if sequences(below)] == names
+                ),
+                90.0,
+                what="a snapshot of each target",
+            )
+            child.send_signal(signal.SIGTERM)
+            _, said = child.communicate(timeout=90)
+        finally:
+            child.kill()
+    assert child.returncode == 0, said
+    found = {name: lines_of(below) for name, below in recorded_targets(folder)}
+    assert {name: value(lines[-1])["reason"] for name, lines in found.items()} == dict.fromkeys(names, "SIGTERM")
 
 
 def test_what_a_kill_leaves_open_is_sealed_by_the_next_start(tmp_path: Path, database: str) -> None:

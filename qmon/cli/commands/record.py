@@ -20,7 +20,6 @@ from qmon.model.formatting import duration, size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
-    from qmon.cli.baselines_source import baselines_of
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
@@ -95,6 +94,7 @@ def start_recorders(
     Both are called like those of ``HeadlessRecorder``. Raises ``BadInput`` if nothing can be written; recorders already
     started are closed.
     """
+    from qmon.cli.baselines_source import baselines_of
     from qmon.recording.write.headless_recorder import HeadlessRecorder
     from qmon.redact import build_redactor
 
