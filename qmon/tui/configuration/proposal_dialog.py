@@ -54,7 +54,8 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
             yield Lines(id="proposal-hint", most=2)
 
     def on_mount(self) -> None:
-        title = f"{count_text(len(self._found), 'table')} of {clean(self._target)} may be queues"
+        count = len(self._found)
+        title = f"{count_text(count, 'table')} of {clean(self._target)} may be {'a queue' if count == 1 else 'queues'}"
         self.query_one("#proposal-title", Lines).show(
             lambda *_: [
                 ((f" {title}", "strong"),),
