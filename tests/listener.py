@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,13 +31,13 @@ class Listener:
 
 
 @contextmanager
-def listening(port: int = 0, decode: Callable[[bytes], Any] = json.loads) -> Iterator[Listener]:
-    """Run a listener and release hanging requests at the end. ``decode``: converts each body before it is stored."""
+def listening(port: int = 0) -> Iterator[Listener]:
+    """Run a listener and release hanging requests at the end."""
     listener = Listener()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = decode(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             answer = listener.answers.popleft() if listener.answers else 200
             listener.seen.append((self.path, dict(self.headers.items()), body))
             if answer == "hang":

@@ -1,1 +1,1 @@
-"""Metrics of each target for Prometheus, OpenTelemetry and node_exporter, from one list of metrics."""
+"""Metrics of each target for Prometheus and node_exporter, from one list of metrics."""

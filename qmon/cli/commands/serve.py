@@ -17,12 +17,11 @@ from qmon.cli import options
 from qmon.cli.output import print_note
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
-from qmon.system import install_command, wait_for_event
+from qmon.system import wait_for_event
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.cli.web.dashboard import WebDashboard
-    from qmon.metrics.otlp import OtlpSender
     from qmon.metrics.target_readings import TargetReadings
     from qmon.monitor.source import Event
     from qmon.recording.write.headless_recorder import RecordingStatus
@@ -71,7 +70,7 @@ _Print = Annotated[
 
 def _check_options(
     listen: str | None,
-    elsewhere: bool,
+    textfile: Path | None,
     record: Path | None,
     keep: float | None,
     max_size: str | None,
@@ -86,10 +85,8 @@ def _check_options(
         raise BadInput("--certificate and --key need each other: give both")
     if record is None and (keep is not None or max_size is not None):
         raise BadInput("--keep and --max-size need --record")
-    if elsewhere and listen is web is None and (users is not None or certificate is not None or allow_host):
-        raise BadInput(
-            "--users, --certificate, --key and --allow-host need --listen or --web if --textfile or --otlp is given"
-        )
+    if textfile is not None and listen is web is None and (users is not None or certificate is not None or allow_host):
+        raise BadInput("--users, --certificate, --key and --allow-host need --listen or --web if --textfile is given")
     return [_normalize_host(name) for name in allow_host or ()]
 
 
@@ -125,12 +122,6 @@ def serve(
             "--textfile",
             metavar="FILE",
             help="Write a *.prom file for node_exporter. Serves only if --listen is given.",
-        ),
-    ] = None,
-    otlp: Annotated[
-        str | None,
-        typer.Option(
-            "--otlp", metavar="URL", help="Send to an OpenTelemetry collector. Serves only if --listen is given."
         ),
     ] = None,
     record: Annotated[Path | None, typer.Option("--record", metavar="DIR", help="Also record to this folder.")] = None,
@@ -172,12 +163,11 @@ def serve(
     from qmon.metrics.guarded_server import AccessGuard
     from qmon.metrics.metrics_server import MetricsServer
     from qmon.metrics.target_readings import TargetReadings
+    from qmon.metrics.textfile import TextFileWriter
     from qmon.recording.write.retention import parse_size
 
     config = options.config_path(context)
-    hosts = _check_options(
-        listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host, web
-    )
+    hosts = _check_options(listen, textfile, record, keep, max_size, users, certificate, key, allow_host, web)
     dashboard_class = _load_web_dashboard() if web is not None else None
     tls = tls_context(certificate, key) if certificate is not None and key is not None else None
     allowed = read_users(users) if users is not None else None
@@ -190,7 +180,7 @@ def serve(
             )
             for each in known
         }
-        serving = listen is not None or not (textfile or otlp)
+        serving = listen is not None or textfile is None
         places, streams = [], _streams_for(known, every) if serving or web else {}
         if serving:
             sent = [*streams.values()]
@@ -201,25 +191,11 @@ def serve(
             page = dashboard_class(web, AccessGuard(allowed, tls, hosts), [*streams.values()], config)
             closed.callback(page.close)
             places.append(f"dashboard at {page.url}")
-        places += _start_senders(closed, textfile, otlp, [*readings.values()], every)
+        if textfile is not None:
+            closed.callback(TextFileWriter(textfile, [*readings.values()], every).close)
+            places.append(f"writing {textfile}")
         tidy = retention_task(record, keep, most) if record else None
         report_endings(_poll_targets(known, readings, streams, every, ", ".join(places), record, tidy))
-
-
-def _start_senders(
-    closed: contextlib.ExitStack, textfile: Path | None, otlp: str | None, readings: list[TargetReadings], every: float
-) -> list[str]:
-    """Start writing and sending metrics, until ``closed``. Returns descriptions of the destinations."""
-    from qmon.metrics.textfile import TextFileWriter
-
-    places = []
-    if textfile is not None:
-        closed.callback(TextFileWriter(textfile, readings, every).close)
-        places.append(f"writing {textfile}")
-    if otlp is not None:
-        closed.callback(_load_sender()(otlp, readings, every).close)
-        places.append("sending by OTLP")
-    return places
 
 
 def _load_web_dashboard() -> type[WebDashboard]:
@@ -227,15 +203,6 @@ def _load_web_dashboard() -> type[WebDashboard]:
     from qmon.cli.web.dashboard import WebDashboard
 
     return WebDashboard
-
-
-def _load_sender() -> type[OtlpSender]:
-    """Return the sender's class. Raises ``BadInput`` if the extra is not installed."""
-    try:
-        from qmon.metrics.otlp import OtlpSender
-    except ModuleNotFoundError:
-        raise BadInput(f"--otlp needs OpenTelemetry's messages: {install_command('otlp')}") from None
-    return OtlpSender
 
 
 def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStream]:
