@@ -1,4 +1,4 @@
-"""Stores what the dashboard remembers for a user: theme, interval, columns, order and saved views.
+"""Stores what the dashboard remembers for a user: theme, interval, columns and order.
 
 Several dashboards may write the file at the same time: each change is read, made and written under a lock, and the
 file is replaced as a whole. Unreadable content is ignored. The file never contains passwords or parts of messages.
@@ -32,28 +32,15 @@ ALL_TARGETS: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class SavedView:
-    """A saved view of the queues. ``sort``: a column, and whether it is descending. ``columns``: empty
-    for the default.
-    """
-
-    filter: str = ""
-    sort: tuple[str, bool] | None = None
-    columns: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class TargetPreferences:
     """The preferences for one target.
 
-    ``interval_s``: last chosen seconds between polls. ``views``: saved views, keyed by name. ``folded``: plots next to
-    tables are hidden.
+    ``interval_s``: last chosen seconds between polls. ``folded``: plots next to tables are hidden.
     """
 
     columns: tuple[str, ...] = ()
     sort: tuple[str, bool] | None = None
     interval_s: float | None = None
-    views: dict[str, SavedView] = field(default_factory=dict)
     folded: bool = False
 
 

@@ -238,7 +238,7 @@ COLUMNS: Final = _key(
     "C",
     "choose_columns",
     "columns",
-    "Choose and order columns; save and use views",
+    "Choose and order columns",
     DISPLAY,
     id="columns",
     shown="C",
@@ -537,8 +537,6 @@ COLUMN_DIALOG: Final[list[BindingType]] = [
     Binding("less_than_sign", "shift(-1)", "move left", id="choosing.left"),
     Binding("greater_than_sign", "shift(1)", "move right", id="choosing.right"),
     Binding("D", "usual", "default columns", id="choosing.usual"),
-    Binding("w", "save", "save this view", id="choosing.save"),
-    Binding("delete,backspace", "delete", "delete the view", id="choosing.delete"),
 ]
 
 SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]

@@ -142,6 +142,11 @@ def test_a_message_in_progress_is_as_old_as_its_start(database: str, tmp_path: P
     assert ages("in_progress", 0.0) == {"1": 10, "2": 0}
     assert ages("in_progress", 300.0) == {"1": 10}
     assert ages("ready", 300.0) == {"3": 24 * 60}
+    before = everything(database, "orders")
+    result = applied(operator.purge(layout, Choice(state="in_progress", owner_states=ALL, older_than_s=300.0)))
+    assert (result.done, result.changed) == (1, 0)
+    applied(operator.undo(result.operation))
+    assert everything(database, "orders") == before
 
 
 TYPES = """

@@ -1,4 +1,4 @@
-"""What users choose for themselves: themes, columns, saved views; and that it is there the next time."""
+"""What users choose for themselves: themes and columns, and that it is there the next time."""
 
 from __future__ import annotations
 
@@ -133,31 +133,6 @@ async def test_the_queue_has_its_name_wherever_its_column_is(place: Path) -> Non
     async with dashboard(preferences=Preferences(place)) as d:
         await d.give()
         assert "QUEUE▾" in d.text()
-
-
-async def test_a_view_is_saved_by_name_and_used_again(place: Path) -> None:
-    async with dashboard(preferences=Preferences(place)) as d:
-        await d.give()
-        await d.press("slash", *"mail", "enter", "s", "C", "down", "space", "w", *"at night", "enter")
-        saved = Preferences(place).target_preferences("orders-prod").views["at night"]
-        assert (saved.filter, saved.sort) == ("mail", ("queue", False))
-        assert "design" not in saved.columns
-        await d.press("D", "escape", "escape")
-        assert len(d.grid.row_keys) == 12
-        await d.press("colon", *"at night", "enter")
-        assert d.grid.row_keys == ("mails",)
-        assert "QUEUE▴" in d.text()
-        await d.press("escape", "C", "end", "enter")
-        assert d.grid.row_keys == ("mails",)
-        await d.press("C", "end", "delete", "escape")
-    assert Preferences(place).target_preferences("orders-prod").views == {}
-
-
-async def test_a_name_that_is_left_saves_nothing() -> None:
-    async with dashboard() as d:
-        await d.give()
-        await d.press("C", "w", *"night", "escape", "w", "enter", "w", *"x <", "enter", "escape")
-        assert set(d.app.preferences.target_preferences("orders-prod").views) == {"x <"}
 
 
 def overview_of(d: Driver) -> Grid:

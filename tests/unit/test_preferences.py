@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.preferences import Preferences, SavedView, TargetPreferences
+from qmon.config.preferences import Preferences, TargetPreferences
 
 pytestmark = pytest.mark.unit
-
-VIEW = SavedView("mails", ("ready", True), ("queue", "ready"))
 
 
 @pytest.fixture
@@ -29,10 +27,10 @@ def test_what_is_remembered_is_there_the_next_time(place: Path) -> None:
     assert (first.theme, first.target_preferences("shop")) == ("", TargetPreferences())
     first.set_theme("nord")
     first.change_target("shop", lambda of: replace(of, interval_s=5.0, columns=("queue", "dead")))
-    first.change_target("shop", lambda of: replace(of, views={**of.views, "night": VIEW}))
+    first.change_target("shop", lambda of: replace(of, sort=("ready", True)))
     again = Preferences(place)
     assert again.theme == "nord"
-    assert again.target_preferences("shop") == TargetPreferences(("queue", "dead"), None, 5.0, {"night": VIEW})
+    assert again.target_preferences("shop") == TargetPreferences(("queue", "dead"), ("ready", True), 5.0)
     assert again.target_preferences("crm") == TargetPreferences()
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert sorted(each.name for each in place.parent.iterdir()) == ["screen.json", "screen.lock"], "no draft is left"

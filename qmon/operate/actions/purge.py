@@ -61,7 +61,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
     check_choice(layout, choice)
     wanted = _criteria_for(layout, choice)
     with context.open_sql("purge plan") as sql:
-        strategy = _strategy_for(sql, layout)
+        strategy = _strategy_for(sql, layout, wanted.since)
         if (why := _why_impossible(context, sql, layout, strategy)) is not None:
             return deny(why)
         why = why_not_permitted(context, sql, PURGE_PRIVILEGES, *queue_tables(layout))
@@ -104,10 +104,12 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 class _PurgeStrategy:
     """Moves messages of one layout into the trash: for split messages first the second half, then the table's row.
 
-    ``unwatched``: the server does not report rows written by triggers.
+    ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
+    written by triggers.
     """
 
     layout: Layout
+    since: str | None
     table: TableStructure
     data: TableStructure | None
     place: TableIdentity
@@ -129,7 +131,7 @@ class _PurgeStrategy:
         """Names for showing the statements before the trash table has a number."""
         layout = self.layout
         return {
-            **column_names(layout, self.table, layout.enqueued_at),
+            **column_names(layout, self.table, self.since),
             "data_table": None if layout.data_table is None else layout.data_table.parts,
             "data_id": layout.data_id,
             "trash": ("qmon", "trash"),
@@ -201,7 +203,7 @@ class _PurgeStrategy:
         return tuple(out)
 
 
-def _strategy_for(sql: Sql, layout: Layout) -> _PurgeStrategy:
+def _strategy_for(sql: Sql, layout: Layout, since: str | None) -> _PurgeStrategy:
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
@@ -210,7 +212,7 @@ def _strategy_for(sql: Sql, layout: Layout) -> _PurgeStrategy:
     place = read_table_identity(sql, layout.table)
     data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
     return _PurgeStrategy(
-        layout, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.is_supported(sql)
+        layout, since, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.is_supported(sql)
     )
 
 
@@ -278,4 +280,4 @@ def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, obj
     layout = strategy.layout
     data = None if strategy.data is None else table_to_text(strategy.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    return out | shown_columns(layout, strategy.table, layout.enqueued_at)
+    return out | shown_columns(layout, strategy.table, strategy.since)

@@ -1,16 +1,14 @@
-"""The base of screens that list queues: columns, order and saved views can be chosen and are remembered."""
+"""The base of screens that list queues: columns and order can be chosen and are remembered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
-from qmon.config.preferences import SavedView, TargetPreferences
+from qmon.config.preferences import TargetPreferences
 from qmon.model.view import QueueView
 from qmon.tui.overview import column_choice as chosen
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.palette_items import PaletteItem
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.widgets.grid_table import GridColumn
 
@@ -73,31 +71,12 @@ class ArrangedScreen(DashboardScreen):
         self.app.preferences.change_target(self.preferences_target, change)
 
     def action_choose_columns(self) -> None:
-        """Open the dialog for columns and views."""
+        """Open the dialog for columns."""
         from qmon.tui.overview.column_dialog import ChoosingDialog
 
-        preferences, name = self.app.preferences, self.preferences_target
-        now = SavedView(self.filter_text, self.sorted_by, preferences.target_preferences(name).columns)
-        self.app.push_screen(
-            ChoosingDialog(self.default_columns, chosen.EXTRA_COLUMNS, now, self._use_view, preferences, name)
-        )
+        columns = self.app.preferences.target_preferences(self.preferences_target).columns
+        self.app.push_screen(ChoosingDialog(self.default_columns, chosen.EXTRA_COLUMNS, columns, self._show_columns))
 
-    def _use_view(self, view: SavedView) -> None:
-        self.filter_text, self.sorted_by = view.filter, self._valid_sort(view.sort)
-        self._save_preference(lambda of: replace(of, columns=view.columns, sort=self.sorted_by))
+    def _show_columns(self, columns: tuple[str, ...]) -> None:
+        self._save_preference(lambda of: replace(of, columns=columns))
         self.redraw()
-
-    def palette_places(self) -> list[PaletteItem]:
-        """Add the saved views to the entries of the command palette."""
-
-        async def use(view: SavedView) -> None:
-            self._use_view(view)
-
-        views = self.app.preferences.target_preferences(self.preferences_target).views
-        items = [
-            PaletteItem(
-                f"view:{name}", "", name, f"use this view: {chosen.view_text(view)}", "Views", partial(use, view)
-            )
-            for name, view in sorted(views.items())
-        ]
-        return [*items, *super().palette_places()]

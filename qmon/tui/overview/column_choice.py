@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from qmon.config.preferences import SavedView
 from qmon.model import formatting
 from qmon.model.queue_figures import FIGURE_MEANINGS
 from qmon.model.view import QueueView
 from qmon.tui import figures
-from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 
 # This column is always shown, because it identifies the row.
@@ -78,15 +76,6 @@ def sort_columns_for(columns: Sequence[GridColumn], usual: Sequence[str]) -> lis
     """Return the columns that ``s`` cycles through. ``usual``: those of the usual columns that it cycles through."""
     shown = {column.key for column in columns}
     return [key for key in (*usual, *(column.key for column in EXTRA_COLUMNS)) if key in shown]
-
-
-def view_text(view: SavedView) -> str:
-    """Return a summary of a view: ``rows with mails, by ready, 5 columns``."""
-    parts = [f"rows with {clean(shorten(view.filter, 24))}"] if view.filter else []
-    parts += [f"by {view.sort[0].replace('_', ' ')}"] if view.sort is not None else []
-    return ", ".join(
-        [*parts, formatting.count_text(len(view.columns), "column") if view.columns else "default columns"]
-    )
 
 
 class RowArranger:

@@ -1,36 +1,26 @@
-"""The dialog for choosing and ordering columns, and for saving and using views."""
+"""The dialog for choosing and ordering columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from qmon.config.preferences import Preferences, SavedView
 from qmon.tui.keys import COLUMN_DIALOG
-from qmon.tui.overview.column_choice import REQUIRED_COLUMN, chosen_columns, view_text
-from qmon.tui.sanitize import clean
+from qmon.tui.overview.column_choice import REQUIRED_COLUMN, chosen_columns
 from qmon.tui.widgets.dialog import Dialog
-from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
 
 _COLUMNS: Final = (
-    GridColumn("name", "COLUMN OR VIEW", least=18, most=40, shrinks_to=18, sortable=False),
+    GridColumn("name", "COLUMN", least=18, most=40, shrinks_to=18, sortable=False),
     GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
 )
-# Prefix of a view's name in the key of its row. No column key starts like this.
-_VIEW_PREFIX: Final = "\0"
-_LONGEST: Final = 40
-_KEYS: Final = (
-    (("space", "shows or hides"), ("< >", "move"), ("D", "default columns")),
-    (("w", "saves this view"), ("enter", "uses a view"), ("del", "deletes it"), ("esc", "closes")),
-)
+_KEYS: Final = (("space", "shows or hides"), ("< >", "move"), ("D", "default columns"), ("esc", "closes"))
 
 
 class ChoosingDialog(Dialog[None], inherit_bindings=False):
@@ -39,9 +29,8 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
     Args:
         usual: the columns shown if none are chosen.
         more: other columns that can be chosen.
-        now: the current filter, order and columns.
-        use: applies a view to the screen.
-        preferences, target: where views are saved.
+        chosen: keys of the chosen columns, in order; empty for the usual ones.
+        choose: applies a choice to the screen.
     """
 
     BINDINGS = COLUMN_DIALOG
@@ -51,33 +40,25 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self,
         usual: Sequence[GridColumn],
         more: Sequence[GridColumn],
-        now: SavedView,
-        use: Callable[[SavedView], None],
-        preferences: Preferences,
-        target: str,
+        chosen: Sequence[str],
+        choose: Callable[[tuple[str, ...]], None],
     ) -> None:
         super().__init__()
         self._usual = tuple(usual)
         self._columns = {column.key: column for column in (*usual, *more)}
-        self._now, self._use = now, use
-        self._preferences, self._target = preferences, target
+        self._choose = choose
         self._shown: list[str] = []
         self._hidden: list[str] = []
-        self._set_columns(now.columns)
+        self._set_columns(chosen)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="choosing"):
             yield Grid(_COLUMNS)
-            yield FilterBar(prompt="name of the view", hint="enter saves · esc cancels")
-            yield Lines(id="choosing-hint", most=2)
+            yield Lines(id="choosing-hint", most=1)
 
     def on_mount(self) -> None:
-        self.query_one(FilterBar).display = False
         self.query_one("#choosing-hint", Lines).show(
-            lambda *_: [
-                tuple(span for key, does in line for span in ((f" {key}", "key"), (f" {does} ", "muted")))
-                for line in _KEYS
-            ]
+            lambda *_: [tuple(span for key, does in _KEYS for span in ((f" {key}", "key"), (f" {does} ", "muted")))]
         )
         self._show_rows()
 
@@ -86,32 +67,19 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self._hidden = [key for key in self._columns if key not in self._shown]
 
     def _show_rows(self) -> None:
-        rows = [_column_row(self._columns[key], shown=key in self._shown) for key in (*self._shown, *self._hidden)]
-        rows += [_view_row(name, view) for name, view in sorted(self._views.items())]
-        self.query_one(Grid).show(rows)
-
-    @property
-    def _views(self) -> dict[str, SavedView]:
-        return self._preferences.target_preferences(self._target).views
-
-    @property
-    def _cursor(self) -> str:
-        return self.query_one(Grid).cursor or ""
-
-    @property
-    def _view_name(self) -> str:
-        """The name of the view under the cursor; empty on a column."""
-        return self._cursor.removeprefix(_VIEW_PREFIX) if self._cursor.startswith(_VIEW_PREFIX) else ""
+        self.query_one(Grid).show(
+            [_column_row(self._columns[key], shown=key in self._shown) for key in (*self._shown, *self._hidden)]
+        )
 
     def _apply_columns(self) -> None:
         """Apply the changed columns and redraw."""
-        self._now = replace(self._now, columns=tuple(self._shown))
-        self._use(self._now)
+        self._choose(tuple(self._shown))
         self._show_rows()
 
+    @on(Grid.Opened)
     def action_mark(self) -> None:
         """Show the column under the cursor, or hide it."""
-        key = self._cursor
+        key = self.query_one(Grid).cursor
         if key == REQUIRED_COLUMN:
             self.app.notify(
                 "the queue column cannot be hidden, because it identifies the rows", timeout=5, markup=False
@@ -127,9 +95,10 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
 
     def action_shift(self, by: int) -> None:
         """Move the column under the cursor to the left (-1) or to the right (1)."""
-        if self._cursor not in self._shown:
+        key = self.query_one(Grid).cursor
+        if key not in self._shown:
             return
-        at = self._shown.index(self._cursor)
+        at = self._shown.index(key)
         to = min(max(0, at + by), len(self._shown) - 1)
         if to != at:
             self._shown.insert(to, self._shown.pop(at))
@@ -138,44 +107,8 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
     def action_usual(self) -> None:
         """Return to the default columns."""
         self._set_columns(())
-        self._now = replace(self._now, columns=())
-        self._use(self._now)
+        self._choose(())
         self._show_rows()
-
-    def action_save(self) -> None:
-        """Ask for the name of the view."""
-        bar = self.query_one(FilterBar)
-        bar.open(self._view_name)
-        self.set_focus(bar)
-
-    @on(FilterBar.Done)
-    def _done(self, message: FilterBar.Done) -> None:
-        bar, grid = self.query_one(FilterBar), self.query_one(Grid)
-        bar.display = False
-        self.set_focus(grid)
-        name = clean(" ".join(bar.text.split()))[:_LONGEST]
-        if message.kept and name:
-            self._save_views({**self._views, name: self._now})
-            grid.select(f"{_VIEW_PREFIX}{name}")
-
-    def action_delete(self) -> None:
-        """Delete the view under the cursor."""
-        if self._view_name:
-            self._save_views({name: view for name, view in self._views.items() if name != self._view_name})
-
-    def _save_views(self, views: dict[str, SavedView]) -> None:
-        self._preferences.change_target(self._target, lambda of: replace(of, views=views))
-        self._show_rows()
-
-    @on(Grid.Opened)
-    def _opened(self) -> None:
-        """Use the view, or show or hide the column."""
-        view = self._views.get(self._view_name)
-        if view is None:
-            self.action_mark()
-            return
-        self._use(view)
-        self.action_close()
 
     def action_close(self) -> None:
         self.finish()
@@ -187,10 +120,4 @@ def _column_row(column: GridColumn, *, shown: bool) -> GridRow:
         column.key,
         ((f"{'◆' if shown else ' '} {name}", "strong" if shown else "muted"), (column.about, "muted")),
         id=name,
-    )
-
-
-def _view_row(name: str, view: SavedView) -> GridRow:
-    return GridRow(
-        f"{_VIEW_PREFIX}{name}", ((f"view {clean(name)}", "accent"), (view_text(view), "muted")), id=clean(name)
     )
