@@ -492,7 +492,7 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
         told.lies.append(f"poll {view.sequence}: nobody waits for a lock, but {world.waiting[before : after + 1]} do")
     for queue in view.queues:
         told.said[queue.verdict.code] += 1
-        if not inside:
+        if not inside or queue.read_at is not None:  # read in turns: it was compared in the poll that read it
             continue
         name = queue.name.removesuffix(_ELSEWHERE)
         if name not in world.facts:
@@ -525,8 +525,6 @@ def _said(view: View, queue: QueueView) -> list[str]:
 
 def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
     """Figures of a poll that what was true before and after it contradicts."""
-    if queue.read_at is not None:
-        return
     for name in ("ready", "in_progress", "stuck"):
         figure: Figure = getattr(queue, name)
         if figure.value is None or figure.estimated or figure.age_s:
