@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 from textual import events
 from textual.css.query import NoMatches
+from textual.geometry import Size
 
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.shared.help import Help
@@ -148,3 +149,19 @@ async def test_a_working_folder_that_was_deleted_is_said(tmp_path: Path, monkeyp
         d.app.screen.query_one("FilterBar").open(str(place))  # type: ignore[attr-defined]  # as above
         await d.press("enter")
         assert f"written: {place}" in d.said() and place.is_file()
+
+
+@pytest.mark.parametrize("opens", [None, "question_mark"], ids=["a screen", "a dialog over it"])
+async def test_the_last_of_several_sizes_holds(opens: str | None) -> None:
+    """A busy screen gets the newer size, and then its own event about the older one."""
+    async with dashboard((120, 40)) as d:
+        await d.give()
+        if opens is not None:
+            await d.press(opens)
+        await d.resize(121, 40)
+        for cells in (121, 80):
+            for screen in d.app.screen_stack:
+                screen.post_message(events.Resize(Size(cells, 40), Size(cells, 40)))
+                screen.call_later(lambda: None)  # events that stand next to each other are merged
+        await d.settle()
+        assert {screen._compositor.size for screen in d.app.screen_stack} == {Size(121, 40)}

@@ -7,7 +7,7 @@ import time
 from datetime import tzinfo
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
@@ -171,7 +171,7 @@ class HistoryScreen(OperationsReading):
         self._choose_event_at = message.mark.at
         self._move_end(message.mark.at + self.range.length_s(self._step_count) / 2)
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Redraw, because the number of steps that fit has changed."""
         self.redraw()
 

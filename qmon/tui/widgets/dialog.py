@@ -7,8 +7,10 @@ from typing import Any
 from textual.app import App
 from textual.screen import ModalScreen, Screen, ScreenResultType
 
+from qmon.tui.widgets.terminal_size import TerminalSized
 
-class Dialog(ModalScreen[ScreenResultType], inherit_bindings=False):
+
+class Dialog(TerminalSized[ScreenResultType], ModalScreen[ScreenResultType], inherit_bindings=False):
     """A window over a screen. ``finish`` closes it."""
 
     def finish(self, result: ScreenResultType | None = None) -> None:
