@@ -162,7 +162,7 @@ class ProbeBudget:
         return max(self._pace.interval_s, self._asked_s)
 
     def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
-        """Use one of ``qmons`` equal shares of the budget from now on; ``None`` means that their number is unknown.
+        """Use one of ``qmons`` equal shares of the budget from now on; all of it if their number is unknown (``None``).
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """

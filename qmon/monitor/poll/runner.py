@@ -147,7 +147,7 @@ class Runner:
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """Allow at least one trip per poll, for the slowest servers, and all trips for needed statements."""
+            """Return whether another trip is allowed. The first one and those for needed statements always are."""
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
