@@ -72,7 +72,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _SweepMemo:
-    """The start of a ring's next sweep. ``again``: the first slot of a sweep with a finding, which is repeated."""
+    """The start of a ring's next sweep. ``again``: every second sweep repeats this one with a finding."""
 
     from_slot: int = 0
     again: int | None = None

@@ -225,7 +225,7 @@ class StaleFigures:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
     def record_figure(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
-        """Return the figure to show at ``at`` (server clock, seconds): if none was read, the last one with its age.
+        """Return the figure to show at ``at`` (server clock, seconds): the one read, or the last one with its age.
 
         If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: of its
         probes.
