@@ -76,9 +76,9 @@ def view_after(
     """Return the figures after ``polls`` polls, ``interval_s`` seconds apart; rates need at least two.
 
     If ``undecided`` is true for the newest figures, up to two more polls follow while there is time. These two are
-    optional: if the time ends without them, the newest figures are returned. If fewer than ``polls`` polls finish in
-    time, ``Unreachable`` is raised. ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the
-    target cannot be reached, is lost, or does not answer in time.
+    optional: if the time ends without them, the newest figures are returned. ``first``: a connection as for
+    ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or is lost, or if fewer than ``polls`` polls
+    finish in time.
     """
 
     def enough(views: Sequence[View]) -> bool:

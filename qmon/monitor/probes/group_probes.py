@@ -43,7 +43,7 @@ _FINISHED_S: Final = 60.0
 _USUAL_S: Final[Mapping[StateKind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
 
-# Maximum share of a processor for reading one of the states that are not read in each poll. It may have no index.
+# Maximum share of a processor for reading a state that is not read in each poll. Its rows may have no index.
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[StateKind]] = frozenset({"ready", "scheduled", "in_progress"})

@@ -72,7 +72,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _SweepMemo:
-    """The start of a ring's next sweep. ``again``: every second sweep repeats this one with a finding."""
+    """The start of a ring's next sweep. ``again``: a start with a finding; every second sweep starts there."""
 
     from_slot: int = 0
     again: int | None = None

@@ -40,7 +40,7 @@ _LONG_RUN_S: Final = 300.0
 # Number of runs whose peak of done messages is remembered.
 _RUNS: Final = 8
 
-# The counters are complete, and no row was deleted, if at least this share of the inserted rows is still there.
+# If the numbers of live and inserted rows differ by at most this factor, no row was ever deleted.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"

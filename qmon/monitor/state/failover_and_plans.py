@@ -46,7 +46,7 @@ class PlanTrack:
         self._known: dict[str, QueuePlans] = {}
 
     def record_poll(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
-        """Record one poll and return the plans of its queues that are not too old."""
+        """Record one poll and return the plans of its queues, except outdated ones."""
         old_s = _STALE * reading_interval_s(len(snapshot.queues))
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}

@@ -110,7 +110,7 @@ class RingTrack:
 def _oldest_drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
     """Return the oldest transaction that has drawn a number and began before the hole appeared.
 
-    The hole may be its number.
+    The missing number may be its own.
     """
     older = [d for d in drawers or () if d.transaction_s is None or d.transaction_s >= seen_s]
     return max(older, key=lambda d: float("inf") if d.transaction_s is None else d.transaction_s, default=None)

@@ -35,7 +35,7 @@ def view_never_read(layout: Layout, reason: str) -> QueueView:
 
 
 def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
-    """Return a view that was ``age_s`` seconds ago, with every figure marked as old. Unknown figures stay unknown."""
+    """Return a view that is ``age_s`` seconds old, with every figure marked as old. Unknown figures stay unknown."""
     old: dict[str, Any] = {
         name: Figure.unknown(reason)
         if figure.value is None

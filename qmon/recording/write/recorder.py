@@ -55,7 +55,7 @@ class _QueueVerdicts:
 
     @property
     def key(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """What a line is written for: it is written when this changes."""
+        """Codes and severities. A line is written when this changes."""
         return [(verdict.code, verdict.severity) for verdict in self.holds], [verdict.code for verdict in self.kept]
 
 

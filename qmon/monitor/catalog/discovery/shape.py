@@ -52,7 +52,10 @@ def name_type_pairs(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 
 
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
-    """Return whether names and counters suggest a queue, which spares examining most tables of a large database."""
+    """Return whether names and counters suggest a queue.
+
+    Other tables, which are most of a large database, need no examination.
+    """
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
     pairs = name_type_pairs(columns)

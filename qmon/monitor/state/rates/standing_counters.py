@@ -42,8 +42,8 @@ class StandingCounters:
     """Counters of one queue that may miss work. Not thread-safe: only one thread may add polls.
 
     ``pushes``, ``pops``: as of the last poll, the counters for this rate do not change while rows move.
-    ``pops_lately``: the same for the last few seconds, in which a session that waits for a lock has not reported its
-    last pops yet.
+    ``pops_lately``: the same for the last few seconds. A session that waits for a lock may not have reported its last
+    pops yet.
     """
 
     pushes: bool = False
@@ -99,7 +99,7 @@ def _head_number(samples: QueueSamples) -> int | None:
 
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
-    """Return whether rows have become ready: there are more than before, or as many although the head left."""
+    """Return whether rows have become ready: more than before, or as many although the head left. Not for due times."""
     then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
     if then is None or now is None or samples.layout.due_at is not None:
         return False
