@@ -1,7 +1,7 @@
 """Manage the alerts of one session: apply the rules, acknowledge and mute alerts, and send notices.
 
-Acknowledging and muting only affect the bell and banner of this screen. Receivers still get notices, because others may
-depend on them.
+Acknowledging and muting only affect the bell and banner of this screen. Receivers still get notices, because other
+people may depend on them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from qmon.redact import hide_secrets
 if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
 
-# Duration of muting in seconds: each repeated request takes the next one, and the request after the last unmutes.
+# Durations of muting, in seconds. Each further request uses the next duration. The request after the last one unmutes.
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 _TICK_S: Final = 1.0
 
@@ -53,8 +53,8 @@ class Alerting:
 
     Args:
         target: its name, free of secrets.
-        rules: those of the configuration; rules about other targets are ignored.
-        notifier: sends notices to receivers, if there are any; several targets may share it.
+        rules: the rules of the configuration. Rules about other targets are ignored.
+        notifier: sends notices to the receivers, if any are configured. Several targets may share it.
         group_wait_s: seconds that a notice waits for others with the same cause.
         redact: hides the secrets of the configuration in notices.
         bell: whether ``on_event`` may ring the bell.
@@ -90,7 +90,7 @@ class Alerting:
         self._lost_reason = ""
 
     def configure_rules(self, rules: Sequence[AlertRule], *, bell: bool) -> None:
-        """Use these rules from now on; alerts of rules that no longer exist are forgotten."""
+        """Use these rules from now on, and forget the alerts of rules that no longer exist."""
         self._rules, self._bell = tuple(rules), bell
         names = {rule.name for rule in rules}
         self._memory = {key: latch for key, latch in self._memory.items() if key[0] in names}

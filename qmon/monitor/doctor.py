@@ -1,4 +1,4 @@
-"""Run every probe once by itself, and report its time, or the problem and the missing right."""
+"""Run every probe once, on its own, and report its time, or the problem and the missing permission."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 
-# The use of each connection of `qmon connect`, in the order in which they are opened.
+# What `qmon connect` uses each connection for, in the order of opening.
 CONNECTION_USES: Final = (
     "the polls",
     "exact counts of deep queues, the full search for the oldest message, and reading the catalog again during polls",
@@ -52,9 +52,9 @@ CONNECTION_USES: Final = (
 
 
 def count_connections(connect: Callable[[], Connection]) -> int:
-    """Return how many of these connections are available, including the one already open.
+    """Return how many of the connections in ``CONNECTION_USES`` are available, including the one already open.
 
-    Each is opened and closed again.
+    Opens the other connections and closes them again.
 
     Raises whatever connecting raises, except ``NoConnectionLeft``.
     """
@@ -97,8 +97,8 @@ class Check:
 
     ``queue`` is empty for the whole target. ``ms``: how long the probe took, measured on this machine; ``None`` if it
     did not run. ``problem``: what is wrong, empty if it works. ``grant``: the statement that would help, or empty.
-    ``expected``: the layout rules the figure out, which is not an error. ``index``: the statement that creates an index
-    for the figures that scans of the table must count, or empty.
+    ``expected``: the problem follows from the layout or the setup and is not an error. ``index``: the statement that
+    creates an index for figures that need table scans now, or empty.
     """
 
     probe: str
@@ -155,18 +155,18 @@ def run_checkup(connection: Connection, engine: Engine, configured: Sequence[Con
 def _read_settings(
     connection: Connection, engine: Engine, statements: StatementCache, resolved: Resolved
 ) -> tuple[SettingSample, ...]:
-    """Return the settings that affect a queue, including those of all tables; empty if they cannot be read."""
+    """Return the settings that affect queues, including settings of their tables; empty if they cannot be read."""
     tables = [table for facts in resolved.facts.values() for table in facts.tables]
     tables += [found.table_id for found in resolved.groups]
     try:
         asked = statements.statement_for_target(SETTINGS, {"tables": engine.ids_value(tables or (0,))})
         return tuple(to_records(SettingSample, connection.fetch(asked.bound)))
     except QueryFailed:
-        return ()  # the check of the probe gives the reason
+        return ()  # the check of this probe reports the reason
 
 
 def _check_times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
-    """Compare the newest rows with the clock, for columns of times whose zone is unknown."""
+    """Compare the newest rows with the clock, for time columns whose time zone is unknown."""
     lines = compare_tables_with_clock(Catalog(connection, engine), resolved.layouts)
     for layout in resolved.layouts:
         for line in lines.get(layout.table, ()):
@@ -174,7 +174,7 @@ def _check_times(connection: Connection, engine: Engine, resolved: Resolved) -> 
 
 
 def _check_folding(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
-    """Return the figures and rules that raise an exception when one poll is read and evaluated."""
+    """Run and evaluate one poll, and return the figures and rules that raise an exception."""
 
     def refuse(_: Session) -> Connection:
         raise NoConnectionLeft("one poll needs no background reader")
@@ -184,7 +184,7 @@ def _check_folding(connection: Connection, engine: Engine, resolved: Resolved) -
     try:
         snapshot = collector.collect(1, _INTERVAL_S, Focus())
     except QueryFailed:
-        return  # the checks of the probes give the reason
+        return  # the checks of the probes report the reason
     for queue in TargetHistory().record_snapshot(snapshot).queues:
         for failure in queue.failures:
             if failure.probe.startswith(DEFECT_PREFIX):
@@ -223,7 +223,7 @@ def _check_queue(
 def _check_visibility(
     connection: Connection, statements: StatementCache, queue: str, tables: Sequence[int]
 ) -> Iterator[Check]:
-    """Return the tables and columns of which the server hides rows or values from our role, or may."""
+    """Return the tables and columns whose rows or values the server hides, or may hide, from our role."""
     for statement in statements.statements_for_tables("partial", PartialSample, tables):
         for found in to_records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:

@@ -25,7 +25,8 @@ class HeadlessPoller:
         target: the target; its password comes from where it is stored, without a prompt.
         layouts: the queues of the configuration.
         interval_s: seconds between polls.
-        opened: called with the target and its password before the first poll; retried if it raises ``QmonError``.
+        opened: called with the target and its password before the first poll. If it raises ``QmonError``, it is called
+            again later.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class HeadlessPoller:
         threading.Thread(target=self._start_poller, args=(sink,), name="qmon-headless", daemon=True).start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll, or try to log in, as soon as the running step has ended."""
+        """Poll as soon as the running poll has ended. Before the first poll, try to log in again."""
         self._wake.set()
         if (poller := self._poller) is not None:
             poller.poll_now(changed, whole=whole)
@@ -97,7 +98,7 @@ class HeadlessPoller:
             self._poller.close()
 
     def _start_poller(self, sink: Sink) -> None:
-        """Find the password and the engine, which may need the server, and start polling."""
+        """Find the password and the engine, which may need a connection to the server, and start polling."""
         while not self._closing.is_set():
             connection: Connection | None = None
             self._wake.clear()

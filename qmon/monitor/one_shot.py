@@ -1,4 +1,4 @@
-"""Read the figures of a target within a deadline, for commands and monitoring systems, by folding a few polls."""
+"""Read the figures of a target from a few polls within a deadline, for commands and monitoring systems."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def view_over(
     """Return the figures of a target, with rates over at least ``over_s`` seconds, as printed by ``qmon status``.
 
     The first catalog read may take as long as the poller allows, and is retried once. ``report`` gets messages about
-    what it is waiting for. ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target cannot
-    be reached or does not answer in time.
+    what qmon is waiting for. ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target
+    cannot be reached or does not answer in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -75,10 +75,10 @@ def view_after(
 ) -> View:
     """Return the figures after ``polls`` polls, ``interval_s`` seconds apart; rates need at least two.
 
-    While ``undecided`` is true for the newest figures and there is time, up to two more polls are made. If the time
-    ends with fewer polls, the newest figures are returned, provided that the target has answered and is not lost since.
-    ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target cannot be reached, is lost, or
-    does not answer in time.
+    If ``undecided`` is true for the newest figures, up to two more polls follow while there is time. These two are
+    optional: if the time ends without them, the newest figures are returned. ``first``: a connection as for
+    ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or is lost, or if fewer than ``polls`` polls
+    finish in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -104,7 +104,7 @@ def _collect_views(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
-    """Poll until there are enough views or the time is over; also return whether there were enough in time.
+    """Poll until there are enough views or the time is over; return the views and whether there were enough.
 
     ``over_s``: seconds over which rates are taken. ``cold_s``: additional seconds if the catalog could not be read at
     once. If the target is lost while the catalog is being read, it is tried once more. Raises ``Unreachable`` if the
@@ -144,7 +144,8 @@ def _collect_views(
     try:
         in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
     finally:
-        # A hung server would block the end of the command; anything still running ends with the process.
+        # Close in a thread, so that a hung server does not block the end of the command. Threads still running end with
+        # it.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
         raise Unreachable(problems[0])

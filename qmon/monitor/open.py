@@ -24,11 +24,11 @@ def open_poller(
 ) -> Poller:
     """Return a poller for a target, without starting it.
 
-    ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
-    ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds until it will be
-    closed; nothing that takes longer is started. ``first``: a connection for the session ``POLL``, which becomes the
-    poller's first. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of unknown kind, and
-    whatever connecting raises if only the server can tell the kind (a DSN).
+    ``layouts``: the queues of the user's configuration. The poller adds queues of the registry, or queues found by
+    shape. ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds until it
+    will be closed; nothing that takes longer is started. ``first``: an open connection for the session ``POLL``. The
+    poller uses it as its first connection. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of
+    unknown kind, and whatever connecting raises if only the server can tell the kind (a DSN).
     """
     engine = engine_for(target)
 
@@ -43,7 +43,7 @@ def open_poller(
 
 
 def resolver_for(engine: Engine, layouts: Sequence[ConfiguredQueue]) -> Resolve:
-    """Return the function by which a poller finds its queues, given those of the configuration."""
+    """Return the function with which a poller finds its queues. ``layouts``: the queues of the configuration."""
 
     def find(connection: Connection, before: Resolved) -> Resolved:
         return resolve_queues(connection, engine, layouts, before=before)

@@ -1,7 +1,4 @@
-"""Define the sources of snapshots: the poller of a live target, a ``qmon serve``, or a replay.
-
-Screens treat them alike.
-"""
+"""Define what a source of snapshots is: the poller of a live target, a ``qmon serve``, or a replay."""
 
 from __future__ import annotations
 
@@ -51,18 +48,18 @@ Event = Snapshot | SourceState
 Sink = Callable[[Event], None]
 
 
-# Maximum number of queues with problems, the worst ones, that are read in each poll if there are many queues.
+# If there are many queues, at most this many queues with problems are read in each poll, the worst ones.
 MOST_WRONG: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The reads that the current screen needs in addition to every poll.
+    """The reads that the current screen needs in addition to those of every poll.
 
-    ``rows_of``: the queue whose messages are listed. ``listing``: which of them; ``None``: those in progress or at the
-    head. ``blocking``: the lock chains are on screen. ``closely``: waits are on screen and sampled more often.
-    ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen. ``with_verdict``: queues
-    with a problem, on screen or not. ``away``: another target is on screen and waits are sampled less often.
+    ``rows_of``: the queue whose messages are listed. ``listing``: which messages; ``None``: those in progress or at the
+    head. ``blocking``: the lock chains are on screen. ``closely``: the waits are on screen, so they are sampled more
+    often. ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen. ``with_verdict``:
+    queues with a problem, on screen or not. ``away``: another target is on screen, so waits are sampled less often.
     """
 
     rows_of: str | None = None
@@ -86,7 +83,7 @@ class Focus:
 
 
 class SnapshotSource(Protocol):
-    """A source of snapshots. All methods may be called from any thread and return immediately."""
+    """A source of snapshots. All methods may be called from any thread. All except ``close`` return immediately."""
 
     @property
     def target(self) -> str:
@@ -100,7 +97,7 @@ class SnapshotSource(Protocol):
         """Start; ``sink`` gets every snapshot and every phase change."""
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll as soon as the running poll has ended. ``changed``: a queue to which older messages were put back.
+        """Poll as soon as the running poll has ended. ``changed``: a queue whose messages an action changed.
 
         ``whole``: also read the throttled probes.
         """
@@ -112,7 +109,7 @@ class SnapshotSource(Protocol):
         """Set the current screen."""
 
     def count_exactly(self, queue: str) -> None:
-        """Request an exact count of one queue on the background connection. It arrives as that queue's count."""
+        """Request an exact count of one queue on the background connection. It becomes that queue's count."""
 
     def close(self) -> None:
         """Stop. Waits at most two seconds for the running poll, then abandons it."""

@@ -1,1 +1,1 @@
-"""Recording and replay: keep snapshots of a target in files and show them again. FORMAT.md describes the files."""
+"""Recording and replay: write snapshots of a target to files and show them again. FORMAT.md describes the files."""

@@ -19,7 +19,7 @@ LEAD_S: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """The result of an export: number of ``snapshots``, and the times of the first and last in epoch seconds."""
+    """The result of an export. ``first_at`` and ``last_at``: times of the first and last snapshot, epoch seconds."""
 
     snapshots: int
     first_at: float
@@ -28,7 +28,7 @@ class ExportResult:
 
 
 def export_range(reader: RecordingReader, since_at: float, until_at: float, path: Path) -> ExportResult:
-    """Write the recording between two moments (seconds since the epoch), and the two minutes before, to a new file.
+    """Write the recording between two times (seconds since the epoch), and the two minutes before, to a new file.
 
     Raises ``BadInput`` if nothing was recorded then, the file exists, or it cannot be written.
     """

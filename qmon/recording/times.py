@@ -1,4 +1,4 @@
-"""Parses and formats moments, and resolves time zones."""
+"""Parses and formats times, and resolves time zones."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _EXAMPLES: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 def parse_moment(text: str, zone: str, near_at: float) -> float:
     """Return the seconds since the epoch of a time of day, a date and time, or ``+5m``/``-5m`` from ``near_at``.
 
-    A time of day is on the day of ``near_at``, or on the day before if it would be later than ``near_at``. Times are in
-    ``zone`` unless they have an offset. Raises ``BadInput``.
+    A time of day is on the day of ``near_at``. If that is more than a minute after ``near_at``, it is on the day
+    before. Times are in ``zone`` unless they have an offset. Raises ``BadInput``.
     """
     cleaned = text.strip()
     if cleaned[:1] in ("+", "-"):
@@ -45,13 +45,13 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
 
 
 def local_time(at: float, zone: str) -> str:
-    """Return a moment in a time zone: ``2026-11-21 14:03:20 CET``."""
+    """Return a time in a time zone: ``2026-11-21 14:03:20 CET``."""
     return datetime.fromtimestamp(at, zone_info(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 @lru_cache(maxsize=64)
 def zone_info(name: str) -> ZoneInfo:
-    """Return the time zone, or UTC if this machine does not know it."""
+    """Return the time zone, or UTC if it does not exist on this machine."""
     return ZoneInfo(name if is_zone(name) else "UTC")
 
 

@@ -22,7 +22,7 @@ _NEWEST: Final = (10_000, 0)
 
 
 class BlockedReports:
-    """Blocked-process reports of this database. The background reader's thread reads them, the poll takes them.
+    """Blocked-process reports of this database. The background reader's thread reads them, and the poll uses them.
 
     Each reading covers the newest file, after the block that held the newest report so far. Without a file there are no
     reports.
@@ -32,7 +32,7 @@ class BlockedReports:
         # Whether this engine has such reports.
         self.is_supported = queries.has_query(engine.name, "probe/blocked_reports", _NEWEST)
         self._reports: deque[BlockedReport] = deque(maxlen=_MAX_REPORTS)
-        # The path of the file as requested and as the server names it, and the last block that was read.
+        # The requested path, the file name that the server reported, and the offset of the last block that was read.
         self._after: tuple[str, str, int] | None = None
         self._lock = threading.Lock()
 

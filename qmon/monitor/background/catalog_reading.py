@@ -1,4 +1,4 @@
-"""Decide when to read the catalog again, and hold its newest content.
+"""Decide when to read the catalog again, and store the newest result.
 
 Polls request a reading and pick up the result between two polls. A background reader does the reading, because it may
 take seconds if there are many tables or the server is busy.
@@ -36,9 +36,9 @@ class CatalogReading:
         self._resolve = resolve
         self._clock = clock
         self._lock = threading.Lock()
-        # The last result when a reading was requested. `None`: no reading is requested.
+        # While a reading is requested: the last result at the time of the request. Otherwise `None`.
         self._requested_before: Resolved | None = None
-        # The result that was read since, and how many seconds that took.
+        # The result of the requested reading, and how many seconds the reading took.
         self._result: tuple[Resolved, float] | None = None
         self._resolved = NO_QUEUES
         self._seen_states: Mapping[str, frozenset[str]] = {}
@@ -55,7 +55,7 @@ class CatalogReading:
 
     @property
     def is_due(self) -> bool:
-        """Whether the catalog should be read again; immediately after a poll has found an unknown state."""
+        """Whether to read the catalog again now. Always true after a poll has found an unknown state."""
         if self._resolved.seen != self._seen_states:
             return True
         return self._clock() - self._read_at >= (self._reread_s if self.rereads_soon else EVERY_S)

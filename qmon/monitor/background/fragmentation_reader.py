@@ -14,13 +14,13 @@ from qmon.model.samples.usage_samples import Fragmentation, FragmentSample, Tree
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 
-# The first minute reads none, because short commands end before that.
+# Seconds before the first index is read. Short commands end before that.
 FIRST_S: Final = 60.0
 
 # Minimum seconds between two indexes of a queue; more if one took long.
 EVERY_S: Final = 60.0
 
-# Indexes above this size (781 MB) are not read: the level above the leaves has up to an eighth as many pages.
+# Larger indexes (781 MB) are not read. The probe reads the level above the leaves, which may be an eighth of all pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)
 _HEAP_UNREAD: Final = "not read, because it would read the whole heap"
@@ -28,14 +28,14 @@ _HEAP_UNREAD: Final = "not read, because it would read the whole heap"
 
 @dataclass(slots=True)
 class _Round:
-    """One queue: the indexes left in this round, and the results for all indexes."""
+    """One queue: the indexes still to be read in this round, and the newest result for each index."""
 
     left: list[tuple[int, int]] = field(default_factory=list)
     known: dict[tuple[int, int], Fragmentation] = field(default_factory=dict)
 
 
 class FragmentationReader:
-    """The fragmentation read so far. The background reader's thread reads it, the poll takes it."""
+    """The fragmentation read so far. The background reader's thread reads it, and the poll uses it."""
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such a probe.

@@ -24,7 +24,7 @@ _POPS: Final = ("pop", "pop_batch")
 
 
 class JobReader:
-    """The jobs read so far. The background reader's thread reads them, the poll takes them."""
+    """The jobs read so far. The background reader's thread reads them, and the poll uses them."""
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such jobs.

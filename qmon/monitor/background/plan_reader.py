@@ -1,6 +1,6 @@
 """Read the plans of the statements that pop, one queue at a time.
 
-The server itself records them (Query Store), or counts the reads of the statements (pg_stat_statements).
+The server records the plans (Query Store), or it only counts the reads of each statement (pg_stat_statements).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_HISTORY: Final = "this version has no Query Store, which records plans; SQL 
 
 
 class PlanReader:
-    """The plans read so far. The background reader's thread reads them, the poll takes them."""
+    """The plans read so far. The background reader's thread reads them, and the poll uses them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -91,7 +91,7 @@ class PlanReader:
         )
 
     def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
-        """Turn totals into the change since the last reading, with the earlier totals; leave plans unchanged."""
+        """Replace totals by their change since the last reading, and add the earlier totals. Plans stay unchanged."""
         totals = {each.statement_id: each for each in found if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals

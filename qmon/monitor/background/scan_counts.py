@@ -19,14 +19,15 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 
-# Rest after a count that cannot be split, as a multiple of its duration: half a percent of one processor.
+# Rest after a count that cannot be split, as a multiple of its duration. It limits counts to half a percent of one
+# processor.
 COST_FACTOR: Final = 200.0
 _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
 
-# Maximum pages of a small table (4 MB). Such a table is scanned for unknown states alone as often as for figures, and
-# is scanned again soon even if its counters stand still.
+# A table of up to this many pages (4 MB) is small. A small table is scanned as often for unknown states alone as for
+# figures. It is scanned again soon even if its counters do not change.
 _FEW_PAGES: Final = 512
 
 # Counter values of a table, which stay the same until a session writes to it.
@@ -55,10 +56,10 @@ class ScanStep:
 
 
 class ScanCounts:
-    """The counts of all queues. The background reader's thread runs the steps, the poll takes the results.
+    """The counts of all queues. The background reader's thread runs the steps, and the poll uses the results.
 
-    If an index gives every figure of a table except the depth of a deep queue, one statement counts the table, so that
-    its depth can be extrapolated from one moment.
+    If an index provides every figure of a table except the depth of a deep queue, a single statement counts the table.
+    All its rows are then counted at one time, from which the depth can be extrapolated.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class ScanCounts:
         self.tables_counted = 0
 
     def retain_only(self, queues: Collection[str]) -> None:
-        """Forget all other queues: those that are gone, and those with a different table or layout."""
+        """Forget all queues that are not listed: they are gone, or now have a different table or layout."""
         with self._lock:
             for memory in self._memories:
                 for queue in [queue for queue in memory if queue not in queues]:
@@ -127,9 +128,9 @@ class ScanCounts:
     def still_holds(self, queue: str, version: CounterVersion | None, at: float) -> bool:
         """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
-        It holds if no session has written to the table and no message changes its state over time, for at most
-        ``_TRUSTED_S``, or ``_TRUSTED_FEW_S`` if the table is small: a session may have turned its counters off
-        (``track_counts``).
+        A count holds while no session writes to the table, if its messages do not change their state with time. It
+        holds for at most ``_TRUSTED_S`` seconds, or ``_TRUSTED_FEW_S`` if the table is small. The limit exists because
+        a session may have turned its counters off (``track_counts``).
         """
         with self._lock:
             self._versions[queue] = version
@@ -142,9 +143,10 @@ class ScanCounts:
             return True
 
     def count_next_range(self, connection: Connection, spec: QueueSpec, qmons: int = 1) -> ScanStep | None:
-        """Count one more range, or everything if there are no ranges. ``qmons``: how many share the cost budget.
+        """Count one more range, or the whole table if it has no ranges.
 
-        Returns ``None`` if there is not enough time to count it. Raises whatever ``Connection.fetch`` raises.
+        ``qmons``: the number of qmon instances that share the cost budget. Returns ``None`` if there is not enough time
+        to count it. Raises whatever ``Connection.fetch`` raises.
         """
         queue = spec.layout.queue
         statements = StatementCache(self._engine, connection.version)
@@ -196,7 +198,7 @@ class ScanCounts:
         return scan
 
     def _exceeds_time(self, scan: Scan, allowed: Allowance) -> bool:
-        """Return whether the scan would not finish in time. It is then dropped and the reason is recorded."""
+        """Return whether the scan would take too long. If so, drop the scan and record the reason."""
         if allowed.within_s is None or self._began_at is None:
             return False
         needed_s = allowed.seconds(scan.pages_left, self._throttle.page_s)
@@ -225,6 +227,6 @@ def why_uncounted(facts: TableFacts, counted: CountState) -> dict[str, str]:
 
 
 def counter_version(samples: QueueSamples) -> CounterVersion | None:
-    """Return values that stay the same until a session writes to the queue's table."""
+    """Return values that stay the same until a session writes to the table; ``None`` without counters."""
     c = samples.counters
     return None if c is None else (c.inserted, c.updated, c.deleted, c.live)

@@ -1,8 +1,8 @@
 """Run slow reads on a connection of their own: table counts, full head searches, catalog, jobs, plans, deadlocks.
 
-A single statement cannot be split. It is timed, and not repeated before 200 times its duration has passed (half a
-percent of one processor), nor before 60 seconds (10 if the head search is expensive). A scan by ranges rests after each
-range. If several qmon instances poll the database, each rests that many times as long.
+A read that is one statement cannot be split. qmon times it and repeats it after 200 times its duration (half a percent
+of one processor), but not before 60 seconds have passed (10 for an expensive head search). A scan by ranges rests after
+each range. If several qmon instances poll the database, each rests that many times as long.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
 _HEAD_EVERY_S: Final = 10.0
 
-# Seconds between full searches of a head if they are cheap: the polls search themselves and report when it becomes
-# expensive.
+# Seconds between full searches of a head if they are cheap. The polls also search for the head. When their search
+# becomes expensive, the next full search runs sooner.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
 
-# Seconds between two cheap searches of any queue. With many queues, each is searched less often.
+# With many queues, a cheap search of one queue is repeated after this many seconds times the number of queues.
 _HEAD_REST_S: Final = 0.2
 _TRIES: Final = 3
 _RETRY_S: Final = 60.0
 
-# Seconds until the next try after a lock timeout. A try costs the server a second of waiting and reads nothing.
+# Seconds until the next try after a lock timeout. A failed try waits a second for the lock and reads nothing.
 _LOCK_RETRY_S: Final = 5.0
 
 # Seconds after which the server's counters include earlier commits (PostgreSQL: one).
@@ -91,7 +91,7 @@ class _Task:
 
 
 class SlowReads(BackgroundReader):
-    """Run the slow reads in a separate thread. The poll takes finished results and never waits for them."""
+    """Run the slow reads in a separate thread. The poll uses finished results and never waits for a read."""
 
     NAME = "qmon-slow"
 
@@ -114,7 +114,7 @@ class SlowReads(BackgroundReader):
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        # How often each queue was forgotten. Reads that started before are discarded.
+        # How often each queue was forgotten. The result of a read that started before that is discarded.
         self._forgotten: dict[str, int] = {}
         self._catalog = catalog
         # True if the last attempt to connect failed.
@@ -127,7 +127,7 @@ class SlowReads(BackgroundReader):
         # Reports of blocked processes.
         self.blocked_reports = blocked_reports.BlockedReports(engine)
         self._deadlock_reports = deadlock_reports.DeadlockReports(engine)
-        # The reads of these tables on this connection.
+        # The reads that this connection causes on the queues' tables.
         self.own_uses = OwnUses()
         # The counts of whole tables.
         self.scan_counts = ScanCounts(engine, self.own_uses, clock, budget or Budget(), within_s)
@@ -162,7 +162,7 @@ class SlowReads(BackgroundReader):
         self._wake.set()
 
     def _rare_tasks(self) -> dict[tuple[str, str], _Task]:
-        """Return the rarely read tasks of each queue, which do not run at first."""
+        """Return the tasks of each queue that run rarely. New tasks first run after ``FIRST_S`` seconds."""
         self._fragmentation_reader.retain_only(frozenset(self._queues))
         self.plan_reader.retain_only(frozenset(self._queues))
         kinds = {"fragments": self._fragmentation_reader.is_supported, "plans": self.plan_reader.is_supported}
@@ -171,7 +171,7 @@ class SlowReads(BackgroundReader):
         return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def latest_fragmentation(self) -> tuple[Fragmentation, ...]:
-        """Return how fragmented the indexes of the queues are, if the server can tell."""
+        """Return how fragmented the indexes of the queues are, if the server reports it."""
         return self._fragmentation_reader.latest_fragmentation()
 
     def record_deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
@@ -262,10 +262,10 @@ class SlowReads(BackgroundReader):
             return tuple(self._failures.values())
 
     def apply_heads(self, queues: Mapping[str, QueueProbes], cost_s: Callable[[ProbeKey], float]) -> None:
-        """Give the results of full head searches to the polls: if a search was expensive, they start from a known id.
+        """Pass the results of full head searches to the polls.
 
-        ``cost_s``: seconds that a probe costs a poll. If the poll's own search is expensive, a full search runs here
-        soon.
+        If a full search was expensive, the polls search from a known id. If a poll's own search is expensive, a full
+        search runs here soon. ``cost_s``: returns the seconds that a probe costs a poll.
         """
         with self._lock:
             heads, self._heads = self._heads, {}
@@ -323,7 +323,7 @@ class SlowReads(BackgroundReader):
         return min((t for t in due if not (rests and t.kind == "count")), key=lambda t: t.due_at, default=None)
 
     def _idle_s(self) -> float:
-        """Return the seconds until something may be due, at least a millisecond."""
+        """Return the seconds until a task may be due, at least a millisecond."""
         now, rests_s = self._clock(), self.scan_counts.rest_seconds()
         with self._lock:
             due = [max(t.due_at - now, rests_s if t.kind == "count" else 0.0) for t in self._tasks.values() if t.wanted]
@@ -385,7 +385,7 @@ class SlowReads(BackgroundReader):
         probe = QueueProbes(statements, found).head_probe
         names, values = probe_names_for(found.layout, found.facts), state_values_for(found.layout)
         if probe == "head_walk":
-            # The poll's search is cut short. This one runs to the end, with the statement that finds ready rows.
+            # The poll's search stops after a limited number of rows. This search continues to the first ready row.
             probe, names["head_index"] = "head_state", names["walk_index"]
         if probe not in ("head", "head_state"):
             task.wanted = False

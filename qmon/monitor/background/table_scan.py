@@ -69,7 +69,7 @@ def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: in
 
 
 class Throttle:
-    """The size of ranges and the rest after each. The cost of a page is the least of recent ranges."""
+    """Choose the size of ranges and the rest after each. The cost of a page is that in the cheapest recent range."""
 
     def __init__(self) -> None:
         self._page_s: deque[float] = deque(maxlen=_LEAST_OF)
@@ -88,7 +88,7 @@ class Throttle:
 
     def record_range(self, pages: int, took_s: float, allowed: Allowance) -> float:
         """Record the cost of a range; return the seconds to rest before the next range of any table."""
-        if pages >= _FEWEST:  # the cost of a shorter range is that of the statement, not of its pages
+        if pages >= _FEWEST:  # in a shorter range, the statement itself costs more than its pages
             self._page_s.append(took_s / pages)
         cost_s = min(took_s, self.page_s * pages) if self._page_s else took_s
         return max(0.0, max(pages / allowed.pages_s, cost_s / allowed.share) - took_s)
@@ -181,7 +181,7 @@ class Scan:
 
 
 def without_missing_states(count: TableCount, state: StateColumn | None) -> TableCount:
-    """Remove figures of states that the layout gives no value for, because no row was compared with one."""
+    """Remove the figures of states without a value in the layout, because the scan compared no row with them."""
     if state is None:
         return count
     if state.in_progress is None:

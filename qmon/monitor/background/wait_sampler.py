@@ -1,10 +1,10 @@
-"""Sample what sessions wait for between polls, in a thread with its own connection, with one cheap statement.
+"""Sample what sessions wait for, between polls, with one cheap statement in a thread with its own connection.
 
-For servers that do not count waits. All qmon instances on a database together sample four times a second; a single one
-samples twice a second if no session waits, ten times while the waits are on screen, and every two seconds while another
-target is on screen. Sampling never uses more than 0.15 percent of one processor, or half a percent while the waits are
-on screen. As with probes, the cost of a sample is the least of its last times, because longer times measure the load of
-the server.
+For servers that do not count waits. All qmon instances on a database together sample four times a second. A single
+instance samples twice a second if no session waits, and ten times a second while the waits are on screen. While another
+target is on screen, it samples every two seconds. Sampling never uses more than 0.15 percent of one processor, or half
+a percent while the waits are on screen. As with probes, the cost of a sample is the shortest of its last times, because
+longer times include the load of the server.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
 
-# Interval in seconds after ten seconds without a waiting session. The server breaks a deadlock after a second, so
-# deadlocks are still seen.
+# Seconds between samples after ten seconds without a waiting session. The server breaks a deadlock after a second, so
+# this is short enough to find deadlocks.
 QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
@@ -53,7 +53,7 @@ _CIRCLES: Final = {"limit": 50, "chars": 200}
 
 
 class WaitSampler(BackgroundReader):
-    """Add up the sampled waits. A poll takes the totals and never waits for them."""
+    """Add up the sampled waits. A poll reads the totals and never waits for a sample."""
 
     NAME = "qmon-waits"
 
@@ -107,9 +107,9 @@ class WaitSampler(BackgroundReader):
             self._back_off(why)
 
     def _sample_until_closed(self) -> bool:
-        """Sample until closed or given up. Return immediately if the server counts waits itself.
+        """Sample until closed or until the connection must be released; return whether there is nothing more to do.
 
-        Returns whether there is nothing more to do.
+        Returns immediately if the server counts waits itself.
         """
         session = Session("waits", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = self._connection = self._connect(session)

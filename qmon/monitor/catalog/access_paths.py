@@ -18,7 +18,8 @@ from qmon.monitor.catalog.state_values import known_values
 # Figures that come from the positions of a ring and the slots around them.
 _RING_FIGURES: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 
-# Types of columns that can order a list: equal values have equal texts, and the text converts back to the value.
+# Types of columns that a list can be sorted by. Equal values have equal texts, and each text converts back to its
+# value.
 _LIST_TYPES: Final = (WHOLE_TYPES | TEXT_TYPES | RANDOM_ID_TYPES | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
@@ -79,7 +80,7 @@ def table_facts(
 
 
 def walk_path_for(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
-    """Return an index of all rows along which the messages with these ids can be listed, preferably by one of the ids.
+    """Return an index of all rows in whose order messages can be listed, preferably in the order of one of ``ids``.
 
     ``queue``: the column with the name of the queue, if one table holds several.
     """
@@ -100,7 +101,7 @@ def _is_never_null(details: TableDetails, key: str | None) -> bool:
 
 
 def list_column(details: TableDetails, key: str | None) -> Column | None:
-    """Return the key column of an index if its values can be written as text and found again."""
+    """Return the key column of an index if a value of it can be written as text and searched for by that text."""
     column = details.column(key)
     return None if column is None or column.type_name not in _LIST_TYPES else column.for_facts
 
@@ -124,10 +125,10 @@ class _PathFinder:
         return found.type_name if found else ""
 
     def _choose_order(self) -> str | None:
-        """Return the column along which the head is sought: the id, or a time if there is no id or the ids are random.
+        """Return the column whose order leads to the head: the id, or a time if there is no id or the ids are random.
 
-        If pops are sorted by a time and only the index on that time holds exactly the ready rows, the time is
-        preferred.
+        If pops are sorted by a time, and only the index on that time contains the ready rows and no others, return the
+        time.
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_ID_TYPES:
             first = self.layout.order[0].column if self.layout.order else None
@@ -162,7 +163,7 @@ class _PathFinder:
         return allowed is not None and len(allowed) == 1 and self._is_same_value(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
-        """Return an index of only the rows of this state, sorted by ``then``.
+        """Return an index whose rows of this state are adjacent and sorted by the columns ``then``.
 
         If there is no state column, the index contains all rows.
         """
@@ -178,7 +179,7 @@ class _PathFinder:
         return None
 
     def _describe_missing_index(self, state: str, column: str) -> str:
-        """Describe the index that is missing, for a message to the user; or why no new index would help."""
+        """Describe for the user which index is missing, or why no new index would help."""
         if self.divided_by and column not in self.divided_by:
             by = ", ".join(f"`{each}`" for each in sorted(self.divided_by))
             return f"partitions by {by} divide each index on (`{column}`)"
@@ -222,7 +223,7 @@ class _PathFinder:
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed_index(self) -> Index | None:
-        """Return an index of the rows of every state sorted by a time, which is then the order of pops."""
+        """Return an index of the rows of all states, sorted by a time. The time is then taken as the order of pops."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
         for index in self.details.ordered_indexes:
@@ -310,7 +311,8 @@ class _PathFinder:
     def _has_known_values_only(self, state: StateColumn) -> bool:
         """Return whether the column has only known values.
 
-        That is known from its type, from a check, or because qmon's routines write it.
+        The type of the column or a check proves this. A column that only qmon's routines write also has known values
+        only.
         """
         if self.layout.routines or self.type_of(state.column) in BOOLEAN_TYPES:
             return True
@@ -328,7 +330,7 @@ class _PathFinder:
             self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
     def list_paths(self) -> dict[str, ListPath]:
-        """Return the index along which the messages in each state are listed."""
+        """Return, for each state, the index in whose order its messages are listed."""
         layout, state = self.layout, self.state
         if layout.ring is not None or not layout.ids:
             return {}
@@ -371,7 +373,7 @@ class _PathFinder:
     def find_ring(self) -> None:
         """Find the index on the slots of a ring."""
         ring = self.layout.ring
-        assert ring is not None  # noqa: S101 - the caller has looked
+        assert ring is not None  # noqa: S101 - the caller has checked it
         if (index := self._leading_index(ring.slot)) is not None:
             self.indexes["head"] = self.indexes["ready"] = index.name
         else:
@@ -390,7 +392,7 @@ class _PathFinder:
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
     def mark_unknown_rates(self) -> None:
-        """Mark as unknown the figures that the design rules out."""
+        """Mark the figures that do not exist for the design as unknown."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:

@@ -26,7 +26,7 @@ _CHUNK: Final = 500
 # Maximum number of tables that are read one by one.
 _MAX_SINGLE_READS: Final = 200
 
-# Minimum share of the inserted rows that was deleted in a table whose rows are usually deleted.
+# If at least this share of the inserted rows was deleted, rows of the table are usually deleted.
 _DELETED_SHARE: Final = 0.3
 
 # Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
@@ -35,7 +35,7 @@ _PLAIN_SUFFIX: Final = "_plain"
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table. ``visible``: preferred among tables of one name if no schema is given. ``pages`` are 8 kB each."""
+    """A table. ``visible``: without a schema, the name means this table. ``pages``: its size in pages of 8 kB."""
 
     table_id: int
     table_schema: str
@@ -53,7 +53,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """A sequence, whether our role may read its position, and whether it belongs to a column."""
+    """A sequence. ``readable``: our role may read its position. ``owned``: it belongs to a column."""
 
     sequence_id: int
     sequence_schema: str
@@ -126,7 +126,7 @@ class Activity:
 
     @property
     def rows_are_deleted(self) -> bool:
-        """Whether a good part of the inserted rows is deleted, as in a queue that deletes finished messages."""
+        """Whether many of the inserted rows are deleted, as in a queue that deletes finished messages."""
         return self.deleted > 0 and self.deleted >= _DELETED_SHARE * self.inserted
 
 
@@ -164,10 +164,10 @@ class RoleRow:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index. ``keys``: its columns, ``None`` for an expression. ``where``: the rows it holds, if not all.
+    """An index. ``keys``: its columns, ``None`` for an expression. ``where``: the condition of a partial index.
 
-    ``whole``: it is unique and holds every row. ``ordered``: its rows can be read in the order of ``keys``, which
-    partitions by another column prevent (SQL Server).
+    ``whole``: it is unique and contains every row. ``ordered``: its rows can be read in the order of ``keys``. That is
+    impossible if the index is partitioned by another column (SQL Server).
     """
 
     name: str
@@ -181,7 +181,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class TableDetails:
-    """A table with everything the catalog says about it. ``referring`` and ``referred``: ids of tables."""
+    """A table with everything that the catalog contains about it. ``referring`` and ``referred``: ids of tables."""
 
     table: TableRow
     columns: tuple[ColumnRow, ...]
@@ -198,7 +198,7 @@ class TableDetails:
 
     @property
     def ordered_indexes(self) -> tuple[Index, ...]:
-        """The indexes along which rows can be read in order."""
+        """The indexes whose rows can be read in the order of their keys."""
         return tuple(index for index in self.indexes if index.ordered)
 
     @property
@@ -207,7 +207,7 @@ class TableDetails:
         return next((index for index in self.indexes if index.primary), None)
 
     def column(self, name: str | None) -> ColumnRow | None:
-        """Return the column of exactly that name."""
+        """Return the column with exactly this name, or ``None``."""
         return next((c for c in self.columns if c.column_name == name), None)
 
 
@@ -219,7 +219,7 @@ class Catalog:
         self.engine = engine
         self._role = ""
         self._columns: dict[int, tuple[ColumnRow, ...]] = {}
-        # Tables of which something could not be read because a session locks out even readers.
+        # Tables that could not be read completely because of a lock that blocks even readers.
         self.locked_tables: set[int] = set()
         self._masked: dict[int, frozenset[str | None]] = {}
 
@@ -232,7 +232,7 @@ class Catalog:
         return to_records(kind, self.connection.fetch(Bound(statement, values)))
 
     def read_lock_holders(self) -> dict[int, str]:
-        """Return the session that locks each table as one line, keyed by table id, if it can be read."""
+        """Return a line about the session that locks each table, keyed by table id; empty if locks cannot be read."""
         if not self.locked_tables or not queries.has_query(self.engine.name, f"probe/{PROBE}", self.connection.version):
             return {}
         tables = self.engine.ids_value(sorted(self.locked_tables))
@@ -243,7 +243,7 @@ class Catalog:
         return {holder.table_id: holder.summary for holder in found}
 
     def is_masked(self, table: TableRow, column: str) -> bool:
-        """Return whether the server shows our role other values of a column than it stores."""
+        """Return whether the server masks a column for our role: it returns other values than it stores."""
         name = "probe/partial"
         if table.table_id not in self._masked and queries.has_query(self.engine.name, name, self.connection.version):
             found = self.read_records(PartialSample, name, tables=self.engine.ids_value([table.table_id]))
@@ -251,7 +251,7 @@ class Catalog:
         return column in self._masked.get(table.table_id, ())
 
     def grant_statement(self, table: TableName) -> str:
-        """Return the statement that would let our role read the table, on one line. It is not run."""
+        """Return the GRANT that would let our role read the table, on one line. qmon does not run it."""
         if not self._role:
             self._role = self.read_records(RoleRow, "catalog/role")[0].role
         query = queries.load_query(self.engine.name, "control/grant_table", self.connection.version)
@@ -260,7 +260,7 @@ class Catalog:
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
     def read_records_for(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
-        """Run a statement about these tables. If the server cannot, run its plain form for each of the first few."""
+        """Run a statement about these tables. If the server cannot, run its plain form per table."""
         try:
             return self.read_records(kind, name, tables=_joined_ids(tables))
         except QueryFailed as problem:
@@ -288,7 +288,7 @@ class Catalog:
         return self.read_records(TableRow, "catalog/tables" + _PLAIN_SUFFIX)
 
     def read_sequences(self) -> list[SequenceRow]:
-        """Return every user sequence that is a separate object."""
+        """Return every user sequence. Identity columns of SQL Server have none."""
         return self.read_records(SequenceRow, "catalog/sequences")
 
     def read_partition_columns(self) -> frozenset[tuple[int, str]]:
@@ -323,8 +323,7 @@ class Catalog:
     def read_details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
         """Return everything that the catalog contains about these tables, keyed by table id.
 
-        If our role may not run a statement, or the statement runs into a lock, its part stays empty. A table whose
-        columns cannot be read is left out.
+        If our role may not run one of the statements, or a lock blocks it, its part of the details stays empty.
         """
         out: dict[int, TableDetails] = {}
         for some in _chunks(tables):

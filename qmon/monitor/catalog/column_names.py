@@ -164,7 +164,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
-    """Return the column that fits ``role`` by name and type; the most common name wins.
+    """Return the column whose name and type fit ``role``, by the most common name.
 
     ``columns``: pairs of name and type.
     """

@@ -1,4 +1,4 @@
-"""Find the time zone of times in columns without one: from the configuration, or else from the column's default."""
+"""Find the time zone of columns whose type has none: from the configuration, or else from the column's default."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MADE: Final = re.compile(r"\bat time zone\s+N?'([^']+)'|\btimezone\s*\(\s*'([^'
 
 @dataclass(frozen=True, slots=True)
 class ZoneRow:
-    """The zone of the server's local time; ``None``: the server does not report it."""
+    """The time zone of the server's local time; ``None``: the server does not report it."""
 
     zone: str | None
 
@@ -90,7 +90,7 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
 
 
 def require_due_zone(layout: Layout) -> None:
-    """Raise ``BadInput`` if the time zone of due times is unknown: nothing of the queue can be counted without it."""
+    """Raise ``BadInput`` if the time zone of due times is unknown, because no message can be counted without it."""
     if layout.due_at is not None and not layout.has_known_time(layout.due_at):
         raise BadInput(f"{layout.table}: {_ask_for_zone(layout.due_at, _WITHOUT['due_at'])}")
 

@@ -1,4 +1,4 @@
-"""Complete a layout from the catalog: find omitted columns by key, by type and by common names."""
+"""Complete a layout from the catalog: find omitted columns by keys, types and common names."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def complete_layout(
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return the layout with its table's real name and the missing columns, and a reason for each finding.
 
-    ``textless``: types of the engine whose values have no exact text, so they cannot identify a message. Raises
-    ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
+    ``textless``: types of the engine whose values cannot be written as exact text, so they cannot identify a message.
+    Raises ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
     """
     layout = _spell_columns(replace(layout, table=details.table.name), details)
     if layout.design in RINGS:
@@ -51,7 +51,7 @@ def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> Sequence
 
 
 def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
-    """Spell every named column as the table does; a difference in case alone is accepted."""
+    """Change every named column to the table's spelling. The names may differ only in case."""
 
     def there(name: str, what: str) -> str:
         names = [c.column_name for c in details.columns]
@@ -180,7 +180,7 @@ def _describe_textless(column: ColumnRow) -> str:
 
 
 def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
-    """Return the columns that identify a message, the id last; empty if the id alone does, or no key does."""
+    """Return the columns that identify a message, the id last; empty if the id alone is enough, or if no key has it."""
     taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
     keys = [each for each in keys if name in each]
@@ -249,7 +249,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
 
 
 def _choose_owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
-    """Return the column that proves the most about the owner: a lease, a heartbeat, a session, or else a name."""
+    """Return the column that shows most about the owner: a lease, a heartbeat, a session, or else a name."""
     if (lease := by_name("lease")) is not None:
         return OwnerColumn(lease, "lease")
     if (heartbeat := by_name("heartbeat")) is not None:

@@ -30,7 +30,7 @@ Details = Callable[[TableName], TableDetails]
 
 @dataclass(frozen=True, slots=True)
 class LibraryQueues:
-    """The groups of libraries, their single-table queues, all of their tables, and those our role may not read."""
+    """The groups, single-table queues and tables of libraries. ``problems``: such as tables our role may not read."""
 
     groups: tuple[FoundGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
@@ -46,7 +46,7 @@ def find_library_queues(
     details: Details,
     local: Callable[[], Zone],
 ) -> LibraryQueues:
-    """Return the tables of known libraries. ``names``: only these libraries; a missing one is reported as a problem.
+    """Return the tables of known libraries. ``names``: only these libraries. A missing library is a problem.
 
     ``details``, ``local``: see ``complete_group``.
     """
@@ -98,8 +98,8 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
 
     ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
     ``BadInput`` if a column does not exist or the time zone of its times is unknown, and whatever ``details`` raises.
-    If the group does not define rates, but its rows are numbered and stay when they are done, the new rows give the
-    push rate.
+    If the group does not define rates, new rows may give the push rate. For that, the server must number the rows, and
+    finished rows must stay.
     """
     own = details(group.table)
     group = replace(group, table=own.table.name)
@@ -136,7 +136,7 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
 
 
 def _is_numbered(table: TableDetails, id_: str) -> bool:
-    """Return whether the server numbers the rows and an index finds the newest."""
+    """Return whether the server numbers the rows and an index leads to the newest row."""
     column = table.column(id_)
     if column is None or not (column.is_identity or column.sequence_id is not None):
         return False
@@ -168,7 +168,7 @@ def _read_labels(group: Group, details: Details) -> Labels:
     found: dict[TableColumn, frozenset[str]] = {}
     for table, name in sorted(group.columns_read.columns):
         of_table = details(TableName(group.schema, table))
-        # A reading that met a lock has no labels, and nothing is known about them.
+        # If a lock blocked the reading, there are no labels. That does not mean that the enum has none.
         if labels := enum_labels(of_table, name):
             found[table, name] = frozenset(labels)
     return found
@@ -182,7 +182,7 @@ def _types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...
 
 
 def _queue_column(group: Group) -> str | None:
-    """Return the column of its own rows that has the queue's name."""
+    """Return the column of the group's table with the queue name; ``None`` if the name is stored elsewhere."""
     queue = group.queue
     return None if queue is None or queue.lookup is not None or queue.element is not None else queue.name
 

@@ -1,6 +1,6 @@
-"""Find the session that locks out even readers of a table.
+"""Find the session whose lock on a table blocks even readers.
 
-Read only after a lock timeout, without waiting for locks.
+Read only after a lock timeout, and without waiting for locks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LENGTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class LockHolderSample:
-    """One row per locked table: the session that holds the lock, or with ``waits`` the first session waiting for it.
+    """One row per locked table: the session that holds the lock or, if ``waits``, the first session that waits for one.
 
     Session 0 is a prepared or distributed transaction, and ``gid`` is its name. ``since_at``: when its transaction
     began, server clock, seconds since the epoch.
@@ -43,7 +43,7 @@ class LockHolderSample:
 
     @property
     def summary(self) -> str:
-        """The session, since when it holds the lock, and its statement without data, on one line."""
+        """One line: the session, how long its transaction has been open, and its statement without data."""
         who = f"session {self.session}" if self.session else f"prepared transaction {one_line(self.gid)}"
         since = f"in a transaction since {time_of_day(self.since_at)}" if self.since_at is not None else ""
         about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)

@@ -1,6 +1,6 @@
 """Compare the newest times of a column without a time zone with the clock, so that the user can choose the time zone.
 
-qmon draws no conclusion from it: other sessions may insert in other time zones, and a row may be old.
+qmon does not choose the time zone itself, because sessions may insert in different time zones, and a row may be old.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
-# Maximum seconds that a time is behind a clock that it fits: the row may not be new, or its transaction began earlier.
+# A time fits a clock if it is at most this many seconds behind it. Rows are not always new, and their transactions
+# began earlier.
 _NEW_S: Final = 300.0
 
-# The same for a time ahead of a clock: times are whole seconds here and may be rounded up.
+# The same for a time ahead of the clock. Times are whole seconds here and may be rounded up.
 _AHEAD_S: Final = 2.0
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
 
-# Maximum seconds that times in id order go back because of delays between the starts of transactions.
+# In id order, times may go back by up to this many seconds, because transactions start before they draw ids.
 _BACK_S: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimesRow:
-    """The time of a row, and the clock when it was read, in UTC and in the server's local time. Texts without zones."""
+    """The time of a row, and when it was read: UTC and the server's local time. All are texts without time zones."""
 
     newest: str
     utc: str
@@ -44,7 +45,7 @@ def compare_with_clock(
 ) -> tuple[str, ...]:
     """Return lines that compare the newest rows with the clock, for each of these columns without a time zone.
 
-    There are none for a table without an index that leads to the newest rows, or that cannot be read now.
+    Returns no lines if no index leads to the newest rows, or if the table cannot be read now.
     """
     id = layout.id
     led = any(index.keys[:1] == (id,) and index.where is None for index in details.ordered_indexes)
@@ -54,7 +55,7 @@ def compare_with_clock(
 
 
 def compare_tables_with_clock(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableName, tuple[str, ...]]:
-    """Return the lines for the unknown times of these layouts, by table. Reads nothing if there are none."""
+    """Return the lines about columns of unknown time zone, keyed by table. Reads nothing if there are none."""
     asked = {layout.table: layout for layout in layouts if columns_of_unknown_zone(layout)}
     if not asked:
         return {}

@@ -30,13 +30,13 @@ _KEYWORDS: Final = frozenset({"and", "or", "not", "is", "null", "in", "any", "ar
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The meaning of a condition: the values that columns may take, and whether it says anything more."""
+    """The meaning of a condition: the values that it allows for columns, and whether it contains anything more."""
 
     allowed: Mapping[str, Allowed] = field(default_factory=dict)
     more: bool = False
 
     def values_if_only(self, column: str) -> Allowed | None:
-        """Return the values of ``column`` if the condition concerns only it and is fully understood, else ``None``."""
+        """Return the allowed values of ``column`` if the condition is fully understood and names no other column."""
         return self.allowed.get(column) if not self.more and len(self.allowed) == 1 else None
 
 

@@ -1,4 +1,4 @@
-"""Write a ``qmon.toml`` for a target: the known queues, and those that discovery proposes."""
+"""Write a ``qmon.toml`` for a target, with its known queues and the queues that discovery proposes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 
-# The queue that the user has described, by table, in the form of `qmon.toml`; `None`: it is not a queue.
+# For each table, the queue as the user described it, in the form of `qmon.toml`; `None`: the table is not a queue.
 Answers = Mapping[TableName, Mapping[str, object] | None]
 
 
@@ -69,9 +69,9 @@ def propose_config(
 ) -> ConfigProposal:
     """Return a whole configuration for a target.
 
-    It contains known queues, likely ones, those described in ``answers``, and as comments the possible ones. ``typed``:
-    the target as the user typed it; a password in it is left out. ``shown``: the displayed name of the target.
-    ``known``: the target's existing configuration.
+    It contains the known queues, the likely queues and the queues described in ``answers``. Possible queues are
+    comments. ``typed``: the target as the user typed it; a password in it is left out. ``shown``: the displayed name of
+    the target. ``known``: the target's existing configuration.
     """
     name = known.name if known is not None else short_target_name(shown)
     connect = known.connect if known is not None else without_password(typed)
@@ -116,7 +116,7 @@ def short_target_name(shown: str) -> str:
 
 
 def candidate_block(target: str, finding: Candidate) -> str:
-    """Return the lines of a queue that was found, with the reasons."""
+    """Return the lines of a queue that discovery found, with the reasons."""
     return _candidate_lines(target, finding, [finding.summary, *finding.how, *finding.times])
 
 

@@ -1,4 +1,4 @@
-"""Propose indexes for figures that table scans must count now. qmon never creates them."""
+"""Propose indexes for figures that currently need table scans. qmon never creates them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def propose_indexes(
 ) -> list[ProposedIndex]:
     """Return one index for each group of figures without an index, if an index would help.
 
-    On a partitioned table of SQL Server, a new index is partitioned like the table. Outside of its partitions, it would
-    prevent SWITCH. So there is none unless the partitioning column leads it.
+    On a partitioned table of SQL Server, a new index is partitioned like the table. An index that is not partitioned
+    would prevent SWITCH. So an index is proposed only if the partitioning column leads it.
     """
     found = []
     for figures, column, value in _missing_indexes(layout, facts):
@@ -75,7 +75,7 @@ def _create_statement(
     layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]
 ) -> str:
     column, value, figure = wanted
-    version = (1 << 16, 0)  # the newest form; there is only one
+    version = (1 << 16, 0)  # the newest version; the probe has only one
     names: dict[str, Name] = {
         "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}",
         "table": layout.table.parts,

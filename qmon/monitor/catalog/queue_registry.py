@@ -1,4 +1,4 @@
-"""The registry that ``qmon design install`` keeps in the database: its queues, or why it cannot be read."""
+"""Read the registry of queues that ``qmon design install`` writes to the database."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RegistryRow:
 def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
     """Return the layouts of the registry, its problems, and whether it was read.
 
-    There is one problem for each entry that cannot be used. If the registry was read, queues that it lacks are not
-    installed. A database without a registry has none.
+    Each entry that cannot be used is one problem. If the registry was read, a queue that is not in it is not installed.
+    A database without a registry gives no layouts and no problems.
     """
     engine, version = catalog.engine.name, catalog.connection.version
     if not queries.has_query(engine, "catalog/registry", version):

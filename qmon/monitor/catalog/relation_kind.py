@@ -20,7 +20,7 @@ ADVICE: Final = {
     "memory-optimized table": "it lacks locks, lock hints and counters that qmon uses; name a disk-based table",
 }
 
-# Text between the kind and the base objects, which the user should name instead.
+# Text between the kind and its base objects. The user should name a base object instead.
 MADE_FROM: Final = {
     "view": "of",
     "materialized view": "with a copy (from its last REFRESH) of",
@@ -50,7 +50,7 @@ class NamedRow:
 
 
 def why_not_a_table(catalog: Catalog, name: TableName) -> str | None:
-    """Return in one line the kind of an object that ``Catalog.read_tables`` does not list, and the name to use instead.
+    """Return a line with the kind of an object that is not in ``Catalog.read_tables``, and the name to use instead.
 
     ``None`` if no object has this name, or if it cannot be read.
     """

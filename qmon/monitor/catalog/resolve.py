@@ -46,18 +46,18 @@ class Resolved:
     Attributes:
         layouts: queues that can be watched, in the order of the configuration, then of the registry; names are unique.
         facts: queue → what the catalog says about its tables.
-        reasons: queue → one line for each thing that was found and not configured.
+        reasons: queue → one line for each part of the layout that was found and not configured.
         problems: one line for each queue that cannot be watched, with the statement that would help, if any.
-        lost: the queues that cannot be watched although their layout is known: configured, registered, or watched
-            before.
+        lost: queues that cannot be watched although their layout is known, because they are configured or registered,
+            or were watched before.
         places: queue → the id of its table when it last existed, also for lost ones.
-        unread: queues, or possible queues, that could not be examined because a session locks their table. Each has a
-            problem, and nothing is remembered of it.
+        unread: queues, or possible queues, that could not be examined because a session locks their table. Each also
+            has a problem. They are not remembered for the next catalog reading.
         locked: some part of a table was not read because of a lock, so the catalog should be read again soon.
         groups: tables of libraries or of the configuration whose row states are given by conditions.
         explained: why tables with names of a library were recognized or not, one line each.
-        of_libraries: all tables of these libraries; none of them is a queue by its shape.
-        seen: queue → state values that polls have found and that were not known.
+        of_libraries: all tables of libraries. Discovery by shape ignores them.
+        seen: queue → state values that polls have found and that were unknown until then.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -76,7 +76,7 @@ class Resolved:
 
 NO_QUEUES: Final = Resolved()
 
-# Number of remembered queues that are gone and named nowhere; the most recent are kept.
+# Maximum number of remembered queues that were found by shape only and are gone. The newest are kept.
 _MOST_LOST: Final = 50
 
 
@@ -94,11 +94,11 @@ def resolve_queues(
 
     ``by_shape``: if neither the configuration nor the registry names a queue, take tables that clearly look like one;
     such layouts have ``DISCOVERY`` as their ``source``. ``by_library``: take the queues of known libraries; by default
-    in the same cases as ``by_shape``. ``readable_only``: a table that our role may not read is a problem; without it,
-    its facts are returned anyway, for granting that permission. ``before``: the last result. A queue that was in it and
-    is gone is a problem, unless it was uninstalled or was only found by its shape. A queue that cannot be resolved is a
-    problem and does not affect the others. Raises whatever ``Connection.fetch`` raises if the catalog itself cannot be
-    read.
+    in the same cases as ``by_shape``. ``readable_only``: treat a table that our role may not read as a problem. If
+    false, its facts are returned anyway, so that the permission can be granted. ``before``: the last result. A queue
+    that was in it and is gone now is a problem, unless it was uninstalled or was only found by its shape. A queue that
+    cannot be resolved is a problem and does not affect the others. Raises whatever ``Connection.fetch`` raises if the
+    catalog itself cannot be read.
     """
     catalog = Catalog(connection, engine)
     installed, problems, read = read_registry(catalog)
@@ -140,7 +140,7 @@ def resolve_queues(
 def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
     """Yield the queues watched before, without children of watched tables.
 
-    A guess whose table inherits from another queue is left out, because that queue counts its rows.
+    A queue found by shape is left out if its table inherits from another queue, because that queue counts its rows.
     """
     parents = catalog.read_parents() if any(layout.is_guess for layout in known) else {}
     watched = frozenset(places.values())
@@ -221,7 +221,7 @@ class _Resolver:
         self._known = self.catalog.read_details(list(wanted.values()))
 
     def add_configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
-        """Add a queue of the configuration. Omitted parts come from the registry if it has the table.
+        """Add a queue of the configuration. Omitted parts of the layout come from the registry, if the table is in it.
 
         ``was``: the id of its table when it last existed.
         """
@@ -248,10 +248,7 @@ class _Resolver:
             self.places[group.name] = found.table_id
 
     def add_libraries(self, names: Collection[str] | None) -> LibraryQueues:
-        """Add queues of libraries, except tables of the configuration.
-
-        ``names``: of these libraries; ``None``: of all.
-        """
+        """Add queues of libraries, except tables of the configuration. ``names``: only these; ``None``: all."""
         if names is not None and not names:
             return LibraryQueues()
         found = find_library_queues(
@@ -291,7 +288,7 @@ class _Resolver:
             self._add_layout(layout, details, ("was watched before", *why))
 
     def _with_known_states(self, layout: Layout) -> Layout:
-        """Add state values that were found earlier and that no row has now."""
+        """Add state values that were found earlier, even if no row has them now."""
         before = self._states.get(layout.queue)
         state = layout.state
         if before is None or before.state is None or state is None or not state.learnt:
@@ -325,7 +322,7 @@ class _Resolver:
 
     @contextlib.contextmanager
     def _record_problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
-        """Turn the failure of one queue into a problem, so that the others continue."""
+        """Turn the failure of one queue into a problem, so that the other queues can still be resolved."""
         try:
             yield
             return
@@ -337,7 +334,7 @@ class _Resolver:
                 self.unread[layout.queue] = (layout, table)
                 return
         if layout.is_guess and was is not None and not failure.grant:
-            return  # the user never confirmed that it is a queue: it was an attached partition or a dropped table
+            return  # the user never confirmed this queue; its table was dropped, or attached as a partition
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
         if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
             self.lost.append(layout)
@@ -375,7 +372,7 @@ class _Resolver:
             facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
         was = self._before.get(layout.queue)
         if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked_tables:
-            facts = was  # the lock hid which rows its indexes hold
+            facts = was  # the lock hid the conditions of its indexes
         self.facts[layout.queue] = self._with_spare_table(layout, details.table, facts)
         self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *zones)))
 
@@ -384,7 +381,7 @@ class _Resolver:
         return self._local
 
     def _with_spare_table(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
-        """Add the table of numbers that were drawn from a ring's sequences and not used, if the engine has one."""
+        """Add the ring's table of spare numbers, which were drawn from a sequence and not used (SQL Server)."""
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
         name = TableName(table.table_schema, table.table_name + SPARE_SUFFIX)

@@ -36,7 +36,7 @@ class _Kept:
 
 
 def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None:
-    """Raise ``BadInput`` if the column cannot hold a state's value, so that no message can be in it."""
+    """Raise ``BadInput`` if the column cannot store the value of a state: no message could be in that state."""
     state = layout.state
     column = details.column(state.column) if state is not None else None
     if (
@@ -57,9 +57,9 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
 
 
 def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
-    """Return the layout without states whose value is not a label of the enum, because no row can have it.
+    """Return the layout without the states whose value is not a label of the enum. No row can have such a value.
 
-    Raises ``BadInput`` if that is the value of ready messages.
+    Raises ``BadInput`` if the value of ready messages is not a label.
     """
     state = layout.state
     labels = enum_labels(details, state.column) if state is not None else ()
@@ -71,7 +71,7 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, state=replace(state, **missing))
 
 
-# Ready, in progress and done in the tables of Buschmann and Rusanu; Al Zabir uses 0, 1 and 2.
+# Values of ready, in progress and done in the tables of Buschmann and Rusanu. Al Zabir uses 0, 1 and 2.
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 
 
@@ -106,8 +106,9 @@ def known_values(
 ) -> KnownValues:
     """Return the values of a column: those that its type or a check allows, or else all values found.
 
-    Statistics may be older than a value. With ``catalog``, rows are also read: one seek per value if an index leads
-    with the column, or else the rows of a table of at most 4 MB. ``seen``: values that polls have found.
+    The statistics may be too old to contain a value. With ``catalog``, rows are therefore read, too: one seek per value
+    if an index leads with the column, or else the whole table if it has at most 4 MB. ``seen``: values that polls have
+    found.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default_value(next((known for origin, known in rows if origin == "default"), None))
@@ -124,7 +125,7 @@ def known_values(
 
 
 def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
-    """Return ``before`` with values for the states that had none. Rows in a state come and go, but its value stays."""
+    """Return ``before`` with values of ``now`` for its states without a value. A known value is never removed."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
     filled = {name: value for name, value in gaps.items() if value not in taken}
@@ -228,7 +229,7 @@ def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[
 def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
     """Return the state column and whether it is only a flag.
 
-    It is found by its whole name; or else by the values that the catalog knows; or else by the last word of its name.
+    It is found by its whole name, or else by its values in the catalog, or else by the last word of its name.
     """
     pairs = [(c.column_name, c.type_name) for c in details.columns]
     state, flag = column_for_role("state", pairs), column_for_role("flag", pairs)
@@ -245,5 +246,5 @@ def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bo
 
 
 def is_not_a_state(column: str, known: KnownValues) -> bool:
-    """Return whether a column has too many values to be a state column, even if named so, like ``us_state``."""
+    """Return whether a column only has the name of a state column, but too many values (``us_state``)."""
     return column_for_role("state", [(column, "text")]) is None and len(known.values) >= _MAX_VALUES

@@ -1,4 +1,4 @@
-"""Run a program of the user for each notice, with the notice as one JSON object on standard input.
+"""Run a program of the user for each notice, and write the notice to its standard input as one JSON object.
 
 qmon runs it without a shell, and without the environment variables that hold secrets of qmon or of a database.
 """
@@ -26,7 +26,7 @@ _LAST_WORDS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class CommandDelivery:
-    """Run the command of one receiver. After its timeout it is killed, together with its child processes."""
+    """Run the command of one receiver. A command that runs into its timeout is killed with its child processes."""
 
     receiver: Receiver
 
@@ -64,7 +64,7 @@ class CommandDelivery:
 
 
 def _last_words(errors: IO[bytes]) -> str:
-    """Return the end of its standard error, on one line."""
+    """Return the end of the program's standard error, on one line."""
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _LAST_WORDS))
     return " ".join(errors.read().decode(errors="replace").split())

@@ -14,7 +14,7 @@ from qmon.monitor.notify.web import AGAIN_S, WebDelivery
 
 
 def delivery_for(receiver: Receiver) -> Deliver | None:
-    """Return how to deliver notices to a receiver; ``None``: its secret is not configured. Raises ``BadInput``."""
+    """Return the delivery for a receiver; ``None`` if its secret is not configured. Raises ``BadInput``."""
     if receiver.command:
         return CommandDelivery(receiver)
     found = endpoint_for(receiver)

@@ -23,7 +23,7 @@ MOST_WAITING: Final = 500
 class Delivery:
     """The result of a delivery. ``problem``: empty if the receiver accepted, otherwise one line without secrets.
 
-    ``detail``: what a program itself printed, only for the screen. ``again``: a retry may succeed. ``after_s``: the
+    ``detail``: text that a program printed, shown only on the screen. ``again``: a retry may succeed. ``after_s``: the
     seconds that the receiver asks to wait.
     """
 
@@ -33,7 +33,7 @@ class Delivery:
     detail: str = ""
 
 
-# Delivers notices, all or none, within a bounded time; raises nothing on purpose.
+# Delivers all of the notices or none, within a limited time. An exception is a bug of qmon.
 Deliver = Callable[[Sequence[Notice]], Delivery]
 
 
@@ -83,7 +83,8 @@ class Sender:
         self._most = most
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
-        # The accepted notices of alerts that are not over, keyed by `Notice.key`, if the receiver wants them again.
+        # Accepted notices of alerts that are not over, keyed by `Notice.key`. Only for receivers that need them
+        # repeatedly.
         self._taken: dict[str, Notice] = {}
         self._sending: tuple[Notice, ...] = ()
         self._try_at = self._again_at = 0.0
@@ -127,7 +128,7 @@ class Sender:
         self._waiting[at] = replace(notice, event=event, was=before.was or notice.was)
 
     def close(self) -> None:
-        """Begin to shut down: queued notices are tried once more, without waiting."""
+        """Begin to shut down: try the queued notices once more, without waiting between retries."""
         with self._changed:
             self._closing = True
             self._changed.notify()

@@ -30,7 +30,7 @@ from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
 from qmon.monitor.notify.sender import Delivery
 
-# Seconds after which a lasting alert is sent to Alertmanager again. It expects that every half minute to three minutes.
+# Seconds after which an alert that is not over is sent to Alertmanager again, which it expects every 30 to 180 seconds.
 AGAIN_S: Final = 60.0
 
 # Seconds after which Alertmanager considers an alert resolved if it is not sent again.
@@ -108,7 +108,7 @@ def parse_retry_after(text: str | None, now: float) -> float | None:
 
 
 def why_unreachable(problem: object) -> str:
-    """Return what went wrong, in words of the system that contain no address."""
+    """Return the reason as the system describes it, without the address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return f"the server's certificate is not trusted: {problem.verify_message}"
     if isinstance(problem, ssl.SSLError):
@@ -126,7 +126,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class _Deadline:
-    """Close the connection of one request when its time is over, because a socket timeout restarts with each byte."""
+    """Close the connection of a request when its time is over. A socket timeout would restart with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False

@@ -1,4 +1,4 @@
-"""Collect one snapshot: choose the statements, run them, and file the results by queue."""
+"""Collect one snapshot: choose the statements, run them, and sort the results by queue."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Collector:
         self._turns = Turns(at_once)
         # The queues that this poll reads.
         self._queues_read: Collection[str] = ()
-        # Those of them that had no message lately. This poll only checks whether they have one.
+        # The queues among them that had no message lately. For these, the poll only checks whether there is one now.
         self._checked_briefly: frozenset[str] = frozenset()
         self._unread: dict[str, QueueSamples] = {}
         self._permissions = PermissionRecheck(self._statements, self._runner)
@@ -131,7 +131,7 @@ class Collector:
     def watch_queues(self, resolved: Resolved) -> tuple[QueueSpec, ...]:
         """Watch the resolved queues from the next poll on, and return them with their facts.
 
-        State of unchanged queues is kept. A lost queue stays on the screen, with the reason.
+        Unchanged queues keep their state. A lost queue stays on the screen with the reason.
         """
         specs = tuple(QueueSpec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
         wanted = {spec.layout.queue: spec for spec in specs}
@@ -284,15 +284,16 @@ class Collector:
     def _read_blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool, sees_waits: bool
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
-        """Return the waiting and blocking sessions, and the milliseconds it took to read them on this machine.
+        """Return the waiting and blocking sessions, and how long reading them took, in milliseconds on this machine.
 
-        ``shown``: the screen shows statements, so read long statement texts, also those of waiting sessions.
-        ``sees_waits``: ``waits`` covers every session, so nothing needs to be read if no session waits for a lock.
+        ``shown``: the screen shows statements. Long statement texts are then read, also for waiting sessions.
+        ``sees_waits``: the result of ``waits`` covers every session. If none of them waits for a lock, nothing more is
+        read.
         """
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has_probe("blocking"):
             return None, 0.0
-        # Without permission to see other sessions, their waits are missing here. The lock table still has them.
+        # Without permission to see other sessions, `waits` lacks their waits. The lock table still contains them.
         if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
@@ -307,7 +308,7 @@ class Collector:
         return rows, (self._clock() - began) * 1000
 
     def _read_new_operations(self, known: PausesKnown | None, results: Results, failures: list[ProbeFailure]) -> None:
-        """Read the operations in the same poll that finds their table, which is created by the first operation."""
+        """Read the operations in the poll that first finds their table. The first operation creates it."""
         if known is not None:
             if known.operations and not self._operations:
                 results.update(
@@ -321,14 +322,14 @@ class Collector:
             probes.memo.counted_at = float("-inf")
 
     def _with_default_listing(self, focus: Focus) -> Focus:
-        """Request a page of messages if no index supports the default list."""
+        """Set ``listing`` to a page of messages if no index supports the default list."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is not None or probes.can_list_rows:
             return focus
         return replace(focus, listing=default_listing(probes.layout))
 
     def _reread_page(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
-        """Read the requested page again if more rows share one value than were scanned."""
+        """Read the requested page in another order if more rows share one value than were scanned."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is None:
             return
@@ -340,7 +341,7 @@ class Collector:
             results.update(self._run_additional(asked, failures))
 
     def _run_additional(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Run more statements in this poll, because of its results."""
+        """Run more statements in this poll, chosen from its earlier results."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.statement_for_target("clock")
         found, failed = self._runner.run_statements([*statements, clock], [each.key for each in statements], later=True)
@@ -380,7 +381,7 @@ class Collector:
         statements.append(self._statements.statement_for("pauses_known", PausesKnown))
         if self._pauses:  # the first pause creates the table
             statements.append(self._statements.statement_for("pauses", PauseSample))
-        if self._operations:  # read after the counters, so the counters include no operation that is missing here
+        if self._operations:  # read after the counters, so that every operation in the counters is also in these rows
             statements.append(self._statements.statement_for("operated", OperatedSample))
         statements.append(self._statements.statement_for_target("waits"))
         statements.append(self._statements.statement_for_target("clients", self._clients.values_for_poll(now)))
@@ -403,7 +404,7 @@ class Collector:
     def _completely_read(self, results: Results, started: float) -> Collection[str]:
         """Return the queues that this poll has read completely.
 
-        A queue that was only checked for messages and has some again is read completely in the next poll.
+        If the check for messages finds some in a queue, the next poll reads that queue completely.
         """
         if not self._turns.every_s:
             return self._queues_read

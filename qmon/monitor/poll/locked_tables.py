@@ -1,4 +1,4 @@
-"""Handle locked tables and sequences in a poll: name the locking session, and read the unlocked ones."""
+"""Handle locks in a poll: find the sessions that lock tables, and read the sequences that are not locked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ask = Callable[[list[ProbeStatement]], Results]
 
 
 class LockedTables:
-    """Tables that are locked, and by which sessions. Read only after a lock has blocked a probe. One per connection.
+    """The locked tables and the locking sessions. Read only after a lock has blocked a probe. One per connection.
 
     ``wake``: lets the probes of a queue run in the next poll.
     """
@@ -40,7 +40,7 @@ class LockedTables:
         )
 
     def record_results(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
-        """Record a poll: from the next one on, leave out locked sequences and read unlocked ones again."""
+        """Record a poll. If it met a locked sequence, read only the unlocked ones until all are unlocked."""
         found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
         if found is not None:
             results["", _ALL] = found
@@ -53,9 +53,9 @@ class LockedTables:
     def name_holders(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
     ) -> list[ProbeFailure]:
-        """Name the locking session in the failures that a lock has caused. ``ask``: runs statements in this poll.
+        """Put the locking session into the failures that a lock has caused. ``ask``: runs statements in this poll.
 
-        Probes that failed because of a lock that is gone run again in the next poll.
+        If a lock is gone, the probes that it made fail run again in the next poll.
         """
         failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
         asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}

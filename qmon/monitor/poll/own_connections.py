@@ -1,4 +1,4 @@
-"""Track our own connections to one target, so that their work can be left out of the server's figures."""
+"""Track our own connections to one target, so that their work can be subtracted from the server's figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
-# Connections that may still be in use: those of polls and background readers, and abandoned ones.
+# Maximum number of connections that may still be in use: of polls, of background readers, and abandoned ones.
 _MOST: Final = 8
 
 

@@ -1,7 +1,7 @@
-"""Check again whether our role may read tables whose probes were denied. This is cheaper than another denied query.
+"""Check again whether our role may read tables whose probes were denied.
 
-A denied probe rests for a long time, so that it does not fill the server's log. The poll after a grant detects the
-grant, and the probes of that queue run in the poll after that.
+A denied probe is left out of many polls, so that its errors do not fill the server's log. This check is cheaper than
+the denied query. The first poll after a GRANT detects it, and the next poll runs the probes of that queue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Poll one target with one thread and one connection; a watchdog keeps a hung server from freezing qmon.
+"""Poll one target with one thread and one connection. A watchdog prevents a hung server from freezing qmon.
 
 A poll that overruns its deadline makes the source ``late``. After five seconds the poll is cancelled. If cancelling
 does not help, the thread and its connection are abandoned (at most three at a time) and a new thread reconnects with
@@ -47,22 +47,22 @@ _CANCEL_AFTER_S: Final = 5.0
 # Extra seconds for a poll that also reads the catalog again.
 _CATALOG_S: Final = 5.0
 
-# Extra seconds for the first catalog read on a connection: a server that has just started reads its catalog from disk.
+# Extra seconds for the first catalog read on a connection. A server that has just started reads its catalog from disk.
 FIRST_READ_S: Final = 30.0
 
-# The poll session has no silence limit: the watchdog abandons a poll that is not answered, so calls need neither
-# threads nor deadlines of their own.
+# The poll session has no limit for silence, because the watchdog abandons a poll without an answer. Calls therefore
+# need no threads or deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog; on a server that has just started this may take {duration(FIRST_READ_S)}"
 
-# Maximum seconds of a first catalog read that is not reported.
+# Seconds after which a running first catalog read is reported.
 _REPORT_S: Final = 2.0
 
 Connect = Callable[[Session], Connection]
 
 
 class _ConnectionAttempt:
-    """One worker thread's work at the target until its connection is lost.
+    """The work of one polling thread, with one connection at a time.
 
     ``abandoned``: another thread has replaced it.
     """
@@ -149,7 +149,7 @@ class Poller:
         return self._slow_reads
 
     def start(self, sink: Sink) -> None:
-        """Start polling and send snapshots and phase changes to ``sink``, including those since ``begin_polling``."""
+        """Start polling and send snapshots and phase changes to ``sink``, first the events since ``begin_polling``."""
         with self._lock:
             for event in self._early_events:
                 sink(event)
@@ -158,7 +158,7 @@ class Poller:
         self.begin_polling()
 
     def begin_polling(self) -> None:
-        """Connect and poll before there is a sink; events are held for ``start``."""
+        """Connect and poll before there is a sink. ``start`` sends the events until then."""
         if self._watchdog is not None:
             return
         self._slow_reads.start()
@@ -192,7 +192,7 @@ class Poller:
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
-        """Set the current screen. A newly opened queue or the blocking screen triggers a poll now."""
+        """Set the current screen. Opening a queue or the blocking screen triggers a poll."""
         before, self._focus = self._focus, focus
         if focus.needs_poll(before):
             self._wake.set()
@@ -204,7 +204,7 @@ class Poller:
     def close(self) -> None:
         """Stop polling. Wait at most two seconds for the running poll, then abandon it."""
         self._closed.set()
-        self._connected.set()  # releases the threads that wait for it
+        self._connected.set()  # wakes the threads that wait for a connection
         self._wake.set()
         attempt = self._attempt
         if attempt.busy_since is not None and attempt.connection is not None:
@@ -244,11 +244,11 @@ class Poller:
                 self._sampler.release_connection()
                 self._report_lost(attempt, str(problem))
             except QmonError as problem:
-                # Retrying a refused password would lock the account.
                 late = attempt.late and isinstance(problem, StatementCancelled)
                 why = (
                     f", because it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 )
+                # Retrying a refused password would lock the account.
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # show a bug of ours on the screen and continue watching
@@ -333,7 +333,7 @@ class Poller:
             self._catalog.rereads_soon = self._catalog.rereads_soon or any(
                 failure.gone for failure in snapshot.failures
             )
-            if self._catalog.is_due:  # it is read before the next poll if possible, which then uses it
+            if self._catalog.is_due:  # if it is read before the next poll, that poll uses it
                 self._slow_reads.request_catalog()
             took = time.monotonic() - began
             pause = collector.probe_budget.interval_s
@@ -356,7 +356,7 @@ class Poller:
     def _read_catalog(
         self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOG_S
     ) -> None:
-        """Read the catalog on the polling connection: at first, and when the last catalog is no longer true."""
+        """Read the catalog on the polling connection: the first time, and when the last catalog is outdated."""
         self._mark_busy(attempt, self._poll_deadline_s() + allowed_s)
         self._slow_reads.watch_queues(collector.watch_queues(self._catalog.read_now(connection)))
         attempt.busy_since = None
@@ -392,7 +392,7 @@ class Poller:
                 self._abandon(attempt)
 
     def _connect_background(self, session: Session) -> Connection:
-        """Connect a background reader, but only after the poll is connected: the server may allow few connections."""
+        """Connect a background reader, but only after the poll, because the server may allow few connections."""
         self._connected.wait()
         if self._closed.is_set():
             raise ConnectionLost("the poller is closed")
@@ -418,7 +418,7 @@ def _checked_interval(seconds: float) -> float:
 
 
 def _in_background(call: Callable[[], None]) -> threading.Thread:
-    """Run ``call`` in a thread, because cancelling may itself wait for the network."""
+    """Run ``call`` in a thread, because the call (cancel or close) may itself wait for the network."""
 
     def quietly() -> None:
         try:

@@ -1,10 +1,11 @@
 """Measure what each probe costs the server, and keep polling within its cost budget.
 
-A probe is timed with the server's clock, read before and after it in the same batch. Each poll times a few of the
-probes, in turn, and rarely read probes whenever they run. The cost of a probe is the least of its last times, minus the
-time to read the clock, because on a busy server most of the elapsed time is not caused by the probe. The ratio between
-the time of a poll and that cost tells how slow the server is. Work outside the two clock readings of a statement is
-estimated: measured by the processor time of its sessions, a poll costs 1.4 to 1.6 times the sum of the least times.
+A probe is timed with the server's clock, which the batch reads before and after the probe. Each poll times a few of the
+probes, in turn. Probes that are rarely read are timed whenever they run. The cost of a probe is the shortest of its
+last times, minus the time to read the clock. On a busy server, longer times are mostly not caused by the probe. The
+time of a poll divided by the cost of its probes shows how slow the server is. Work outside the two clock readings of a
+statement is estimated. Measured in processor time of its sessions, a poll costs 1.4 to 1.6 times the sum of the
+shortest times.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from qmon.model.cost_budget import (
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement
 
-# Probes of every poll: they are cheap, and rates, pauses and the costs themselves depend on them.
+# Probes of every poll. They are cheap, and rates, pauses and the measured costs depend on them.
 _ALWAYS: Final = frozenset(
     {
         "server",
@@ -46,7 +47,7 @@ _ALWAYS: Final = frozenset(
     }
 )
 
-# Probes that explain a verdict, or decide one that can wait.
+# Probes that explain a verdict, or that decide a verdict which is not urgent.
 _DETAIL: Final = frozenset(
     {
         "uses",
@@ -94,20 +95,21 @@ _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
 
-# The usual time of a probe as a multiple of its least time, because not everything it reads is always in the cache.
+# The usual time of a probe as a multiple of its shortest time. It is longer because the cache lacks some of the pages.
 _USUAL: Final = 1.25
 
 # Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
 
-# Number of first polls of a connection that read and time everything: neither statements nor tables are cached yet.
+# The first polls of a connection, this many, read and time everything, because statements and tables are not cached
+# yet.
 _SETTLING: Final = 12
 
-# ... unless a poll takes this share of the time until the next one.
+# This ends early if a poll takes at least this share of the time until the next poll.
 _TOO_LONG: Final = 0.5
 
-# How many times faster polls must be before a throttled probe is timed again, compared with its last timing.
+# A throttled probe is timed again when polls are this many times faster than at its last timing.
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
@@ -115,15 +117,15 @@ _MOST_EXPENSIVE: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
 
-# The time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
+# Time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
 _ALONE: Final = 3.0
 
 
 class ProbeBudget:
     """The costs and the pace of the probes of one connection. Belongs to its collector.
 
-    ``budget``: what polling may cost, for all qmon instances on this database together. Without one nothing is left
-    out.
+    ``budget``: what polling may cost, for all qmon instances on this database together. Without a budget, every poll
+    runs all probes that are due.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
@@ -160,7 +162,7 @@ class ProbeBudget:
         return max(self._pace.interval_s, self._asked_s)
 
     def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
-        """Use one of ``qmons`` equal shares of the budget from now on; ``None`` means that their number is unknown.
+        """Use one of ``qmons`` equal shares of the budget from now on; all of it if their number is unknown (``None``).
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """
@@ -186,7 +188,7 @@ class ProbeBudget:
         self._set_watched(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
-            # Its cost was measured when the server was slower.
+            # The server was slower when this cost was measured, so measure it again.
             if self._slowness_when_timed.get(key, 0.0) > _EASED * self._slowness.ratio:
                 self._waited[key] = self._pace.every[key]
         if self._reads_all:
@@ -208,11 +210,11 @@ class ProbeBudget:
         return [each for each in statements if each.key in self._read]
 
     def read_all(self) -> None:
-        """Leave nothing out of the next poll."""
+        """Run all probes in the next poll, even if that exceeds the budget."""
         self._reads_all = True
 
     def _set_watched(self, watched: frozenset[str]) -> None:
-        """Read newly watched queues in each poll again, and throttle others instead."""
+        """Stop throttling newly watched queues, so that others are throttled instead."""
         newly, self._watched = watched - self._watched, watched
         if newly:
             every = {
@@ -229,7 +231,7 @@ class ProbeBudget:
             self._waited[key] = self._waited.get(key, 0) + 1
 
     def is_due(self, key: ProbeKey) -> bool:
-        """Return whether to read a probe that is only needed because of earlier results of this poll."""
+        """Return whether this poll may run a probe that its earlier results ask for."""
         self._record_request(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
@@ -260,10 +262,10 @@ class ProbeBudget:
         server_ms: float | None,
         now_at: float = 0.0,
     ) -> None:
-        """Record the milliseconds that probes took in this poll, and those of the whole poll if known.
+        """Record how many milliseconds the probes took in this poll, and the whole poll (``server_ms``), if known.
 
-        ``alone``: times of probes that ran alone, which costs more than in a batch. They are used only until a time in
-        a batch is known. ``now_at``: server clock, seconds.
+        ``alone``: times of probes that ran alone. These are longer than in a batch and are used only until a time in a
+        batch is known. ``now_at``: server clock, seconds.
         """
         self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
@@ -304,7 +306,7 @@ class ProbeBudget:
         if probe in _DETAIL and self._is_proven(key):
             return Rank.DETAIL
         if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
-            # Each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues.
+            # Each queue is read every ten seconds only, and that poll also needs the probes of the target.
             return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
@@ -318,7 +320,7 @@ class ProbeBudget:
         return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
 
     def _is_in_each_poll(self, key: ProbeKey) -> bool:
-        """Return whether a probe runs in each poll, not only in its queue's turn. A part reads one queue's table."""
+        """Return whether a probe runs in each poll, and not only when it is its queue's turn, as parts do."""
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property
@@ -387,7 +389,7 @@ class ProbeBudget:
 
 
 def _rounded(value: float) -> float:
-    """Round to significant digits, because each poll is recorded and digits take space."""
+    """Round to three decimals, because each poll is recorded and digits take space."""
     return round(value, 3)
 
 
@@ -396,7 +398,7 @@ def _without_part(probe: str) -> str:
 
 
 def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
-    """Merge the parts of each probe into one entry, the entry of the least often read part."""
+    """Return one entry for each probe: of its parts, the one that is read least often."""
     out: dict[ProbeKey, Throttled] = {}
     for each in throttled:
         there = out.get((each.queue, each.probe))
@@ -408,8 +410,8 @@ def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
 class InstanceCount:
     """Count the qmon instances that poll this database and share one budget.
 
-    The count is the median of the last ten seconds and of at least five polls. A short command or a reconnecting qmon
-    does not change the others' share.
+    The count is the median of the last ten seconds and of at least five polls. A short command or a qmon that
+    reconnects does not change the share of the others.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Quarantine probes that cost the connection: some servers close it when a statement exceeds its time limit.
+"""Stop running probes that make the server close the connection. Some servers do that at a statement timeout.
 
-The quarantine outlives connections. Otherwise each new connection would run the same probe and be lost again.
+The quarantine must outlast the connection. Otherwise each new connection would run the same probe and be lost again.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Final
 
 from qmon.model.cost_budget import ProbeKey
 
-# Number of losses that prove a probe to be the cause. A single loss may be chance: a server that stops does so while
-# some statement runs.
+# After this many losses, a probe counts as the cause. A single loss may be chance, because some statement runs whenever
+# a server stops.
 _LOSSES: Final = 2
 
-# Maximum number of probes that are sent one by one after a loss. More are sent in groups, because there may be
-# thousands.
+# After a loss, up to this many probes are sent one by one. If there are more, they are sent in groups, because there
+# may be thousands.
 _FEWER: Final = 100
 _REST: Final = 4
 _REST_MOST: Final = 256
@@ -26,7 +26,8 @@ class ProbeQuarantine:
 
     def __init__(self) -> None:
         self._losses: dict[ProbeKey, int] = {}
-        # Maximum number of unproven probes that are sent together; 0: no limit. It shrinks after a loss over several.
+        # Maximum number of unproven probes that are sent together; 0: no limit. A loss during several probes reduces
+        # it.
         self.most_together = 0
 
     def retain_only(self, stays: Callable[[ProbeKey], bool]) -> None:
@@ -46,7 +47,7 @@ class ProbeQuarantine:
         self._losses[probe] = self._losses.get(probe, 0) + 1
 
     def record_shared_loss(self, count: int) -> None:
-        """Record that a connection was lost over one of ``count`` unproven probes."""
+        """Record that a connection was lost while one of ``count`` unproven probes ran."""
         self.most_together = max(1, count // _FEWER)
 
     def record_success(self, probe: ProbeKey) -> None:
@@ -67,8 +68,8 @@ class InFlightProbe:
         self._is_over = False
 
     def record_sent(self, probes: Sequence[ProbeKey]) -> None:
-        """Record which unproven probes are sent to the server; empty: only proven ones."""
-        # After a late probe the connection may already be lost, and this probe would only find that out.
+        """Record which unproven probes are being sent; empty: only proven probes are sent."""
+        # After a probe without an answer, the connection may already be lost. This probe would then not be the cause.
         if not self._is_late:
             self._sent = probes
 
@@ -77,7 +78,7 @@ class InFlightProbe:
         self._is_late = True
 
     def record_answer(self, probe: ProbeKey | None = None) -> None:
-        """Record that the server has answered, so the connection is good and ``probe`` works."""
+        """Record that the server has answered, which means that the connection and ``probe`` work."""
         self._sent, self._is_late = (), False
         if probe is not None and not self._is_over:
             self.quarantine.record_success(probe)

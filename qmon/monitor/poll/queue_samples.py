@@ -1,4 +1,4 @@
-"""File the results of a poll as samples of each queue."""
+"""Turn the results of a poll into the samples of each queue."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from qmon.monitor.source import Focus
 
 
 class QueueFiling:
-    """Build the samples of queues from results and from the state of the collector's parts.
+    """Build the samples of queues from the results of a poll and from the other parts of the collector.
 
     Belongs to one collector.
     """
@@ -102,7 +102,7 @@ class QueueFiling:
             head, head_limit = HeadSample(None, None, 0), COUNT_ROWS
         if empty and layout.state is not None and layout.state.in_progress is not None:
             progress = ProgressSample(0, 0, 0, None)
-        # Rows held by consumers would be visible.
+        # This server shows rows that consumers hold. None is visible, so consumers hold none.
         if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
         memo.record_head(
@@ -217,7 +217,7 @@ def strange_states(
 
 
 def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
-    """Return why figures are unknown because of messages in unknown states, by figure.
+    """Return which figures are unknown because of messages in unknown states, each with the reason.
 
     Messages in these states may belong to any figure for which the layout names no state.
     """
@@ -229,7 +229,7 @@ def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[s
 
 
 def needs_count(samples: QueueSamples, facts: TableFacts, now_at: float) -> bool:
-    """Return whether only a count of the whole table gives the number of messages of a queue."""
+    """Return whether the number of messages of a queue can only be found by counting the whole table."""
     if "states" in facts.slow or (
         facts.is_scanned and (samples.layout.state is not None or samples.layout.due_at is not None)
     ):

@@ -1,8 +1,8 @@
 """Detect that a queue's table was dropped, renamed, truncated or recreated since the catalog was read.
 
 The table may have been recreated, swapped by renaming, restored or truncated, or a partition was attached or detached,
-or our role may no longer read it. Facts about the earlier table say nothing about the current one. The probe
-``counters`` returns the identity of each table together with its figures.
+or our role may no longer read it. Facts about the earlier table do not apply to the current one. The probe ``counters``
+returns the identity of each table with its figures.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _Identity = tuple[tuple[int, str | None, int | None, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class LostSample:
-    """One row: a number derived from the tables that have certain names, and from our role's permissions on them."""
+    """One row: a number that changes with the existence of the named tables and with our role's permissions on them."""
 
     found: int
 
 
 class ReplacedTables:
-    """The tables behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
+    """The tables that the names of the queues referred to in earlier polls. Belongs to the thread of the connection."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
@@ -35,7 +35,7 @@ class ReplacedTables:
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
-        # Queues whose table, in the newest poll, has another name or is not readable for our role.
+        # Queues whose table has another name as of the newest poll, or is not readable for our role.
         self.gone_queues: frozenset[str] = frozenset()
 
     def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
@@ -50,7 +50,7 @@ class ReplacedTables:
         }
 
     def statements_for_poll(self) -> list[ProbeStatement]:
-        """Return the statements that look for missing tables; none if all tables are there."""
+        """Return the statements that search for missing tables; none if no table is missing."""
         if not self._lost or not self._statements.has_probe(_LOST):
             return []
         names = {name for table in self._lost for name in (table.name, table.name.lower())}
@@ -63,7 +63,7 @@ class ReplacedTables:
     def find_replaced(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
         """Return the queues whose table or files have changed; ``None`` if nothing has changed.
 
-        An empty set means that a table has appeared behind the name of a lost queue.
+        An empty set means that a table with the name of a lost queue has appeared.
         """
         counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
         now: dict[str, _Identity] = {}
@@ -102,7 +102,7 @@ def _identity(counters: CounterSample) -> tuple[int, str | None, int | None, boo
 
 
 def is_same_name(called: str | None, table: TableName) -> bool:
-    """Return whether the server's spelling of a table name, with or without quotes and schema, is this table."""
+    """Return whether ``called`` is the name of this table. The server may add quotes and the schema."""
     if called is None:
         return False
     return _unquoted(called) in (_unquoted(table.name), _unquoted(f"{table.schema}.{table.name}"))

@@ -1,8 +1,8 @@
 """Run the statements of a poll: in one round trip if possible, otherwise in a few.
 
-Proven statements go in one batch and new ones in another. If a batch fails, it is split in halves until the failing
-statement is isolated. A poll has a limited number of round trips and little time for that. Anything it cannot finish is
-read in the next poll.
+Statements that have worked before are sent in one batch, and new statements in another. If a batch fails, it is split
+in halves until the failing statement is isolated. A poll may use only a few round trips and little time for that. The
+next poll reads what it cannot finish.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MOST_TRIPS: Final = 40
 # Seconds that a poll may spend on finding the failing statement, because it must end within its deadline.
 _UNPROVEN_S: Final = 0.45
 
-# Maximum number of new statements that are tried together: the server plans each for the first time.
+# Maximum number of new statements that are tried together. The server must plan each of them for the first time.
 _TOGETHER: Final = 250
 
-# The same after a failure, because the statements of one queue often fail together. It then grows again.
+# The same after a failure, because the statements of one queue often fail together. The number then grows again.
 _AFTER_ONE: Final = 8
 _REST: Final = 15
 _REST_LONG: Final = 30
@@ -39,20 +39,21 @@ _REST_SHORT: Final = 4
 # SQLSTATEs for a missing table, column or schema, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
 
-# Prefixes of the probes without which nothing is known about a queue.
+# Prefixes of the probes that are essential for a queue.
 _QUEUE_PROBES: Final = ("head", "ring")
 
-# Records without which there is no poll: statements that read them are always tried.
+# Records that every poll needs. Statements that read them are always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
 
 
 class Runner:
     """Run statements on one connection and remember the failing ones, so that they do not fail every batch.
 
-    A failed statement is left out for some polls and then tried again. Its failure is reported until then. Failures
-    that may pass by themselves (a lock, a deadline) rest for four polls, missing permissions for thirty. ``in_flight``:
-    probes that have cost earlier connections, and the running ones. ``by_text``: the server plans by the text of a
-    batch, so one text contains every statement ever sent, and each batch marks the statements to run now.
+    A failed statement is left out for some polls and then tried again. Its failure is reported until then. After a
+    failure that may end by itself (a lock, a deadline), it is left out for four polls, and without permission for
+    thirty. ``in_flight``: the running probes, and those during which earlier connections were lost. ``by_text``: the
+    server caches plans by the text of a batch. Every batch then has the same text with all statements ever sent, and
+    values in it select the statements to run.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class Runner:
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
         self._run_unproven(new, again, results, timed, clock)
-        if self._by_text:  # add them now, so that rarely read statements do not change the text when they are due again
+        if self._by_text:  # add them now, so that rarely read statements do not change the text later
             self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
         self.one_trip = self.trips == 1 and not new
         self.missed = frozenset(
@@ -146,7 +147,7 @@ class Runner:
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """Allow at least one trip per poll, for the slowest servers, and all trips for needed statements."""
+            """Return whether another trip is allowed. The first one and those for needed statements always are."""
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
@@ -187,7 +188,7 @@ class Runner:
                 self._failing[key] = (0, failure)
 
     def _quarantine_probes(self, statements: Sequence[ProbeStatement]) -> None:
-        """Quarantine the probes that have cost earlier connections."""
+        """Leave out the probes during which earlier connections were lost."""
         for statement in statements:
             if statement.key in self._met or statement.record in _NEEDED:
                 continue
@@ -227,7 +228,7 @@ class Runner:
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
-                # The server may have rejected a statement that is in the text but not run now.
+                # The cause may be a statement that is in the text but is not to run now.
                 self._lists[self._is_later].clear()
             self._note_answer(problem)
             return False
@@ -241,7 +242,7 @@ class Runner:
                 read = statement
                 try:
                     results[statement.key] = tuple(to_records(statement.record, rows))
-                except QueryFailed as problem:  # a value that no earlier row had: the other results are good
+                except QueryFailed as problem:  # a value of an unexpected type or range; the other results are good
                     self._record_failure(statement, problem)
                 continue
             now_at = to_records(ClockSample, rows)[0].now_at
@@ -251,7 +252,7 @@ class Runner:
         return True
 
     def _all_listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
-        """Return every statement ever sent in such a batch, in the order of first use, with the clock at the end."""
+        """Return every statement ever sent in such a batch, in order of first use, with the clock at the end."""
         known = self._lists[self._is_later]
         known |= {each.key: each for each in statements}
         if clock is not None:
@@ -261,8 +262,8 @@ class Runner:
     def _run_single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
         """Run one statement alone; return false if it ran into its deadline.
 
-        ``others``: if its queue's table is locked, the other statements of that queue are left out too, because each of
-        them would wait for the lock.
+        ``others``: the statements that are to run next. If the statement meets a lock, those of the same queue are left
+        out, too, because each of them would wait for the lock.
         """
         self.trips += 1
         began = time.perf_counter()
@@ -306,10 +307,7 @@ class Runner:
 def _with_stamps(
     statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[ProbeKey]
 ) -> list[ProbeStatement | None]:
-    """Return the statements with the clock (``None``) before and after each timed one.
-
-    Without a clock, return them as is.
-    """
+    """Return the statements with a clock reading (``None``) before and after each timed one, if there is a clock."""
     out: list[ProbeStatement | None] = []
     for statement in statements:
         if clock is None or statement.key not in timed:
@@ -324,7 +322,7 @@ def _with_stamps(
 def _run_flags(
     sent: Sequence[ProbeStatement | None], statements: Collection[ProbeKey], timed: Collection[ProbeKey]
 ) -> list[bool]:
-    """Return which entries to run: the statements, and the clock next to each timed one."""
+    """Return for each entry whether to run it: the statements, and the clock readings next to timed ones."""
     beside = [each is not None and each.key in statements and each.key in timed for each in (None, *sent, None)]
     return [
         statement.key in statements if statement is not None else beside[at] or beside[at + 2]

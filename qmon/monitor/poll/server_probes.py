@@ -28,7 +28,7 @@ _NOWHERE: Final = Focus()
 # Minimum seconds between two readings of use and horizon; faster polls skip them.
 _EVERY_S: Final = 0.9
 
-# Maximum age in seconds of the values used by a poll that skipped the horizon, the version store or the latches.
+# If a poll skipped the horizon, the version store or the latches, earlier values up to this age (seconds) are used.
 _STALE_S: Final = 6.0
 _TEXTS_EVERY_S: Final = 10.0
 
@@ -100,7 +100,7 @@ class ServerProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
-        They run last, so that the reads of our own session are counted as its own.
+        They run last, so that qmon's reads in this poll are counted as its own.
 
         ``now``: our monotonic clock. ``tables``: table ids of the queues that this poll reads. ``focus``: what is on
         screen. ``every_s``: seconds between readings of the other queues; 0: there are none.
@@ -161,7 +161,7 @@ class ServerProbes:
         return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
 
     def _with_sizes(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """Add the sizes that were read last to samples without a size."""
+        """Add the last sizes read to samples without a size."""
         return [
             replace(use, bytes=read[1].get(use.index_id))
             if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
@@ -180,7 +180,7 @@ class ServerProbes:
     def _recent_horizon(
         self, read: tuple[HorizonSample, ...] | None, now_at: float
     ) -> tuple[HorizonSample, ...] | None:
-        """Return the holders of the horizon, from this poll or a recent one, with their age extended to now."""
+        """Return the holders of the horizon, from this poll or a recent one, with their age as of now."""
         if read is not None:
             read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
         held = self._horizon.record_reading(read, now_at)

@@ -1,4 +1,4 @@
-"""Measure how slow the server is, from the time of its polls relative to the cost of their probes."""
+"""Measure how slow the server is: the time of its polls relative to the cost of their probes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Slowness:
         self._at: deque[float] = deque(maxlen=_NOW_OF)
         # How many times longer than usual a poll takes; 1 until known.
         self.factor = 1.0
-        # Since when the factor is at least four; server clock, seconds.
+        # When the factor reached four (server clock, seconds); `None` again after it has fallen below two.
         self.since_at: float | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Adapt polls to a standby: it has the rows of queues, but counters, sequences and sessions belong to the primary."""
+"""Adapt polls to a standby. It has the rows of queues, but not the counters, sequences and sessions of the primary."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
-    """Add the state of the replica; unknown if it is in several groups, each with its own state."""
+    """Add the state of the replica. It is unknown if the database is in several groups, each with its own state."""
     if len(found) != 1:
         return server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
 
 
 def without_primary_data(snapshot: Snapshot, results: Results) -> Snapshot:
-    """Remove what only the primary knows from the snapshot, and add the reasons. ``results``: of its statements."""
+    """Remove figures that only the primary has, and add the reasons. ``results``: those of the poll."""
     uses = snapshot.uses
     if uses is not None:
         uses = tuple(

@@ -14,10 +14,10 @@ EVERY_S: Final = 10.0
 # Maximum number of queues that are all read in each poll.
 AT_ONCE: Final = 60
 
-# Seconds by which a turn comes early, because polls are late now and then.
+# A queue is read this many seconds before it is due, because polls are sometimes late.
 _EARLY_S: Final = 0.5
 
-# After late polls, a poll reads at most this many times the queues of a normal turn.
+# After late polls, a poll reads more queues in turn, up to the usual number times this factor.
 _CATCH_UP: Final = 2
 
 

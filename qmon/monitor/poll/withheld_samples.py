@@ -1,7 +1,8 @@
-"""Remove values that cover only part of the sessions or of the work from a snapshot, and add the reason.
+"""Remove values from a snapshot that cover only some of the sessions or of the work, and add the reasons.
 
-A role without permission to see other sessions still gets rows: its own. With ``track_activities`` or ``track_counts``
-off, rows are empty. Such rows look like a quiet server. Masked columns return values that look like real ones.
+A role without permission to see other sessions still gets the rows of its own. With ``track_activities`` or
+``track_counts`` off, values are empty or 0. Both look like a server without work. Masked columns return values that
+look real.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows)
 
 
 def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
-    """Return the snapshot with every partial sample made unknown, and a failure with the reason for each kind.
+    """Return the snapshot without partial samples, and with a failure that gives the reason for each kind of them.
 
     ``grant``: the statement that lets our role see all sessions.
     """
@@ -86,13 +87,13 @@ def _without_rates(samples: QueueSamples) -> QueueSamples:
 
 @dataclass(frozen=True, slots=True)
 class FigureColumns:
-    """The columns that the figures of a queue are made of, each with its table.
+    """The columns that the figures of a queue are computed from, each with its table.
 
     ``rows``: the columns that identify a message and show its queue and state; all figures about rows need them.
-    ``oldest``, ``stuck`` and ``blocked``: times that these figures count from. ``owners``: the owner of a message.
-    ``attempts``: the number of its attempts. ``diagnostics``: further columns for verdicts about single messages.
-    ``steps``: the columns from which rates are counted; none if the rates come from the server's counters. ``workers``,
-    ``blockers``: of a library.
+    ``oldest``, ``stuck`` and ``blocked``: the times that these figures are measured from. ``owners``: the owner of a
+    message. ``attempts``: the number of its attempts. ``diagnostics``: further columns for verdicts about single
+    messages. ``steps``: the columns from which rates are counted; none if the rates come from the server's counters.
+    ``workers``, ``blockers``: columns of a library's tables.
     """
 
     rows: frozenset[TableColumn]
@@ -110,7 +111,7 @@ class FigureColumns:
 
 
 def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
-    """Return the columns that the figures of a table's queue are made of. ``order_by``: the head is sought along it."""
+    """Return the columns that the figures of a table's queue are computed from. ``order_by``: the order of the head."""
 
     def own(*names: str | None) -> frozenset[TableColumn]:
         return frozenset((layout.table.name, name) for name in names if name is not None)
@@ -130,7 +131,7 @@ def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
 
 
 def columns_of_group(group: Group) -> FigureColumns:
-    """Return the columns that the figures of a group's queues are made of."""
+    """Return the columns that the figures of a group's queues are computed from."""
 
     def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
         return frozenset(column for each in found for column in columns_read(each, table).columns)
@@ -163,13 +164,13 @@ def columns_of_group(group: Group) -> FigureColumns:
 def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
-    The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
-    does not check which statement does what: a figure that may be derived from a mask is unknown.
+    In a condition the server uses the real value, but in a result it returns the mask. qmon does not check which
+    statement does which. A figure that may come from a mask becomes unknown.
 
     Args:
         samples: the samples of a queue.
         masked: the remedy for each masked column, keyed by column.
-        columns: the columns that the figures of this queue are made of.
+        columns: the columns that the figures of this queue are computed from.
     """
     if not masked:
         return samples
@@ -224,12 +225,12 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
 
 
 def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
-    """Return the samples without verdicts on single messages, and without list columns, that masks would make wrong."""
+    """Remove evidence about single messages, and list columns, that masks would make wrong."""
     times = columns.oldest | columns.stuck
     if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
     ordered = q.page is not None and _first_masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
-    if q.page is not None and ordered:  # the next page would begin at a mask
+    if q.page is not None and ordered:  # the next page would start at a masked value
         q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
     hidden: dict[str, Any] = {}
     shown = (
@@ -247,7 +248,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
 
 
 def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
-    """Return the first of these columns that is masked, and the remedy, in one line."""
+    """Return one line: the first of these columns that is masked, and the remedy. ``None`` if none is masked."""
     for table, name in sorted(columns):
         if (helps := masked.get((table, name))) is not None:
             column = name if table == layout.table.name else f"{table}.{name}"

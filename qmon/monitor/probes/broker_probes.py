@@ -1,4 +1,4 @@
-"""Read the queues of Service Broker every ten seconds and its conversations every minute, and hold the results.
+"""Read the queues of Service Broker every ten seconds and its conversations every minute, and store the results.
 
 Only for engines that have them.
 """
@@ -24,7 +24,7 @@ _STALE_S: Final = 60.0
 
 
 class BrokerProbes:
-    """Choose the Service Broker probes of a poll and hold their results. Belongs to one collector.
+    """Choose the Service Broker probes of a poll and store their results. Belongs to one collector.
 
     Monitors and the transmission queue are only read if there are queues, because most databases have none.
     """
@@ -53,8 +53,8 @@ class BrokerProbes:
     def record_results(self, results: Results, now_at: float) -> Broker | None:
         """Record the results of a poll and return the current values.
 
-        After the last queue is gone, one result without queues is returned. ``now_at``: server clock, seconds since the
-        epoch.
+        After the last queue was dropped, one result without queues is returned. ``now_at``: server clock, seconds since
+        the epoch.
         """
         queues: tuple[BrokerQueueSample, ...] | None = results.get(("", "broker_queues"))
         if queues is not None:

@@ -20,18 +20,18 @@ from qmon.redact import hide_passwords
 # Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 15.0
 
-# Seconds after a deadlock in which its report is searched for: the server writes it within two minutes.
+# For this many seconds after a deadlock, its report is searched for. The server writes it within two minutes.
 _ASKED_FOR_S: Final = 150.0
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
 
 
 class DeadlockReports:
-    """The deadlocks reported. The background reader's thread reads them, the poll takes them.
+    """The reported deadlocks. The background reader's thread reads them, and the poll uses them.
 
     Each reading covers the newest file of the server's own event session, after the block that held the newest report
-    so far. If there is no readable file, the session's memory is read instead. It may have dropped reports or be
-    truncated.
+    so far. If there is no readable file, the session's memory is read instead. Some reports may be missing or truncated
+    there.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -43,7 +43,7 @@ class DeadlockReports:
         self._read_since = False
         self._newest = 0.0
         self._found: list[Circle] = []
-        # The path of the file as requested and as the server names it, and the last block that was read.
+        # The requested path, the file name that the server reported, and the offset of the last block that was read.
         self._after: tuple[str, str, int] | None = None
 
     def record_count(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:

@@ -34,7 +34,7 @@ from qmon.monitor.probes.message_pages import group_page_from_results, statement
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_memo import COUNT_LIMIT
 
-# Finished messages are only counted in tables of up to this many rows.
+# In tables with more rows than this, finished messages are not counted.
 MOST_FINISHED: Final = 100_000
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
@@ -43,7 +43,7 @@ _FINISHED_S: Final = 60.0
 _USUAL_S: Final[Mapping[StateKind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
 
-# Maximum share of a processor per state that is not read in each poll, because its rows may have no index.
+# Maximum share of a processor for reading a state that is not read in each poll. Its rows may have no index.
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[StateKind]] = frozenset({"ready", "scheduled", "in_progress"})
@@ -57,8 +57,8 @@ def _no_cost(_: tuple[str, str]) -> float:
 class _StateReading:
     """The last reading of a state, keyed by queue.
 
-    ``at``: our clock; ``server_at``: server clock; both in seconds. ``whole``: it covers every queue. ``cost_s``: its
-    last known cost in seconds.
+    ``at``: our clock; ``server_at``: server clock; both in seconds. ``whole``: the reading covers every queue.
+    ``cost_s``: the last known cost of a reading in seconds.
     """
 
     at: float = float("-inf")
@@ -89,7 +89,7 @@ class GroupProbes:
         # When each queue was last seen, by our clock.
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
-        # The page requested in this poll, and its queue.
+        # The queue and the page of messages requested in this poll.
         self._listing: tuple[str, Listing] | None = None
 
     def statements_for_poll(
@@ -97,7 +97,7 @@ class GroupProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
-        ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: which of them;
+        ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: which messages;
         ``None``: up to ``rows`` messages in progress.
         """
         self._listing = None if listing is None or shown is None else (shown, listing)
@@ -202,12 +202,12 @@ class GroupProbes:
         return all(self._readings[state.name].now for state in self.group.states if state.kind == kind)
 
     def _counted_at(self, kind: StateKind) -> float | None:
-        """Return when the states of this kind were counted (server clock); ``None``: in this poll, or never."""
+        """Return when the states of this kind were counted (server clock, seconds); ``None`` if in this poll."""
         reads = [self._readings[state.name] for state in self.group.states if state.kind == kind]
         return None if self._was_read_now(kind) else min((read.server_at for read in reads), default=None)
 
     def _sum_states(self, kind: StateKind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
-        """Return a queue's messages in all states of one kind; ``None`` if not read now (``old``: never read)."""
+        """Return a queue's messages in all states of one kind; ``None`` if not read in this poll (``old``: ever)."""
         states = [state for state in self.group.states if state.kind == kind]
         if not states or not all(self._has_count(state, value, old=old) for state in states):
             return None
@@ -239,8 +239,8 @@ class GroupProbes:
     def _remember_queues(self, queues: Collection[str | None], now: float) -> None:
         """Remember the queues that were seen.
 
-        If there are too many, a new queue replaces one that has long not been among those with the most messages in any
-        state.
+        A reading returns only the queues with the most messages in a state. If too many queues are remembered, a new
+        queue replaces one that no reading has returned for a long time.
         """
         known = [queue for queue in queues if queue in self._queues]
         new = [queue for queue in queues if queue not in self._queues]
@@ -265,7 +265,7 @@ class GroupProbes:
 
     @property
     def _known_queues(self) -> Collection[str | None]:
-        """The known queues; while there are none, one entry for all rows of the table."""
+        """The known queues. If no queue is known, a single entry (``None``) for all rows of the table."""
         return self._queues or (None,)
 
     def _layout_for(self, value: str | None) -> Layout:
@@ -343,7 +343,7 @@ class GroupProbes:
 
 
 def read_queues(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
-    """Return the queues that a group currently has messages of. Raises whatever ``Connection.fetch`` raises."""
+    """Return the queues that have messages in the group's table now. Raises whatever ``Connection.fetch`` raises."""
     probes = GroupProbes(StatementCache(engine, connection.version), found)
     asked = [each for each in probes.statements_for_poll(time.monotonic(), None, 0) if each.record is GroupStateSample]
     rows: Results = {each.key: tuple(to_records(GroupStateSample, connection.fetch(each.bound))) for each in asked}
@@ -405,7 +405,7 @@ class TargetGroups:
             yield probes.found_group, probes.queue_samples(results, counters.get(probes.found_group.table_id))
 
     def failures_by_queue(self, failures: Iterable[ProbeFailure]) -> list[ProbeFailure]:
-        """Return the failures of a poll, with each failure of a group repeated for each of its queues."""
+        """Return the failures of a poll. A failure of a group is repeated for each of its queues."""
         out: list[ProbeFailure] = []
         for failure in failures:
             probes = self._probes.get(failure.queue)

@@ -1,4 +1,4 @@
-"""Count the recorded steps of a group's messages. Its rates are derived from them."""
+"""Count the recorded steps of a group's messages. The rates of its queues are computed from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.groups.group import Group, Steps
 from qmon.model.samples.group_samples import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache
 
-# Steps counted by time are read with this delay in seconds, because a step is committed a moment after its timestamp.
+# Steps counted by time are read this many seconds late, because a step is committed later than its timestamp.
 _LAG_S: Final = 1.0
 
 # A step and a queue.
@@ -41,8 +41,8 @@ class GroupStatements:
 class _StepLog:
     """How far the steps of one table have been counted.
 
-    ``before``: its last number in earlier polls, newest last. ``after_s``, ``until_s``: the time range of steps to read
-    now; server clock, seconds since the epoch.
+    ``before``: the table's last number in earlier polls, newest last. ``after_s``, ``until_s``: the time range of steps
+    to read now; server clock, seconds since the epoch.
     """
 
     after: int | None = None
@@ -61,7 +61,7 @@ class StepCounts:
         self._group = statements.group
         self._logs = [_StepLog() for _ in self._group.steps]
         self._server_at: float | None = None
-        # True if the last poll has read all steps it should.
+        # True if the last poll has read all steps that were due.
         self.is_complete = True
 
     def statements_for_poll(self, queues: Iterable[str]) -> list[ProbeStatement]:
@@ -139,7 +139,7 @@ class StepCounts:
     def _record_numbered(
         log: _StepLog, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
-        """Treat steps up to the last row of two polls ago as settled: their transactions have committed by now."""
+        """Add up steps. Those up to the last row of two polls ago are settled: their transactions have ended."""
         if not found:
             return
         last = found[0].last_id or 0
@@ -154,7 +154,7 @@ class StepCounts:
             log.after, log.before = log.before[0], [*log.before[-1:], last]
 
     def totals(self, queue: str | None) -> StepTotals | None:
-        """Return the step counts of a queue so far; ``None`` if no table records its steps, or not yet."""
+        """Return the step counts of a queue so far; ``None`` if no table records its steps, or if none was read yet."""
         counted: dict[str, int] = {}
         for steps, log in zip(self._group.steps, self._logs, strict=True):
             if log.after is None and log.after_s is None:

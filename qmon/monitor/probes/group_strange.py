@@ -59,7 +59,7 @@ class StrangeMessages:
             "known": self._statements.names.condition(known),
         }
         values: dict[str, Value] = {"limit": _MOST}
-        which = repr(where)  # the text depends on the current labels of an enum
+        which = repr(where)  # the condition depends on the current labels of an enum
         return [replace(self._statements.statement_for(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
@@ -70,7 +70,7 @@ class StrangeMessages:
         group, rows = self._group, found.rows or 0
         part = group.where or ALWAYS
         if rows <= _FEW_ROWS:
-            # Most messages are finished. This order compares them with the fewest states.
+            # Most messages are finished. With their states first, most rows need the fewest comparisons.
             states = sorted(group.states, key=lambda state: state.kind != "done")
             return part, AnyOf(tuple(without_locks(state.when) for state in states))
         if self._state is None:

@@ -1,7 +1,7 @@
 """Read diagnostics of messages: owners of those in progress, failed attempts at the head, ring losses, priorities.
 
-The cost does not grow with the depth: the probes read a few of the longest-running rows, the head, and part of a ring's
-slots.
+The cost does not grow with the depth. The probes read only the rows that are in progress longest, the rows at the head,
+and some slots of a ring.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def listed_messages(
 def with_text_payloads(
     layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]
 ) -> tuple[MessageSample, ...]:
-    """Return the messages with payloads and errors that are bytes decoded, if they are text."""
+    """Decode payloads and errors that are stored as bytes, if the bytes are text."""
     payload = facts.payload or facts.column_or_untyped(layout.payload)
     if payload is not None and holds_bytes(payload.type):
         found = tuple(replace(m, payload=decode_hex(m.payload)) for m in found)
@@ -54,7 +54,7 @@ def with_text_payloads(
     return found
 
 
-# Maximum number of messages in progress that are read; the longest-running ones if an index sorts them.
+# Maximum number of messages in progress that are read. If an index sorts them by start, the longest-running are read.
 MAX_OWNERS: Final = 100
 
 # Slots of a ring that one poll reads.
@@ -62,7 +62,7 @@ SWEPT_SLOTS: Final = 1000
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
 
-# Seconds between sweeps. They are expensive and their findings do not pass quickly. After a finding they run sooner.
+# Seconds between sweeps, which are expensive. Their findings do not pass quickly. After a finding, every poll sweeps.
 _SWEEP_EVERY_S: Final = 4.9
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
@@ -72,7 +72,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _SweepMemo:
-    """The start of a ring's next sweep. ``again``: a place with a finding; every second sweep reads it again."""
+    """The start of a ring's next sweep. ``again``: a start with a finding; every second sweep starts there."""
 
     from_slot: int = 0
     again: int | None = None
@@ -116,7 +116,7 @@ class MessageProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll for these queues. The facts about owners come from the previous poll.
 
-        ``brief``: for these queues, only statements that matter without ready or in-progress messages.
+        ``brief``: queues that get only the statements that are useful without ready and in-progress messages.
         """
         asked: list[ProbeStatement] = []
         due = now - self._facts_at >= _FACTS_EVERY_S
@@ -237,7 +237,7 @@ class MessageProbes:
             return None
         query = queries.load_query(self._statements.engine.name, "probe/slot_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
-            return None  # messages waiting among the spare numbers would look like lost ones
+            return None  # messages whose numbers are spare would look like lost ones
         start = self._memos[layout.queue].start_slot()
         others = [each for each in _ring_sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {
@@ -257,7 +257,7 @@ def _is_owned_by_session(probes: QueueProbes) -> bool:
 
 
 def _id_sequences(probes: QueueProbes) -> tuple[int, ...]:
-    """Return the sequence that issues the ids of a queue that is not a ring."""
+    """Return the sequence that issues the ids of a queue; empty for a ring, or if there is no sequence."""
     own = probes.facts.sequence_id
     return () if own is None or probes.layout.ring is not None else (own,)
 

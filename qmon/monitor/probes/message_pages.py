@@ -1,7 +1,7 @@
 """Read a page of a queue's messages in one state.
 
-The rows are read along an index, so that the last page costs as much as the first. If several rows share a value, or
-rows have to be filtered, at most a few thousand rows are scanned.
+The rows are read in the order of an index, so the last page costs as much as the first. If rows share a value or must
+be filtered, a page scans at most a few thousand rows.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SPLIT_PAGE_PROBE: Final = "messages_page_split"
 GROUP_PAGE_PROBE: Final = "group_page"
 Page = tuple[tuple[MessageSample, ...], PageSample]
 
-# Rows next to those of the page: the last of the page before, and the first of the next one.
+# Number of rows read around a page: the last row of the page before it, and the first row of the next page.
 _BOUNDARY: Final = 2
 
 
 def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
-    """Return the statement that reads a page; none if there is no index for it and none to walk along."""
+    """Return the statement that reads a page; none if no index gives the rows an order."""
     if probes.layout.ring is not None:
         return statements_for_ring_page(statements, probes, listing)
     spec, layout, facts = probes.spec, probes.layout, probes.facts
@@ -105,7 +105,7 @@ def page_from_results(probes: QueueProbes, listing: Listing, results: Results) -
 
 
 def closer_listing(probes: QueueProbes, listing: Listing, results: Results) -> Listing | None:
-    """Return what to read instead if all scanned rows share one value and an index sorts these rows by id."""
+    """Return the page to read instead if all scanned rows share one value and an index also sorts these rows by id."""
     path, queue, after = _list_path(probes.spec, listing), probes.layout.queue, listing.after
     rows: Sequence[ListedSample] = results.get((queue, PAGE_PROBE), results.get((queue, SPLIT_PAGE_PROBE), ()))
     if path is None or path.then is None or not rows or (after is not None and after.within):
@@ -120,7 +120,7 @@ def closer_listing(probes: QueueProbes, listing: Listing, results: Results) -> L
 def statements_for_group_page(
     statements: StatementCache, found: FoundGroup, layout: Layout, listing: Listing
 ) -> list[ProbeStatement]:
-    """Return the statement that reads a page of a queue of a group; none if there is no index to walk along."""
+    """Return the statement that reads a page of a group's queue; none if no index gives the rows an order."""
     group, path, part = found.group, _walk_path(found, layout), layout.part
     if path is None or path.column is None or part is None or reason_without_list(layout, listing.state):
         return []
@@ -161,7 +161,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: Listing,
 
 
 def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
-    """Return the index to walk along. An index that leads with the queue is useless without a queue name."""
+    """Return the index in whose order to read. An index that begins with the queue needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None
 
@@ -186,12 +186,12 @@ def _to_page(results: Results, layout: Layout, path: ListPath, listing: Listing,
 
 
 def _message(row: ListedSample) -> MessageSample:
-    error = None if row.state == "done" else row.error  # libraries also keep the result of a done message there
+    error = None if row.state == "done" else row.error  # for a done message, libraries store its result there
     return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
 def _ready_start(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
-    """Return where the ready messages begin, because rows popped earlier may still be in the index."""
+    """Return the place of the first ready message. The index may still contain rows before it that were popped."""
     facts = probes.facts
     known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.head_bound()
     by = path.column.name if path.column is not None else None
@@ -205,13 +205,13 @@ def _list_path(spec: QueueSpec, listing: Listing) -> ListPath | None:
 
 
 def _scan_limit(layout: Layout, path: ListPath, listing: Listing, more: Sequence[RowTest]) -> int:
-    """Return how many rows to scan: only the page, if every row belongs to it and has a unique value."""
+    """Return how many rows to scan: only those of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
     return PAGE_SIZE + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
 
 
 def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
-    """Return the conditions for messages in a state: those that the index serves, and the others."""
+    """Return the conditions for messages in a state: those that the index can search for, and the others."""
     layout, states = spec.layout, spec.layout.state
     led: list[RowTest] = []
     more: list[RowTest] = []
@@ -232,10 +232,10 @@ def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[Row
 def _cut_page(
     rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: Place | None
 ) -> tuple[Sequence[ListedSample], Place | None, bool]:
-    """Return the rows of the page, where the next one begins, and whether some may be missing.
+    """Return the rows of the page, where the next page begins, and whether rows may be missing.
 
-    Rows with the same value are not scanned in id order. If more of them may follow than were scanned, they are left to
-    the next page, unless this page contains nothing else.
+    Rows with the same value are not scanned in id order. If the scan may have ended before the last of them, they are
+    left to the next page, unless the page has no other rows.
     """
     if after is not None and after.within:
         listed = [row for row in rows if row.listed]

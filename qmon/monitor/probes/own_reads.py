@@ -17,7 +17,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 class OwnUse:
     """One row per table or index: what our own session has read of it.
 
-    The session has not yet reported these scans, rows and pages to the server's totals.
+    The server's totals do not include these scans, rows and pages yet.
     """
 
     table_id: int
@@ -28,7 +28,7 @@ class OwnUse:
 
 
 class OwnUses:
-    """The reads of qmon's own session. The session's thread fetches, the poll's thread takes the totals."""
+    """The reads of qmon's own session. The session's thread adds them up, and the poll's thread uses the totals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,7 +56,7 @@ class OwnUses:
         return found
 
     def without_own(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """Return the samples without the reads of these sessions."""
+        """Return the samples without the reads of qmon's own sessions."""
         with self._lock:
             own = dict(self._read)
         return [

@@ -1,4 +1,4 @@
-"""The tables and indexes of pages that sessions wait for, on servers that report them page by page (SQL Server)."""
+"""Find the tables and indexes of the pages that sessions wait for (SQL Server, which returns one page per query)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 
 _PROBE: Final = "page_owner"
-# Seconds after which a page is asked for again: it may belong to another index by then.
+# Seconds after which a page is read again, because it may belong to another index by then.
 _ASKED_S: Final = 60.0
-# Pages that have a role for the whole file, such as `2:1 (PFS)`, belong to no table.
+# Page numbers. Pages with a function for the whole file have a suffix, such as `2:1 (PFS)`, and belong to no table.
 _PAGE: Final = re.compile(r"(\d+):(\d+)")
 
 
 class PageOwners:
-    """The owners of such pages on one connection. Not thread-safe: the thread that polls uses it.
+    """The tables and indexes of pages, on one connection. Not thread-safe: the thread that polls uses it.
 
-    Reading a page's header takes the latch that the sessions wait for. So each poll asks for one page at most, the one
-    with the most waiting sessions, and for the same page once a minute.
+    Reading a page's header needs the same latch that the sessions wait for. So each poll reads at most one page, the
+    one with the most waiting sessions, and the same page at most once a minute.
     """
 
     def __init__(self) -> None:
-        # When each page was asked for (our clock, seconds), keyed by page.
+        # When each page was read (our clock, seconds), keyed by page.
         self._asked: dict[str, float] = {}
         self._owners: dict[str, PageOwnerSample] = {}
         self._hot = ""
 
     def wanted(self, statements: StatementCache, now: float) -> list[ProbeStatement]:
-        """Return the statement of this poll, if there is a page to ask for. ``now``: our clock, seconds."""
+        """Return the statement of this poll, if there is a page to read. ``now``: our clock, seconds."""
         self._asked = {page: at for page, at in self._asked.items() if now - at < _ASKED_S}
         self._owners = {page: owner for page, owner in self._owners.items() if page in self._asked}
         place = _PAGE.fullmatch(self._hot)
@@ -42,10 +42,10 @@ class PageOwners:
         return statements.optional_statements_for(_PROBE, {"file_id": int(place[1]), "page_id": int(place[2])})
 
     def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
-        """Return the sessions with the table and index of their page, as far as that is known.
+        """Return the sessions with the table and index of their page, if known.
 
-        Remember the page that most of the others wait for. ``seen``: the sessions that wait for pages; ``None`` if
-        unknown.
+        Chooses the page to read next: the one that most of the other sessions wait for. ``seen``: the sessions that
+        wait for pages; ``None`` if unknown.
         """
         found: Sequence[PageOwnerSample] = results.get(("", _PROBE), ())
         self._owners |= {each.page: each for each in found}

@@ -10,7 +10,7 @@ from qmon.model.formatting import has_cheap_size
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 
-# The uses of an index. Statements of SQL Server name the index for each, such as `{head_index}`.
+# The purposes of indexes. Statements of SQL Server contain the index for each purpose, such as `{head_index}`.
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
 
 
@@ -29,7 +29,7 @@ def state_values_for(layout: Layout) -> dict[str, Value]:
 
 
 def _tells_payload_size(layout: Layout, facts: TableFacts) -> bool:
-    """Return whether the type of the payload gives a value's size without unpacking it (PostgreSQL)."""
+    """Return whether the size of a payload can be read without decompressing it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
     return column is not None and has_cheap_size(column.type)
 

@@ -25,7 +25,7 @@ Results = dict[tuple[str, str], tuple[Any, ...]]
 class ProbeStatement:
     """One statement of a poll. ``queue`` is empty for the whole target; ``record`` is the type of its rows.
 
-    ``part``: tells several statements of one probe apart. Their rows are merged.
+    ``part``: distinguishes several statements of one probe, whose rows are merged.
     """
 
     probe: str
@@ -42,7 +42,7 @@ class ProbeStatement:
 
 @dataclass(slots=True)
 class StatementCache:
-    """Render each statement once per queue and connection, until ``retain_only`` drops it."""
+    """Render each statement once per queue and connection, and cache it until ``retain_only`` drops it."""
 
     engine: Engine
     version: tuple[int, int]
@@ -95,10 +95,10 @@ class StatementCache:
     def statements_for_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
-        """Return the statements of a probe about tables: one for all if the engine can, or else one per table.
+        """Return the statements of a probe about tables: a single one if the engine allows it, or else one per table.
 
-        A statement for one table gets its id as ``part``. ``names``: the identifiers of each table's own statement,
-        keyed by table.
+        A statement for one table gets its id as ``part``. ``names``: the identifiers for the statement of each table,
+        keyed by table id.
         """
         if not tables or not self.has_probe(probe):
             return []
@@ -120,10 +120,10 @@ def first_record(results: Results, probe: str, queue: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class IndexedResults:
-    """The results of a poll, indexed once, so that the cost grows only with the number of queues.
+    """The results of a poll, indexed once, so that looking them up costs the same however many queues there are.
 
-    ``queues``: queue → probe → its records. ``partial``: table → why our role sees only part of it. ``masked``: table →
-    masked column → the remedy.
+    ``queues``: queue → probe → its records. ``partial``: table → why the server shows our role only some of its rows.
+    ``masked``: table → masked column → the remedy.
     """
 
     queues: Mapping[str, Mapping[str, tuple[Any, ...]]]

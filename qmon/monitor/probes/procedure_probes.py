@@ -20,7 +20,7 @@ _PROBES: Final = (_READS, _NAMED, _NAMING)
 # Seconds between searches for procedures, which are rarely created or dropped.
 _FIND_EVERY_S: Final = 600.0
 
-# Seconds between readings, because the server goes through all its cached plans for one.
+# Seconds between readings. For each reading, the server searches all its cached plans.
 _READ_EVERY_S: Final = 10.0
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
 
@@ -33,7 +33,7 @@ class ProcedureProbes:
         self._is_supported = statements.has_probe(_READS)
         self._layouts: dict[str, Layout] = {}
         self._tables: dict[int, str] = {}
-        # The queue and the verb of each procedure, by the procedure's id.
+        # The queue and the verb of each procedure, keyed by the procedure's id.
         self._known: dict[int, tuple[str, str]] = {}
         self._found: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
         self._searched_at = float("-inf")
@@ -59,7 +59,7 @@ class ProcedureProbes:
         return asked
 
     def _statements_to_find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """Find procedures by name if the design is installed, or else by the tables that they use."""
+        """Return statements that find procedures: by name if qmon installed them, or else by their tables."""
         asked, self._tables = [], {}
         for name, probes in queues.items():
             routines = {verb: probes.layout.routine_for(verb) for verb in _VERBS}

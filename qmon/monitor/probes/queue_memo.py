@@ -1,4 +1,4 @@
-"""Remember one queue between polls, so that probes stay cheap: where to seek its head, and how far to count."""
+"""Remember facts about one queue between polls, so that probes stay cheap: where to seek its head, how far to count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.samples.polled_samples import HeadSample, RingSample, StateValue
 # Ready, in-progress and dead messages are counted exactly up to this number in each poll.
 COUNT_LIMIT: Final = 1000
 
-# Rows read to count them: one more than the limit shows that there are more.
+# Rows read to count messages. One row above the limit shows that there are more messages than the limit.
 COUNT_ROWS: Final = COUNT_LIMIT + 1
 _BOUND_LAG: Final = 2
 
@@ -21,15 +21,16 @@ _BOUND_LAG: Final = 2
 class QueueMemo:
     """State of one queue between polls, which keeps its probes cheap.
 
-    ``bounded``: the head is sought from a known id, because seeking it from the start was expensive (many dead rows).
-    ``still``: number of polls with the same head. ``counted``: rows counted with the newest head. ``denied``: how many
-    times in a row the server counted no rows although there were some. ``counted_apart``: rows beyond the limit are
-    counted by the server or by a scan, so most polls need not count up to it. ``extra``: the count by figure
-    (``scheduled``, ``dead``), and when it was made, server clock, seconds. ``strange``: the unknown states, as last
-    read. ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when the last full count
-    of the table was recorded, server clock, seconds. ``span``: how many numbers were between the positions of a ring in
-    the newest poll. ``idle``: no message was ready or in progress in the last reading. ``may_be_empty``: the last full
-    count found no message that was ready, in progress or in an unknown state.
+    ``bounded``: the search for the head starts at a known id, because a search from the first row was expensive (many
+    dead rows). ``still``: number of polls with the same head. ``counted``: rows counted with the newest head.
+    ``denied``: how many times in a row the server's own row count was 0 although there were rows. ``counted_apart``:
+    rows beyond the limit are counted by the server or by a scan, so most polls need not count up to the limit.
+    ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds). ``strange``:
+    the unknown states, as last read. ``blocked``: the blocked messages, and when they were counted.
+    ``counted_whole_at``: when the last full count of the table was recorded, server clock, seconds. ``span``: the
+    distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in progress in the
+    last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or in an unknown
+    state.
     """
 
     polls: int = 0
@@ -52,7 +53,7 @@ class QueueMemo:
     may_be_empty: bool = False
 
     def record_head(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
-        """Record the head of this poll for the next ones. ``walks``: it is sought from a place, not from an id."""
+        """Record the head of this poll for the next polls. ``walks``: the search starts at a place, not at an id."""
         self.polls += 1
         if head is None:
             return
@@ -80,7 +81,7 @@ class QueueMemo:
         All numbers between the two positions are read, unless there are too many.
 
         Args:
-            near: how far behind a position a number may be in flight.
+            near: how far behind a position the number of an open transaction may be.
             size: slots in the ring.
         """
         if self.span is None:
@@ -89,15 +90,15 @@ class QueueMemo:
         return min(near + between, COUNT_LIMIT, size)
 
     def record_place(self, walked: WalkSample | None) -> None:
-        """Record where the next walk may begin."""
+        """Record the place where the next walk may begin."""
         if walked is not None and walked.place is not None:
             self.bounds.append(walked.place)
 
     def head_bound(self) -> str | None:
-        """Return the id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
+        """Return the id at which to start the search for the head; an earlier one, so that late commits are found."""
         return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
 
     def record_found_head(self, head_id: str) -> None:
-        """Record a head that the background reader found; seek from it until newer ones are known."""
+        """Record a head that the background reader found. Searches start at it until newer heads are known."""
         self.bounds.clear()
         self.bounds.extend([head_id] * _BOUND_LAG)

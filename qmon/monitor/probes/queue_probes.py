@@ -33,7 +33,7 @@ from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
-# Minimum number of rows from the head on that are checked for holders.
+# Of the rows from the head on, at least this many are checked for transactions that hold them.
 HELD_AT_LEAST: Final = 200
 
 
@@ -59,7 +59,7 @@ _HELD_PROBES: Final = {
     "head_any": "held_any",
 }
 
-# The same if locks are read for all queues together: which of the locked rows are not visible.
+# If the locks of all queues are read together: the probe that returns which of the locked rows are not visible.
 _UNSEEN_PROBES: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -68,7 +68,7 @@ _UNSEEN_PROBES: Final = {
     "head_any": "unseen_any",
 }
 
-# The probe that lists rows, if a pop leaves none in progress.
+# For each probe that finds the head, the probe that lists its rows. For designs without rows in progress.
 _LIST_PROBES: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
@@ -82,10 +82,10 @@ BLOCKED_PROBE: Final = "blocked"
 # Probes that return a `WalkSample`.
 WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
 
-# Maximum pages (2 MB, about 2 ms) of a table without usable indexes that a poll checks for being empty.
+# A poll checks whether a table without usable indexes is empty if it has at most this many pages (2 MB, about 2 ms).
 _EMPTY_PAGES: Final = 256
 
-# How many times in a row the server may count no rows although there are some, before its count is no longer read.
+# After this many wrong counts of 0 rows in a row, the server's own count is no longer read.
 _DENIED: Final = 3
 
 
@@ -131,18 +131,18 @@ class QueueProbes:
     def held_probe(self) -> str | None:
         """The probe that reads which rows transactions hold.
 
-        Needed if no row shows that it is in progress, or if the head does not move.
+        Needed if rows do not show that they are in progress, or if the head does not move.
         """
         if not pops_in_transaction(self.layout) and self.memo.still < STILL_POLLS:
             return None
         return self._matching_probe(_HELD_PROBES) or self._matching_probe(_UNSEEN_PROBES)
 
     def statement_for_unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
-        """Return the statement that reads which locks at these places are on rows that are not visible."""
+        """Return the statement that finds which locks at these places belong to rows that are not visible."""
         return self._statement_for(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
 
     def _matching_probe(self, probes: Mapping[str, str]) -> str | None:
-        """Return the probe that matches the head probe. A stack is popped at its other end."""
+        """Return the probe that matches the head probe. The head of a stack is its newest row."""
         head = self.head_probe
         if head == "head" and self.layout.traits.order == "lifo":
             head = "head_newest"
@@ -156,7 +156,7 @@ class QueueProbes:
 
         ``rows``: how many messages the screen shows.
 
-        ``brief``: only statements that tell whether there are messages.
+        ``brief``: only statements that find out whether there are messages.
         """
         asked = self._ring_statements(sessions)
         asked += self._head_statements(brief=brief)
@@ -168,7 +168,8 @@ class QueueProbes:
         if counts:
             asked += self._count_statements()
             self.memo.counted_at = now
-        # If the known values come from rows, a new value may appear. Its messages are in no figure until it is known.
+        # If the known state values come from rows, a row may have a new value. No figure includes such rows until it is
+        # known.
         if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
             asked += self._states()
         if rows:
@@ -275,7 +276,7 @@ class QueueProbes:
         return "empty" if self.layout.state is None else "empty_state"
 
     def _empty_statements(self) -> list[ProbeStatement]:
-        """Return the statement that checks for an empty table, if only full counts give its number of messages."""
+        """Return the statement that checks whether the table is empty, if only full counts count its messages."""
         counted = self.facts.is_scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
         if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
             return []
@@ -290,10 +291,10 @@ class QueueProbes:
     def trusted_depth(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
     ) -> DepthSample | None:
-        """Return the server's own row count, unless it is 0 although rows were seen. Those are then counted again.
+        """Return the server's own row count; ``None`` if it is wrong: 0 although there are rows.
 
-        ``count``: the last full count of the table. A server that only imitates SQL Server may update its own count at
-        ANALYZE or never. After several such answers, its count is no longer read.
+        ``count``: the last full count of the table. A server that only imitates SQL Server may update its count only at
+        ANALYZE, or never. After several wrong counts, the count is no longer read.
         """
         memo = self.memo
         if head is not None:
@@ -301,7 +302,7 @@ class QueueProbes:
         anew = count is not None and count.counted_at != memo.counted_whole_at
         if count is not None and anew and self.head_probe is None:
             memo.counted, memo.counted_whole_at = count.ready, count.counted_at
-        if depth is not None:  # the head may be read less often than the depth
+        if depth is not None:  # the depth may be read more often than the head
             doubted = depth.ready == 0 < memo.counted
             if not doubted:
                 memo.denied = 0
@@ -362,10 +363,10 @@ class QueueProbes:
 
 
 def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
-    """Return the head that a walk has found, and how many rows it could have counted.
+    """Return the head that a walk has found, and the maximum number of rows that it could count.
 
-    A walk that was cut short could count only the rows it did count. ``ordered``: the walk started at the oldest row.
-    Otherwise the oldest row seen is only the oldest if all rows were seen.
+    For a walk that ended early, the maximum is the number of rows it counted. ``ordered``: the walk started at the
+    oldest row. If not, the oldest row that it found is the oldest of the queue only if it read all rows.
     """
     if walked.whole:
         oldest = walked.oldest_s if ordered or walked.counted < limit else None

@@ -1,7 +1,7 @@
 """Read a page of a ring's messages in one state, slot by slot forward or backward from the pop position.
 
-Ready messages are in neighboring slots, so a page costs the same however deep the ring is. Messages in progress may be
-in any slot: at most a few thousand slots are scanned for a page.
+Ready messages are in neighboring slots, so the cost of a page does not depend on the depth. Messages in progress may be
+in any slot, so a page scans at most a few thousand slots.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find which transactions hold rows of which queue on SQL Server, with one read of the lock table for all queues.
 
-The read is expensive, so it is not part of every poll. An uncommitted new row is locked just like a popped one, but it
-is visible. A second statement therefore asks the queues with such locks which locks are on no visible row.
+The read is expensive, so it is not part of every poll. An uncommitted new row is locked just like a popped row, but it
+is visible. If a queue has such locks, a second statement therefore finds which of them belong to no visible row.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _TRIED: Final = ("tried", "tried_state")
 class LockSample:
     """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
 
-    ``taken``: an exclusive lock, on a deleted, changed or added row; otherwise a lock on a row about to be changed.
-    ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
+    ``taken``: the lock is exclusive, on a row that was deleted, changed or added. Otherwise it is on a row that is
+    about to be changed. ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
     """
 
     table_id: int
@@ -45,7 +45,7 @@ class LockSample:
 
 @dataclass(frozen=True, slots=True)
 class UnseenSample:
-    """One sample per lock whose table row is not visible. ``keys``: the locks that one row of the queue takes."""
+    """One sample per lock whose table row is not visible. ``keys``: the number of locks for one row of the queue."""
 
     place: str
     keys: int
@@ -64,14 +64,14 @@ class RowLocks:
         self._optimized = False
 
     def covers_queue(self, probes: QueueProbes) -> bool:
-        """Return whether the holders of a queue's rows are read here and not by a probe of the queue."""
+        """Return whether the transactions that hold rows of a queue are found here and not by a probe of the queue."""
         return self._statements.has_probe(_PROBE) and probes.held_probe is not None
 
     def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
         """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
 
-        The locks are read in every poll while sessions wait for locks, rows are held before a head that does not move,
-        or a screen shows them; otherwise four times a minute.
+        Every poll reads the locks while sessions wait for locks, while rows are held and the head does not move, and
+        while a screen shows them. Otherwise they are read four times a minute.
         """
         self._now = now
         held = (queues[name] for name, rows in self._last.items() if rows and name in queues)
@@ -100,7 +100,7 @@ class RowLocks:
         return (self._last[name], self._now - self._read_at) if name in self._last else None
 
     def statements_for_checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
-        """Return every statement this may run for one queue, to check whether our role may run them."""
+        """Return every statement that may be needed for one queue, to check whether our role may run it."""
         if not self.covers_queue(probes) or probes.held_probe is None:
             return []
         return [
@@ -111,12 +111,12 @@ class RowLocks:
     def record_results(
         self, results: Results, queues: Mapping[str, QueueProbes], ask: Callable[[list[ProbeStatement]], Results]
     ) -> None:
-        """File the holders as if each queue had been read separately. ``ask``: runs statements in this poll."""
+        """Add the holders to ``results`` as if each queue had been read alone. ``ask``: runs statements now."""
         if not self._statements.has_probe(_PROBE):
             return
         self._waited = any(wait.kind == "Lock" for wait in results.get(("", "waits"), ()))
         rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
-        if rows is not None:  # otherwise it was not due or has failed
+        if rows is not None:  # otherwise the probe was not due or has failed
             self._read_at = self._asked_at
             self._optimized = any(row.table_id == _NO_TABLE for row in rows)
         asked = (
@@ -150,7 +150,7 @@ def _is_on_head(row: LockSample, probes: QueueProbes) -> bool:
 
 
 def _held_samples(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -> tuple[HeldSample, ...]:
-    """Return how many rows each transaction holds, most first: rows about to be changed and rows changed."""
+    """Return how many rows each transaction holds, most rows first. Rows about to be changed count, too."""
     away = {row.place for row in unseen}
     keys = max((row.keys for row in unseen), default=1)
     rows: Counter[str] = Counter()

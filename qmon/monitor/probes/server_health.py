@@ -23,12 +23,12 @@ READ_EVERY_S: Final[dict[str, float]] = {
     SETTINGS: 60.0,
 }
 
-# Maximum time for which a value that could not be read again is shown, as a multiple of its probe's interval.
+# If a value cannot be read again, the old value is shown for this many intervals of its probe.
 _STALE: Final = 3.0
 
 
 class ServerHealthProbes:
-    """Choose the server health probes of a poll and hold their results. Belongs to one collector.
+    """Choose the server health probes of a poll and store their results. Belongs to one collector.
 
     An engine, or a version of it, may lack some of them.
     """

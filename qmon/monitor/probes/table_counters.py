@@ -1,4 +1,4 @@
-"""Read SQL Server's counters of a table and its indexes in one statement, for both its counters and its usage."""
+"""Read the counters and the usage of tables and their indexes with a single statement (SQL Server)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def statements_for_counters(
 
 
 def split_results(results: Results) -> None:
-    """File the rows of this probe as ``counters`` and ``uses``, which are separate probes on other engines."""
+    """Split the rows of this probe into ``counters`` and ``uses``, which are separate probes on other engines."""
     rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
     if rows is not None:
         results["", "counters"] = tuple(_to_counters(row) for row in rows if not row.index_id)

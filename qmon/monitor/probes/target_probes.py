@@ -40,8 +40,8 @@ _STATEMENT_CHARS: Final = 200
 class TargetProbe:
     """One probe of a target.
 
-    ``values``: what a poll binds by default. ``ids``: the name of the value that takes ids of tables or procedures; the
-    doctor passes the id 0, which does not exist. ``in_pool``: the probe only works in an elastic pool.
+    ``values``: what a poll binds by default. ``ids``: the name of the value for the ids of tables or procedures. ``qmon
+    doctor`` uses the id 0, which does not exist. ``in_pool``: the probe only works in an elastic pool.
     """
 
     record: type
@@ -65,7 +65,7 @@ TARGET_PROBES: Final[Mapping[str, TargetProbe]] = {
     "server_counters": TargetProbe(ServerCounters),
     "wait_totals": TargetProbe(WaitTotal),
     "latches": TargetProbe(LatchSample, {"chars": _STATEMENT_CHARS}, ids="tables"),
-    # The boot page, which each database has there.
+    # The boot page, which every database has at this place.
     "page_owner": TargetProbe(PageOwnerSample, {"file_id": 1, "page_id": 9}),
     "log": TargetProbe(LogSample),
     "replication": TargetProbe(ReplicationSample),

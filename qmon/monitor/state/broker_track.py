@@ -1,4 +1,4 @@
-"""Follow the queues of Service Broker: since when something is wrong, and whether undelivered messages grow."""
+"""Track the queues of Service Broker: how long findings have lasted, and whether undelivered messages increase."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BrokerTrack:
     def record_poll(self, snapshot: Snapshot) -> BrokerView | None:
         """Record one poll; ``None`` if there are no Service Broker queues, or if they have not been read yet.
 
-        They are not read for a while after each connect. Findings from before continue if they are read within a
+        After each connect, the first polls do not read them. Earlier findings continue if the queues are read within a
         minute.
         """
         found = snapshot.broker
@@ -90,7 +90,7 @@ class BrokerTrack:
         return Verdict(finding.code, finding.proof, finding.severity, since, cause=finding.cause)
 
     def _growth_per_s(self) -> float | None:
-        """Return the growth of undelivered messages per second over the last minute."""
+        """Return by how many messages per second the undelivered messages grew in the last minute."""
         if len(self._undelivered) < 2:
             return None
         return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds

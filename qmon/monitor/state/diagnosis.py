@@ -1,4 +1,4 @@
-"""Collect evidence about one queue over several polls, and hand it to the rules as one frozen record."""
+"""Collect evidence about one queue over several polls, and return it to the rules as one frozen record."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from qmon.monitor.state.stale_figures import is_lock_probe
 
 _STALE_S: Final = 30.0
 
-# Deletions at most this many seconds apart belong to one run of an archiver.
+# Deletions that are at most this many seconds apart belong to the same run of an archiver.
 _RUN_S: Final = 10.0
 
-# Minimum seconds of a run that shows that the archiver never pauses.
+# A run of at least this many seconds shows that the archiver never pauses.
 _STEADY_S: Final = 30.0
 
 # Minimum number of breaks between runs for their usual length to be known.
@@ -40,7 +40,7 @@ _LONG_RUN_S: Final = 300.0
 # Number of runs whose peak of done messages is remembered.
 _RUNS: Final = 8
 
-# No row was deleted if this share of all rows ever inserted is still there.
+# If the numbers of live and inserted rows differ by at most this factor, no row was ever deleted.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"
@@ -60,11 +60,11 @@ EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class QueueDiagnosis:
-    """The memory of one queue for its verdicts. Not thread-safe: one thread folds.
+    """The evidence that the verdicts on one queue need from several polls. Not thread-safe: one thread folds.
 
-    If the budget leaves a probe out of a poll, its evidence stays as it was, so that verdicts do not flicker. A probe
-    that fails keeps its evidence for 30 seconds, and continues from there when it can be read again. Connected sessions
-    are forgotten after 30 seconds without a reading.
+    If the budget leaves a probe out of a poll, its evidence stays the same, so that verdicts do not flicker. If a probe
+    fails, its evidence is used for 30 more seconds. When the probe works again, its evidence continues. Connected
+    sessions are forgotten after 30 seconds without a reading.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class QueueDiagnosis:
     ) -> QueueEvidence:
         """Record one poll and return the current evidence.
 
-        ``done``: messages that are done and not archived. ``sessions``: those of the snapshot, if it has them.
+        ``done``: messages that are done and not archived. ``sessions``: the sessions in the snapshot, if it has any.
         """
         layout, messages, at = samples.layout, samples.diagnostics, snapshot.sampled_at
         before, failing = self._last, failing_probes(samples, snapshot)
@@ -128,7 +128,7 @@ class QueueDiagnosis:
     def locking_session(self, snapshot: Snapshot, samples: QueueSamples) -> QueueLock | None:
         """Return the session that locks all rows of the queue.
 
-        If this poll could not see it, a recent finding is returned.
+        If this poll could not read the locks or sessions, returns a finding of the last 30 seconds.
         """
         at = snapshot.sampled_at
         found = find_queue_lock(samples, snapshot, in_transaction=pops_in_transaction(samples.layout))
@@ -202,13 +202,14 @@ class ClientsTrack:
 
 
 class ArchiveTrack:
-    """The done messages of one queue: their growth, and when rows were last deleted from the table."""
+    """The done messages of one queue: how their number grows, and when rows were last deleted from the table."""
 
     def __init__(self) -> None:
         self._deleted: int | None = None
         self._before = self._least = 0.0
         self._began_at = 0.0
-        # The start and the latest end of the newest run of deletions, and the peak of done messages of the last runs.
+        # The start of the newest run of deletions and its end so far. Below, the peaks of done messages in the last
+        # runs.
         self._run: tuple[float, float] | None = None
         self._peaks: deque[float] = deque(maxlen=_RUNS)
         self._breaks = 0

@@ -1,4 +1,4 @@
-"""Follow the server below all queues: failovers, and the plans that pops use."""
+"""Track failovers of the server, and the plans that pops use."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _STALE: Final = 3.0
 
 
 class FailoverTrack:
-    """The replication role of one target. It outlives connections. Not thread-safe: one thread folds."""
+    """The replication role of one target, across connections. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._local: ReplicationSample | None = None
         self._failed_over: FailedOver | None = None
 
     def record_poll(self, snapshot: Snapshot) -> FailedOver | None:
-        """Record one poll and return the failover that still has to be reported."""
+        """Record one poll and return the failover of the last five minutes, if there was one."""
         state = snapshot.server_state
         local = state.local_server if state is not None else None
         if local is not None:
@@ -46,7 +46,7 @@ class PlanTrack:
         self._known: dict[str, QueuePlans] = {}
 
     def record_poll(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
-        """Record one poll and return the plans of its queues that are not too old."""
+        """Record one poll and return the plans of its queues, except outdated ones."""
         old_s = _STALE * reading_interval_s(len(snapshot.queues))
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}
@@ -63,7 +63,7 @@ def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[
     if now.role == _SECONDARY:
         return None
     if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:
-        return None  # the same primary at another of its addresses: each promotion starts a new timeline
+        return None  # the same primary at another of its addresses, because each promotion starts a new timeline
     if before.name == now.name and before.host == now.host:
         if before.role == _SECONDARY:
             return f"{now.name} as {_SECONDARY}", f"{now.name} as primary"

@@ -1,4 +1,4 @@
-"""Derive from watching, for tables without a time column, since when messages are ready or in progress."""
+"""Find out by watching how long messages are ready or in progress, for tables without a time column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST: Final = 4000
 
 
 class WatchedProgress:
-    """The time of the first read that found each message in progress. The read before did not find it."""
+    """For each message in progress: the time of the first read that found it, and of the read before that."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[float, float]] = {}
@@ -37,12 +37,12 @@ class WatchedProgress:
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
     def count_perhaps_beyond(self, timeout_s: float, at: float) -> int:
-        """Return how many may have been in progress for longer, including those that were popped just after a read."""
+        """Return how many may have been in progress for longer, if each was popped right after the read before."""
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 
 class WatchedIds:
-    """When ids were issued, from the last issued id at each poll. Gives the age of a head without a time column."""
+    """When ids were issued, known from the last issued id at each poll. Gives the age of a head without a push time."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_MOST)
@@ -57,7 +57,7 @@ class WatchedIds:
     def age(self, head_id: int, at: float) -> tuple[float, bool] | None:
         """Return the message's age in seconds and whether it is only a lower bound.
 
-        Returns ``None`` if no id was recorded yet.
+        Returns ``None`` if the id was issued after the last poll, or if no id was recorded yet.
         """
         position = bisect_left(self._seen, head_id, key=lambda seen: seen[1])
         if position == len(self._seen):

@@ -1,4 +1,4 @@
-"""Count rows locked by open transactions. They are in progress if a pop deletes its message."""
+"""Count rows that open transactions hold. For designs that delete on pop, these are the messages in progress."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _held_rows(
     rows = sum(rows for rows, _ in held)
     late = sum(rows for rows, age in held if age is not None and age > samples.layout.timeout_s)
     unseen = sum(rows for rows, age in held if age is None)
-    # Consumers in order start at the head: if some of the rows that were read are free, no row behind them is held.
+    # Consumers start at the head. If some of the rows that were read are free, no row behind them is held.
     in_order = samples.layout.traits.order in ("fifo", "due") and rows < max(samples.head_limit, HELD_AT_LEAST)
     return HeldRows(rows, late, unseen, in_order or samples.head.counted < samples.head_limit)
 

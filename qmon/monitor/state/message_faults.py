@@ -29,7 +29,7 @@ class PriorityTrack:
         self._moves = 0
 
     def record_poll(self, messages: MessageDiagnostics, at: float) -> Starved | None:
-        """Record one poll; return the priority that has waited longest while others moved.
+        """Record one poll; return the priority whose head has waited longest while heads of other priorities moved.
 
         ``at``: server clock, seconds.
         """
@@ -53,10 +53,10 @@ class PriorityTrack:
 # Number of polls after which a missing message is forgotten.
 _MISSED: Final = 2
 
-# Seconds for which a message that disappears while it is being popped is remembered, because it may come back.
+# Seconds for which a message that is being popped and not visible is remembered, because it may be given back.
 _AWAY_S: Final = 30.0
 
-# All times of one poll are from the server's clock, but several statements read them.
+# Tolerance for times of one poll: they are from the server's clock, but different statements read them.
 _JITTER_S: Final = 0.05
 
 
@@ -80,11 +80,11 @@ class TriesTrack:
     def record_poll(
         self, messages: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
     ) -> Repeated | None:
-        """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often since.
+        """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often.
 
-        ``head``: as read on a server that hides rows that are being popped. A message that sorts before the head and
-        reappears later was popped and given back. ``none_held``: no transaction holds such rows, so a missing message
-        is gone for good.
+        ``head``: the head, if the server hides rows that are being popped. A message that disappears from before the
+        head and returns later was popped and given back. ``none_held``: no transaction holds rows, so a missing message
+        will not return.
         """
         for case in self._cases.values():
             case.missed += 1
@@ -120,14 +120,13 @@ class TriesTrack:
             case.failures += 1
             case.mark = mark or case.mark
         elif mark and mark != case.mark:
-            # The first mark may come from a reader that did not change the row. Each later mark was set after the
-            # first.
+            # The first mark may be from a session that did not change the row. A new mark proves another pop.
             case.failures += case.mark not in ("", "0")
             case.mark = mark
 
 
 def _is_before_head(id: str, head_id: str | None) -> bool:
-    """Return whether a message would be the head if it were present. Only whole-number ids can be compared."""
+    """Return whether a missing message would be the head if it were there. Only whole-number ids can be compared."""
     return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
 
 
@@ -163,7 +162,7 @@ class DoubleDeliveryTrack:
         for row in messages.owners:
             if row.owner is not None and row.age_s is not None:
                 before = self._deliveries.get(row.id)
-                # A slow poll makes a message look older than it is, never younger.
+                # A slow poll makes a message appear older than it is, never younger.
                 known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
                 seen[row.id] = _Delivery(row.owner, max(known, at - row.age_s))
                 self._compare_owners(row.id, seen[row.id], sessions, at)
@@ -187,7 +186,7 @@ class DoubleDeliveryTrack:
 
 
 def _is_still_held(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
-    """Return whether an owner is alive and its last statement is the one that popped the message."""
+    """Return whether an owner is connected and its last statement is the one that popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None
     if client is None or client.begun_s is None:

@@ -1,4 +1,4 @@
-"""Detect from the head and the depth whether messages leave a queue, for queues whose rates are unknown."""
+"""Detect whether messages leave a queue whose rates are unknown, from its head and its depth."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MotionTrack:
     def record_poll(self, samples: QueueSamples, at: float) -> Motion | None:
         """Record one poll at ``at`` (server clock, seconds); ``None`` until the queue has been counted.
 
-        A queue moves if its head has left or if it has fewer rows.
+        A queue moves if it has another head or fewer rows.
         """
         first = not self._rows
         moved = self._has_head_moved(samples, at) | self._have_rows_fallen(samples)
@@ -35,7 +35,7 @@ class MotionTrack:
         moved_s = None if self._moved_at is None else at - self._moved_at
         if self._head is None:
             return Motion(None, None, moved_s)
-        # The time counts up to the newest poll that read the head, because the head may have moved unseen since then.
+        # The time ends at the newest poll that read the head, because the head may have moved since then.
         since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
         return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 
@@ -47,7 +47,7 @@ class MotionTrack:
         now = (samples.head.head_id, pushed_at) if known else None
         before, self._head, self._read_at = self._head, now, at
         if now is not None and before is not None and _is_same_head(now, before):
-            self._head = before  # keep the old time: a slow drift adds up and then counts as a move
+            self._head = before  # keep the old time, so that a slow drift adds up and counts as a move in the end
             return False
         self._began_at = at
         return before is not None and now != before

@@ -45,14 +45,14 @@ from qmon.monitor.state.verdict_log import VerdictLog
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
 
-# Reasons for unknown rates that disappear with the next polls.
+# Reasons for unknown rates that end within the next polls.
 RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
 )
 
 
 class QueueTrack:
-    """The memory of one queue. Not thread-safe: only one thread may add polls.
+    """What one queue's figures need from earlier polls. Not thread-safe: only one thread may add polls.
 
     Args:
         window_s: seconds over which rates are taken.
@@ -66,7 +66,7 @@ class QueueTrack:
         self._start_over()
 
     def _start_over(self) -> None:
-        """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
+        """Reset everything except past verdicts and plotted points, which stay true of the earlier table."""
         self._window = RateWindow(self._window_s)
         self._flows = TableFlowTrack()
         self._standing = StandingCounters()
@@ -97,7 +97,7 @@ class QueueTrack:
         self._idle_since: float | None = None
 
     def record_gone(self, snapshot: Snapshot, samples: QueueSamples) -> QueueView:
-        """Record a poll without the queue: return its last figures and the reason. The next poll starts over."""
+        """Record a poll in which the queue is gone; return its last figures with the reason."""
         at = snapshot.sampled_at
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
@@ -128,7 +128,7 @@ class QueueTrack:
         )
 
     def record_unread(self, snapshot: Snapshot, samples: QueueSamples, *, unbroken: bool) -> QueueView:
-        """Record a poll that skipped this queue: return the last figures with their age, without verdicts on them."""
+        """Record a poll that skipped this queue; return the last view. If it is too old, its verdicts are dropped."""
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
@@ -159,8 +159,8 @@ class QueueTrack:
         """Record one poll and return the queue's view.
 
         ``unbroken``: the poll follows the previous one without a gap or a restart. ``target``: evidence about the whole
-        target from this and earlier polls. ``sessions`` and ``uses``: those of the snapshot, if it has them. If a
-        figure or a rule raises, the exception becomes its reason and is listed in the failures of the view.
+        target from this and earlier polls. ``sessions`` and ``uses``: those in the snapshot, if it has any. If a figure
+        or a rule raises, the exception becomes its reason and is listed in the failures of the view.
         """
         guard = Guard(partial(log.report_defect, once=True))
         fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
@@ -170,7 +170,7 @@ class QueueTrack:
         )
 
     def _view_after_failure(self, snapshot: Snapshot, samples: QueueSamples, reason: str) -> QueueView:
-        """Return the view of a poll that raised, and reset the memory, which may be half updated."""
+        """Return the view of a poll that raised, and start over, because the state may be half updated."""
         self._start_over()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
@@ -215,7 +215,7 @@ class QueueTrack:
         self._standing.record_poll(samples, at)
         if samples.in_progress_ids is not None:
             self._progress.record_ids(samples.in_progress_ids, at)
-        # Set for good: resetting it after a gap would make ages too low.
+        # Never reset, because a reset after a gap would make ages too low.
         self._needs_ids = self._needs_ids or not sample_figures.has_push_time(samples)
         if samples.last_id is not None and self._needs_ids:
             self._ids.record_last_id(samples.last_id, at)
@@ -355,7 +355,7 @@ class QueueTrack:
         def aged(name: str, figure: Figure) -> Figure:
             figure = figure if standby is None else standby.add_delay(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
-                return figure  # fresh, however rarely its probes run
+                return figure  # counts as fresh, however rarely its probes run
             figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
             return stale_figures.with_reading_time(figure, at, cadence_s)
 
@@ -490,7 +490,7 @@ class QueueTrack:
         }
 
     def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
-        """Return why there are no rates, for reasons that lie outside the table."""
+        """Return why there are no rates, for reasons that have nothing to do with the table."""
         if samples.ring is None and samples.counters is None and all(map(is_lock_probe, samples.left_out)):
             return _why_no_counters(snapshot)
         if self._idle_since is not None:
@@ -535,7 +535,7 @@ class QueueTrack:
         return found if known.rise is None else found.with_hourly_rise(known.rise)
 
     def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
-        """Return the evidence about the queue, extended by the trends of the last hour."""
+        """Return the evidence about the queue with the trends of the last hour."""
         flow = self._flow_now
         known = replace(
             given.queue,
@@ -572,7 +572,7 @@ class QueueTrack:
 
 
 def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
-    """Return the bound, if there is one, instead of an age that was read before this poll."""
+    """Replace an age that was read before this poll by the bound, if there is one."""
     return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 
@@ -593,7 +593,7 @@ def _why_no_counters(snapshot: Snapshot) -> str:
 
 
 def _why_nothing_counted(seconds: float) -> str:
-    """Return why there are no rates when the server has counted nothing of the table for ``seconds``."""
+    """Return why there are no rates if the server has counted no work on the table for ``seconds``."""
     if seconds < 1:
         return Reason.NOTHING_COUNTED
     return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))

@@ -1,4 +1,4 @@
-"""Find the messages that a ring has lost, over many partial sweeps, and keep the ledger of numbers drawn and used."""
+"""Find the messages that a ring has lost, from many partial sweeps, and compute the ledger of its numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.model.gap_ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample
 from qmon.model.snapshot import QueueSamples
 
-# Seconds without a move after which a message is orphaned, unless a consumer's transaction is as old.
+# A message that has not moved for this many seconds is orphaned, unless a consumer's transaction is as old.
 _OLD_S: Final = 1.0
 
 
@@ -18,7 +18,7 @@ class LedgerTrack:
     """The ledger of one queue. Not thread-safe: only one thread may add polls."""
 
     def __init__(self) -> None:
-        # The last number drawn in a poll after which no open transaction had drawn numbers. `None`: some had.
+        # The last number drawn, if no open transaction had drawn numbers in the last poll; otherwise `None`.
         self._free_up_to: int | None = None
 
     def record_poll(
@@ -27,7 +27,7 @@ class LedgerTrack:
         """Return the ledger of this poll; ``None`` if it is not known.
 
         Args:
-            samples: of the queue. The transactions that have drawn numbers are read after them, in the same poll.
+            samples: those of the queue. The same poll reads the transactions that have drawn numbers after them.
             ready: messages ready now.
             held: messages that running pops hold; ``None`` if unknown.
             span: for queues that are not rings, the id span from the oldest ready message to the last issued id.
@@ -46,7 +46,7 @@ class LedgerTrack:
 
 
 def _may_be_held(samples: QueueSamples) -> bool:
-    """Return whether an apparent orphan may belong to a consumer whose transaction has been open for long."""
+    """Return whether a consumer whose transaction has been open for a long time may hold an apparent orphan."""
     drawers = samples.diagnostics.pop_drawers
     return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
 
@@ -85,7 +85,7 @@ class RingTrack:
         )
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:
-        """Return the first number without a message that consumers have drawn, and since when it has been seen."""
+        """Return the first number that consumers have drawn and that has no message, and when it was first found."""
         found = [s.hole for s in self._sweeps.values() if s.hole is not None and s.hole <= s.pop_last]
         first = min(found, default=None)
         if first is None:

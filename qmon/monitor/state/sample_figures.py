@@ -27,8 +27,7 @@ from qmon.monitor.state.held_rows import HeldRows
 def exact_ready(samples: QueueSamples, held: int) -> float | None:
     """Return the number of ready messages, or ``None`` if it was not counted exactly.
 
-    In a ring, the count is exact if every number between the two positions was read, because a number may have no
-    message.
+    In a ring, a number may have no message, so the count is exact only if every number between the positions was read.
     """
     if samples.ring is not None:
         return float(ring_ready(samples.ring)) if samples.ring.span <= samples.head_limit else None
@@ -40,8 +39,7 @@ def exact_ready(samples: QueueSamples, held: int) -> float | None:
 def rows_counted(samples: QueueSamples) -> float | None:
     """Return the row count of a table that has exactly one row per ready message.
 
-    Returns ``None`` if it was not counted exactly. The count includes rows that a consumer has deleted but not
-    committed.
+    Returns ``None`` if it was not counted exactly. The count includes rows whose deletion is not committed yet.
     """
     if (
         not samples.layout.deletes_on_pop
@@ -92,7 +90,7 @@ def _as_lower_bound(samples: QueueSamples, figure: Figure, name: str) -> Figure:
 
 
 def _with_lock_age(samples: QueueSamples, figure: Figure, at: float) -> Figure:
-    """Add the age if this poll did not read the locks. Rows of transactions that have ended do not count."""
+    """Add the age if this poll did not read the locks. Rows of ended transactions are already left out."""
     if samples.held_at is None or figure.value is None:
         return figure
     return replace(figure, age_s=max(0.0, at - samples.held_at), every_s=EVERY_S)
@@ -136,7 +134,7 @@ def stuck_figure(
 
 
 def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) -> str:
-    """Return why rows in progress may be stuck although their start time does not say so; empty if all have one."""
+    """Return why rows in progress without a start time may be stuck; empty if all have a start time."""
     untimed = (seen.in_progress or 0) - (seen.timed or 0)
     if untimed <= 0 or seen.timed is None or samples.layout.started_at is None:
         return ""
@@ -146,11 +144,11 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
 
 
 def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
-    """Add messages whose owner is dead to the stuck ones, also before their timeout."""
+    """Count messages whose owner is dead as stuck, even before their timeout."""
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or stuck.value is None or pops_in_transaction(view.layout):
         return view
-    # Qmon does not know here which messages are past their own timeout.
+    # If each message has its own timeout, it is not known here which messages are past theirs.
     own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
         value = stuck.value + owners.lost
@@ -162,10 +160,10 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
 
 
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str) -> Figure:
-    """Return the stuck messages of a scan.
+    """Return the stuck messages that a scan found.
 
-    A scan that found none stays valid only until a message can have become stuck since: one that was in progress during
-    the scan, or one that was popped right after its range was scanned.
+    If it found none, the result is exact only until a message may have become stuck. That may be a message that was in
+    progress during the scan, or one popped right after its range was scanned.
     """
     found = scanned_figure(count, count.stuck, at, missing)
     since = count.complete_until_at
@@ -181,7 +179,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str)
 def _stuck_in_transaction(
     samples: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None
 ) -> Figure:
-    """Return the messages whose popping transaction is open for too long; 0 if no transaction is that old."""
+    """Return the messages whose popping transaction is older than the timeout; 0 if no transaction is that old."""
     if writers is not None and all(w.transaction_s is not None for w in writers):
         late = any((w.transaction_s or 0.0) > samples.layout.timeout_s for w in writers)
         if not late and (held is None or not held.unseen):
@@ -215,13 +213,13 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 
-# Seconds by which a push time is so far ahead that clock drift cannot be the cause: the program that wrote it uses
+# A push time that is more than this many seconds ahead is not explained by clock drift. The program that wrote it uses
 # another time zone.
 _AHEAD_S: Final = 60.0
 
 
 def has_push_time(samples: QueueSamples) -> bool:
-    """Return whether a column gives the ages, as far as this poll shows."""
+    """Return whether a column gives usable push times. In this poll, none may be ahead of the clock."""
     ahead = samples.head is not None and samples.head.oldest_s is not None and samples.head.oldest_s < -_AHEAD_S
     return samples.layout.has_known_time(samples.layout.enqueued_at) and not ahead
 
@@ -299,7 +297,7 @@ def counted_figure(
     at: float,
     counted_at: float | None = None,
 ) -> Figure:
-    """Return a count: exact up to the limit, above it the ``scanned`` value of a table scan, or else a lower bound.
+    """Return a count: exact up to the limit; above the limit, ``scanned`` from a table scan, or else a lower bound.
 
     ``at``: now. ``counted_at``: when it was counted, if not in this poll. Both are server clock, seconds.
     """
@@ -350,7 +348,7 @@ def scanned_figure(count: TableCount, value: float | None, at: float, missing: s
 
 
 def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
-    """Return the done messages that are not archived: the live rows by the counters, minus all other states."""
+    """Return the done messages that are not archived: the live rows (from the counters) minus those in other states."""
     counters = samples.counters
     if not samples.layout.has_figure("done"):
         return Figure.unknown(Reason.DONE_NOT_KEPT)
@@ -389,8 +387,8 @@ def size_figures(use: QueueUse | None, at: float) -> dict[str, Figure]:
 def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
     """Return the pop rate.
 
-    If no table records pops, the rate is a lower bound: finished messages plus messages that stopped being ready,
-    without retries.
+    If no table records pops, it is computed from other steps and from the change in messages that wait or are in
+    progress. It is then a lower bound, because it does not include retries.
     """
     if rate.value is None or samples.totals is None or samples.totals.popped is not None:
         return rate

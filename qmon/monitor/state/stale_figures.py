@@ -1,4 +1,4 @@
-"""Show the last figures, with their age, while their probe fails or is left out to stay within the cost budget."""
+"""Return the last figures, with their age, while their probe fails or is left out because of the cost budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type ==
 
 
 def gone_queues(snapshot: Snapshot) -> frozenset[str]:
-    """Return the queues that this poll could not see at all."""
+    """Return the queues that are gone in this poll, so that nothing about them can be read."""
     return frozenset(failure.queue for failure in snapshot.failures if failure.gone and failure.queue)
 
 
@@ -35,7 +35,7 @@ def view_never_read(layout: Layout, reason: str) -> QueueView:
 
 
 def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
-    """Return the view of ``age_s`` seconds ago with every figure marked old. Unknown figures stay unknown."""
+    """Return a view that is ``age_s`` seconds old, with every figure marked as old. Unknown figures stay unknown."""
     old: dict[str, Any] = {
         name: Figure.unknown(reason)
         if figure.value is None
@@ -59,7 +59,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
 
 
 def view_not_read(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
-    """Return the view for polls that skip the queue. ``pauses``: those in force now."""
+    """Return the view for polls that skip the queue. ``pauses``: the pauses in force now."""
     older: dict[str, Any] = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
             f.value, not f.at_least, f.at_least, f.reason, f.age_s, f.every_s, f.old, f.partial
@@ -87,7 +87,7 @@ def is_lock_probe(probe: str) -> bool:
 def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
     """Return whether the moves since the poll ``before`` are unknown because their probe was left out or failed.
 
-    False if they can no longer be known at all, for example when the table of one queue now holds several.
+    Returns false if they can never become known, for example if the table now contains several queues.
     """
     if "rates" in samples.unknown and "rates" not in before.unknown:
         return False
@@ -129,10 +129,12 @@ _LOST_POLLS: Final = 10.0
 
 
 def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
-    """Return the age in seconds up to which a figure is evidence: three times its cadence, or its probes' own cadence.
+    """Return the maximum age (seconds) of a figure that may support a verdict.
 
-    The longer interval of queues that are read in turns does not count if a probe has failed, because nothing is known
-    since then. ``name``: a field of ``QueueView``, or ``rates``.
+    It is three times the interval of the figure, or the interval to which its probes are throttled, if longer.
+
+    If a probe has failed, the longer interval of queues that are read in turns is not used. ``name``: a field of
+    ``QueueView``, or ``rates``.
     """
     throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
     own = (
@@ -146,8 +148,8 @@ def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 
 def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
-    """Return the failed probe because of which a figure could not be read in this poll, or ``None``."""
-    # Look it up even without failures, so that a figure missing from the table fails in the first poll.
+    """Return the failed probe that would have read a figure in this poll, or ``None``."""
+    # Look it up even without failures. A figure that is missing from the table then raises in the first poll.
     read_by = _READ_BY[name]
     return next((f for f in snapshot.failures if f.queue in ("", queue) and _is_read_by(f.probe, read_by)), None)
 
@@ -157,7 +159,7 @@ def _is_read_by(probe: str, read_by: tuple[str, ...]) -> bool:
 
 
 def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:
-    """Put the time of reading into the reason if it is more than ten polls ago."""
+    """Add the time of reading to the reason if it is more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
     return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
@@ -174,17 +176,18 @@ def older_figure(figure: Figure, seconds: float, failure: ProbeFailure | None = 
 class OldestBound:
     """A lower bound on the age of the oldest ready message while the probe that reads it is left out.
 
-    A ready message that has been neither deleted nor changed since it was read is still ready, and older by the time
-    since. If no row of the table was deleted or changed, the oldest message has the age that was read plus that time.
-    If fewer rows were deleted or changed than were ready, one of these messages is still ready and at least as old as
-    the reading. An older message that is given back in between only makes the oldest older.
+    A ready message that was neither deleted nor changed is still ready. If no row of the table was deleted or changed
+    since the reading, the age of the oldest message is the age that was read plus the time since. If fewer rows were
+    deleted or changed than were ready, at least one of these messages is still ready. It is at least as old as the
+    reading. If an older message is given back in the meantime, the bound still holds.
 
-    Only totals that are counted as rows change, before the commit, prove that nothing was popped: those of SQL Server.
-    PostgreSQL's totals come up to ten seconds late, so there is no bound there. Totals that were reset prove nothing.
+    The bound needs totals that count each change immediately, before the commit, as those of SQL Server do.
+    PostgreSQL's totals are up to ten seconds late, so there is no bound. After a reset of the totals, there is none
+    either.
     """
 
     def __init__(self) -> None:
-        # The latest time of the reading (server clock), the age, the number of ready messages, and the table's
+        # The latest possible time of the reading (server clock), the age, the number of ready messages, and the
         # counters.
         self._read: tuple[float, float, int, CounterSample] | None = None
 
@@ -222,7 +225,7 @@ class StaleFigures:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
     def record_figure(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
-        """Return the figure to show at ``at`` (server clock, seconds): if none was read, the last one with its age.
+        """Return the figure to show at ``at`` (server clock, seconds): the one read, or the last one with its age.
 
         If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: of its
         probes.

@@ -1,4 +1,4 @@
-"""Fold the snapshots of one target into views. Memory is bounded; live targets and replays use the same code."""
+"""Fold the snapshots of one target into views, with bounded memory. Live targets and replays use the same code."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.stale_figures import gone_queues
 from qmon.monitor.state.usage_track import group_uses
 
-# Share of one processor that qmon may use on the server.
+# Default share of one processor that polling may use on the server.
 BUDGET_SHARE: Final = 0.01
 
-# If a poll on the same connection is later than this many seconds, it does not continue the last poll's counters.
+# On one connection, a poll more than this many seconds after the last one does not continue its counters.
 _LATE_S: Final = 30.0
 
 
 class TargetHistory:
-    """The memory of one target. Not thread-safe: the thread that produces snapshots folds them.
+    """What the views of one target need from earlier polls. Not thread-safe: one thread folds.
 
     Args:
         budget: share of one processor that polling may cost the server (0.01 is one percent).
         window_s: seconds over which rates are taken.
-        baselines: returns the current baselines. Must return at once.
+        baselines: returns the current baselines, immediately.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TargetHistory:
         self._broker = BrokerTrack()
         self._failover = FailoverTrack()
         self._plans = PlanTrack()
-        # Rows and index entries of all queues that became ghosts per second, as of the last poll.
+        # How many rows and index entries of all queues became ghosts per second, as of the last poll.
         self._ghosted: float | None = None
 
     def record_snapshot(self, snapshot: Snapshot) -> View:
@@ -115,7 +115,7 @@ class TargetHistory:
             del self._tracks[name]
         span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
-        # Rates hold for ten seconds, so those of the poll before are as good.
+        # Used by the next poll. Rates cover ten seconds, so those of the poll before are accurate enough.
         made = [queue.use.ghosted for queue in queues if queue.use is not None and queue.use.ghosted is not None]
         self._ghosted = sum(made) if made else None
         return View(
@@ -156,7 +156,7 @@ class TargetHistory:
             limit = max(limit, _LATE_S)
         same = is_same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
-        # If a server does not report its start time, each connection may reach a different server.
+        # If the server does not report its start time, a new connection may have reached a different server.
         same = same and not (now.first and now.server.started_at == 0.0)
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
@@ -213,10 +213,9 @@ def _without_own(rate: Figure, own: int, span: float) -> Figure:
 
 
 def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldQueueRows, ...]]:
-    """Return the rows near each queue's head that each session has locked or taken, most first.
+    """Return, for each session, how many rows near the heads of queues it has locked or changed, most rows first.
 
-    The result is empty if nothing is known. Rows under the id of a savepoint are left out, because the id does not
-    identify the session.
+    Rows locked under the id of a savepoint are left out, because the id does not identify the session.
     """
     whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
     rows: dict[tuple[int, str], int] = {}

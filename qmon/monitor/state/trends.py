@@ -1,4 +1,4 @@
-"""Find trends of one queue in the last hour: a rising backlog, slower messages, silent producers, later due times."""
+"""Find trends of one queue in the last hour: rising backlog, slower messages, silent producers, later due times."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ _MINUTE_S: Final = 60.0
 # Minutes that are remembered.
 _MOST: Final = 60
 
-# Minimum minutes of growth of a backlog that rises.
+# A backlog rises if it has grown for at least this many minutes.
 _RISE: Final = 21
 
-# The same if no pop rate is known that would show a rise sooner.
+# The same if the pop rate is unknown, because then no other verdict reports the rise sooner.
 _UNRATED: Final = 6
 
-# Minimum number of ready messages of a backlog.
+# Fewer ready messages than this are no backlog.
 _BACKLOG: Final = 100
 
-# Maximum seconds in which consumers clear a backlog that is not a problem.
+# A backlog that consumers clear within this many seconds is not a problem.
 _WAITS_S: Final = 60.0
 
-# Minimum ratio of the times per message, now and before, for messages to count as slower.
+# Messages are slower if the time per message is at least this many times the time before.
 _SLOWER: Final = 3.0
 
-# Number of polls in a minute that must have read the messages in progress.
+# Minimum number of polls in a minute that must have read the messages in progress.
 _POLLS: Final = 3
 
 # Minutes needed to know how long messages took before.
 _BEFORE: Final = 5
 
-# Number of minutes with pushes, one after the other, that make a queue busy.
+# A queue is busy if there were pushes in each of this many consecutive minutes.
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
 
-# Silence is reported only if at least this many pushes are missing, ...
+# Silence is reported only if at least this many pushes are missing at the usual rate, ...
 _MISSED: Final = 60
 
 # ... and only after this many times the longest break of the last hour.
 _LONGER: Final = 5
 
-# Minimum seconds of the steps over which pushed messages are compared with messages that became ready.
+# Minimum seconds of a step. In each step, pushed messages are compared with messages that became ready.
 _STEP_S: Final = 5.0
 
-# Messages count as due later than usual after this many steps, seconds and messages.
+# Messages are due later than usual if that was so for at least this many steps, seconds and pushed messages.
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
 _LATER: Final = 20
 
-# Earlier messages needed for the comparison.
+# Minimum number of earlier messages for the comparison.
 _KNOWN: Final = 60
 
-# Greatest share of earlier messages that may have been due later.
+# Maximum share of earlier messages that were due later.
 _SELDOM: Final = 0.1
 
 # After a gap longer than this many seconds, the minutes before it are forgotten.
@@ -119,8 +119,7 @@ class TrendTrack:
             ready: ready messages.
             oldest_s: age of the oldest of them; ``None`` if unknown.
             working: messages in progress. With ``finished_per_s``, this gives how long a message takes.
-            popped_per_s: gives the wait of the newest ready message if the age is unknown; ``None`` if the pop rate is
-                unknown.
+            popped_per_s: pop rate; ``None`` if unknown. Without an age, it gives the wait of the newest ready message.
         """
         if self._minutes and at - self._minutes[-1].at >= _GAP_S:
             self.clear()
@@ -138,7 +137,7 @@ class TrendTrack:
         return self._find_rise(at, ready, wait_s, rated=popped_per_s is not None), self._find_slower()
 
     def _find_rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
-        """Return a rise if the backlog grew from each third of the time to the next, and the ages also grew."""
+        """Return a rise if the backlog grew from each third of the time to the next, and the ages grew, too."""
         if len(self._minutes) <= (_RISE if rated else _UNRATED) or ready < _BACKLOG:
             return None
         if rated if wait_s is None else wait_s < _WAITS_S:
@@ -184,7 +183,7 @@ class SilenceTrack:
         self._breaks: deque[tuple[float, float]] = deque()
 
     def record_poll(self, at: float, pushed: float | None) -> Silence | None:
-        """Record the messages pushed since the previous poll; ``None`` (unknown) counts as some.
+        """Record the messages pushed since the previous poll; ``None`` (unknown) counts as a push.
 
         ``at``: server clock, seconds. Returns the silence of a busy queue, if it has lasted long enough.
         """
@@ -278,7 +277,7 @@ class DueTrack:
         if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
             return None
         if scheduled.value is None or (2 * scheduled.value < later and not scheduled.at_least):
-            return None  # they have become due or are gone
+            return None  # the messages have become due or are gone
         before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
         known = sum(step.pushed for step in before)
         if known < _KNOWN or (share := sum(step.later for step in before) / known) > _SELDOM:

@@ -1,4 +1,4 @@
-"""Turn the usage samples of a queue's tables and indexes into figures per pop and rates."""
+"""Compute figures per pop, and rates, from the usage samples of a queue's tables and indexes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
 
-# Seconds over which reads per call are averaged: the totals of procedures are read every ten seconds or less often.
+# Seconds over which reads per call are averaged. The totals of procedures are read every ten seconds or less often.
 _READS_S: Final = 60.0
 
 
@@ -33,7 +33,7 @@ TableUses = Mapping[int, Sequence[UseSample]]
 
 
 def group_uses(snapshot: Snapshot) -> TableUses | None:
-    """Group the samples by table once per poll, so that the cost grows only with the number of queues.
+    """Group the samples by table, once per poll, so that each queue finds its own without searching all samples.
 
     Returns ``None`` if this poll did not read them.
     """
@@ -78,7 +78,7 @@ class UseTrack:
         self._ticks: deque[_Tick] = deque()
         self._sizes: dict[IndexKey, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
-        # The newest tick in which something was done to a table.
+        # The time of the newest tick with work on a table.
         self._worked_at = 0.0
         # True if the newest flow distinguished pops from completions.
         self._tells_pops = True
@@ -94,7 +94,7 @@ class UseTrack:
     ) -> QueueUse | None:
         """Record one poll. ``flow``: messages moved since the previous poll; ``None`` across a gap or a reset.
 
-        ``moved`` false: this poll did not read the flow, and the next one covers both.
+        If ``moved`` is false, this poll did not read the flow, and the next flow covers both polls.
         """
         at = snapshot.sampled_at
         self._read = self._reads.record_poll(snapshot, samples.layout)
@@ -146,8 +146,8 @@ class UseTrack:
     def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
-        True if the window contains no work, neither in the previous poll nor in this one. Also, no size may have
-        changed, nothing else may depend on the time, and no value may be due to be remembered.
+        This requires that the window contained no work in the previous poll or in this one, that no size has changed,
+        that no other part depends on the time, and that it is not time to remember a value.
         """
         prev, prev_at = self._prev, self._prev_at
         return (
@@ -265,8 +265,8 @@ _COUNTED: Final = (
 class ReadsTrack:
     """Pages read per call of the procedure that pops from one queue, over the last minute (SQL Server).
 
-    Pages per call do not depend on time, and totals of different plans are never compared, so a restart needs no
-    special handling.
+    Pages per call do not depend on the time between readings, and totals of different plans are never compared. A
+    restart therefore needs no special handling.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ MAX_PAST: Final = 50
 
 
 class VerdictLog:
-    """Record the verdicts of each poll and keep those that are over. Not thread-safe: one thread folds."""
+    """Record the verdicts of each poll and remember those that are over. Not thread-safe: one thread folds."""
 
     def __init__(self, most: int = MAX_PAST) -> None:
         self._current: dict[str, tuple[float, Verdict]] = {}
@@ -25,7 +25,7 @@ class VerdictLog:
     ) -> tuple[PastVerdict, ...]:
         """Record the verdicts of the poll at ``at`` (server clock, seconds); return the past ones, newest first.
 
-        Verdicts without a problem are not remembered. ``undecided``: codes that may still hold.
+        Verdicts that report no problem are not remembered. ``undecided``: codes of verdicts that may still hold.
         """
         now = {v.code: v for v in verdicts if v.severity > Severity.FINE and not is_brief(v, at)}
         for code in self._current.keys() - now.keys() - set(undecided):

@@ -1,7 +1,7 @@
 """Converts frozen dataclasses to JSON and back with msgspec. Works for any record type.
 
-A field that equals its default is not written. A missing field takes its default, and an unknown field is ignored. So a
-record may gain fields with defaults, but a default must never change.
+A field that equals its default is not written. When a record is read, a missing field gets its default, and an unknown
+field is ignored. New fields with defaults may therefore be added to a record, but a default must never change.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ Cover = Callable[[Any], str | None]
 def encode(record: object, cover: Cover = str) -> bytes:
     """Return the record as JSON.
 
-    msgspec cannot write infinite numbers and lone surrogates. They are written as Python's ``json`` does: ``Infinity``
-    and ``\\ud800``.
+    msgspec cannot write infinite numbers or lone surrogates. Python's ``json`` then writes the record, with
+    ``Infinity`` and ``\\ud800``.
     """
     try:
         return msgspec.json.encode(_to_struct(record, finite=True), enc_hook=cover)
@@ -63,7 +63,7 @@ def encode(record: object, cover: Cover = str) -> bytes:
 def decode(kind: type[Record], text: bytes) -> Record:
     """Return the record of type ``kind`` encoded in ``text``.
 
-    Raises ``Damaged``, naming the field, if it is not one.
+    Raises ``Damaged``, with the name of the field, if ``text`` is not a valid record.
     """
     wanted: Any = kind
     try:
@@ -94,13 +94,13 @@ def _wrap_text(kind: type, value: str) -> object:
 
 @functools.cache
 def struct_of(kind: Any, finite: bool) -> Any:
-    """Return the msgspec type that a dataclass is written as.
+    """Return the msgspec type with which a dataclass is written.
 
-    ``finite``: it rejects numbers that JSON cannot express.
+    ``finite``: the type rejects numbers that JSON cannot express.
     """
     with _BUILD_LOCK:
         found = _build_struct(kind, finite)
-        msgspec.json.Decoder(found)  # makes msgspec build it now, before another thread can use it
+        msgspec.json.Decoder(found)  # makes msgspec build the type now, before another thread can use it
         return found
 
 
@@ -130,14 +130,14 @@ def _build_struct(kind: Any, finite: bool) -> Any:
 
 
 def _text_type(kind: type, name: str) -> type:
-    """Return the type of a field's texts."""
-    if kind is Layout:  # names of columns, not statements
+    """Return the type for the texts of a field: plain, or to be covered when written."""
+    if kind is Layout:  # these fields contain names of columns, not statements
         return str
     return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _omitted_default(field: Field[Any]) -> tuple[Any, ...]:
-    """Return the default for which a field is not written, or nothing if the field is always written."""
+    """Return the default value with which a field is not written; empty if the field is always written."""
     if field.default_factory in (dict, list):
         return (msgspec.field(default_factory=field.default_factory),)
     plain = field.default is None or isinstance(field.default, bool | int | float | str) or field.default == ()

@@ -1,6 +1,6 @@
 """The file layer of a recording: zstandard frames of two minutes of lines, and the position of the index.
 
-Imports nothing else of recordings, so that Spark's executors do not need it either.
+It imports no other module of recordings, so that Spark's executors need none of them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _LOCATOR: Final = struct.Struct("<IIQ")
 _SKIPPABLE_MAGIC: Final = 0x184D2A51
 LOCATOR_BYTES: Final = _LOCATOR.size
 
-# Maximum text of a frame. A recorder ends a frame much sooner. A larger one is treated as an attack on the reader's
-# memory.
+# Maximum bytes of text in a frame. A recorder ends a frame much earlier. A larger frame may be an attack on the
+# reader's memory.
 FRAME_TEXT_BYTES: Final = 256 * 1024 * 1024
 
 # Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
@@ -40,8 +40,8 @@ LINE_BYTES: Final = 64 * 1024 * 1024
 # Bytes of a chunk. Each chunk is decompressed at once, and one byte of zstandard may expand to 32 kB of text.
 _CHUNK: Final = 2 * 1024
 
-# Settings of the compression. Measured: the same bytes a day as deltas with gzip, a quarter of the time, and 2 MB of
-# memory per recorder.
+# Settings of the compression. In a measurement, they needed as many bytes a day as deltas with gzip, a quarter of the
+# time, and 2 MB of memory per recorder.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
     11, window_log=21, hash_log=18, chain_log=18, min_match=6, write_checksum=True
 )
@@ -55,7 +55,7 @@ _TOO_LONG: Final = b"0" * 20  # as many digits as 2**64 has
 
 
 class Damaged(QmonError):
-    """Bytes or values that a recording cannot contain. The message names them."""
+    """A recording contains invalid bytes or values. The message describes them."""
 
 
 class FrameWriter:
@@ -65,7 +65,7 @@ class FrameWriter:
         self._compress = zstandard.ZstdCompressor(compression_params=_PARAMETERS).compressobj()
 
     def compress(self, text: bytes) -> bytes:
-        """Return the compressed bytes for more text. A reader that has all bytes so far can read all text so far."""
+        """Return the compressed bytes for more text. From all bytes so far, all text so far can be read."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
 
     def finish(self, text: bytes = b"") -> bytes:
@@ -76,8 +76,8 @@ class FrameWriter:
 def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> tuple[bytes, int]:
     """Return the text of the first frame of ``data`` and the number of bytes it takes. Raises ``Damaged``.
 
-    ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. A damaged frame returns no text at all:
-    its checksum does not show where the damage is, and a wrong number looks like a right one. A frame that expands to
+    ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. No text of a damaged frame is returned,
+    because its checksum does not show where the damage is, and wrong numbers may look valid. A frame that expands to
     more than ``FRAME_TEXT_BYTES`` is also rejected.
     """
     if parse_locator(data[:LOCATOR_BYTES]) is not None:
@@ -105,7 +105,7 @@ def locator_bytes(index_offset: int) -> bytes:
 
 
 def parse_locator(tail: bytes | memoryview) -> int | None:
-    """Return the offset of the index from the last bytes of a file, or ``None`` if they are not a locator."""
+    """Return the offset of the index, as found in the last bytes of a file, or ``None`` if they are not a locator."""
     if len(tail) < LOCATOR_BYTES:
         return None
     magic, size, offset = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])
@@ -151,7 +151,7 @@ def parse_json(text: bytes) -> Any:
 
 
 def check_numbers(text: bytes) -> None:
-    """Raise ``Damaged`` if some JSON has an integer that does not fit in 64 bits: arithmetic with it would fail."""
+    """Raise ``Damaged`` if JSON contains an integer of more than 64 bits, because arithmetic with it would fail."""
     if _TOO_LONG in text.translate(_TO_ZEROS):
         parse_json(text)
 

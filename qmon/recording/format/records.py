@@ -1,4 +1,4 @@
-"""The lines of a recording: the contents of each kind, and how they are read and written. FORMAT.md has examples.
+"""Define the kinds of lines of a recording, and read and write them. FORMAT.md has examples.
 
 Every line is one JSON object with the version of the format, the recorder's id, the line's number and the time on the
 recording machine's clock. Numbers run 1, 2, 3 … without gaps over all segments of a recorder.
@@ -42,9 +42,9 @@ class SessionLine:
 class VerdictsLine:
     """All verdicts of a queue from this time on, worst first. Written when a code or a severity changes.
 
-    A ``cannot tell`` is written only after it has lasted. ``repeated``: the verdicts held before, and the line is here
-    because a segment begins. ``undecided``: codes of earlier verdicts that may still hold. ``ahead_s``: seconds that
-    the server's clock is ahead of the line's.
+    A ``cannot tell`` is only written after some time. ``repeated``: a segment begins here, and the verdicts already
+    held before. ``undecided``: codes of earlier verdicts that may still hold. ``ahead_s``: seconds that the server's
+    clock is ahead of the line's.
     """
 
     queue: str
@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment worth jumping to. ``kind``: operation, or verdict (of at least warning, when it begins)."""
+    """A time that a replay can jump to. ``kind``: operation, or verdict (the start of a warning or worse)."""
 
     at: float
     kind: str
@@ -165,7 +165,7 @@ class _Head(msgspec.Struct):
     k: str
 
 
-# Built at import, so that no two threads make msgspec build these types: see ``qmon.recording.format.codec``.
+# Built at import, so that two threads never make msgspec build these types: see ``qmon.recording.format.codec``.
 _HEAD: Final = msgspec.json.Decoder(_Head)
 _LINE: Final = msgspec.json.Decoder(
     msgspec.defstruct("_Line", [(kind, msgspec.Raw, msgspec.Raw()) for kind in KINDS], bases=(_Head,), kw_only=True)
@@ -183,7 +183,7 @@ def parse_line(text: bytes) -> Line | None:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
         value = bytes(getattr(raw, raw.k)) if raw.k in KINDS else b"-"
-    except (msgspec.DecodeError, RecursionError):  # damaged, or readable by Python only
+    except (msgspec.DecodeError, RecursionError):  # damaged, or only readable with Python's `json`
         values, value = _parse_with_python(text)
     version, recorder, number, at, kind = values
     if version > FORMAT_VERSION or kind not in KINDS:

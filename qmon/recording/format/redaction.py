@@ -1,4 +1,4 @@
-"""Decides what a recording leaves out: payloads and errors, unless requested, and passwords in statements."""
+"""Decides what a recording leaves out: passwords in statements, and payloads and errors unless they are requested."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qmon.redact import hide_passwords
 def recording_cover(redact: Callable[[str], str], *, payloads: bool) -> Cover:
     """Return the function that covers payloads and statements before they are written.
 
-    ``redact`` applies the configured redaction to both. ``payloads``: record payloads and errors, redacted; otherwise
-    they become ``None``.
+    ``redact`` applies the configured redaction to both. ``payloads``: record payloads and errors, with redaction. If
+    false, they become ``None``.
     """
 
     def cover(text: str) -> str | None:

@@ -22,7 +22,7 @@ FILE_NAME: Final = ".baselines.json"
 VERSION: Final = 1
 _MAX_BYTES: Final = 256 * 1024 * 1024
 
-# Seconds between checks for a changed file, while values are being requested.
+# Minimum seconds between checks for a changed file. Only requests for baselines trigger checks.
 RELOAD_EVERY_S: Final = 60.0
 
 
@@ -56,7 +56,7 @@ def read_baselines(path: Path) -> Baselines:
 
 
 def find_baselines(root: Path | None) -> FoundBaselines:
-    """Read the baselines file in the folder of recordings, if there is one. Its contents never raise."""
+    """Read the baselines file in the folder of recordings, if there is one. A damaged file does not raise."""
     path = root / FILE_NAME if root is not None else None
     if path is None or not path.is_file():
         return FoundBaselines()
@@ -103,7 +103,7 @@ def _parse_baseline(numbers: list[float]) -> Baseline:
 
 
 class ReloadingBaselines:
-    """Reloads the file when it changes. A call returns the current baselines and starts a check on a thread if due."""
+    """Reloads the file when it changes. A call returns the current baselines and may start a check in a thread."""
 
     def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# Maximum seconds that a poll covers: 2.5 times the longest interval, as on the dashboard.
+# Maximum seconds that a poll covers. As on the dashboard, that is 2.5 times the longest poll interval.
 LONGEST_SPAN_S: Final = 150.0
 
-# Weight of a reading that covers no time (the first one, or the one after a gap). It counts only if the step has no
-# other.
+# Weight of a reading that covers no time (the first reading, or the first after a gap). It only matters if the step has
+# no other reading.
 _NO_TIME: Final = 1e-6
 
 

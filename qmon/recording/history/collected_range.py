@@ -1,4 +1,4 @@
-"""What was collected of one queue's past, from recordings and from memory, before it is shown."""
+"""Data about one queue's past, as collected from recordings and from memory before it is shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SeenOperation:
 
 @dataclass(slots=True)
 class CollectedRange:
-    """One queue's steps, runs of trouble and operations. ``queues``: all queue names in the range."""
+    """One queue's steps, runs of verdicts and operations. ``queues``: all queue names in the range."""
 
     bins: Bins
     runs: list[Run] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The past without a recording: what qmon read since it started, kept in memory and thinned out with age."""
+"""The past without a recording: figures since qmon started, in memory. Older data has longer steps."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from qmon.recording.history.timeline import (
 
 MOST_EVENTS: Final = 1000
 
-# Maximum runs of trouble to remember per queue.
+# Maximum number of runs of verdicts to remember per queue.
 MOST_RUNS: Final = 100
 _MOST_WAITS: Final = 40
 _MANY_QUEUES: Final = 50
 
-# Per queue, if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
+# Shorter tiers if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
 _WAIT_TIERS: Final = TIERS[:2]
 
@@ -52,7 +52,7 @@ class _QueueHistory:
 
 
 class InMemoryHistory:
-    """Remembers what the dashboard was shown and answers the same questions as a recording. Thread-safe.
+    """Remembers what the dashboard has shown and offers the same queries as a recording. Thread-safe.
 
     All times are seconds since the epoch on the local clock. Server times are corrected by the difference of the two
     clocks.
@@ -146,7 +146,7 @@ class InMemoryHistory:
             self._events.append(alert_event(self.clock(), change))
 
     def record_operations(self, operations: Iterable[Operation]) -> None:
-        """Replace the operations by their current states, including those from before qmon started."""
+        """Replace the operations by their current states. They may include operations from before qmon started."""
         with self._lock:
             self._operations = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
 
@@ -187,12 +187,12 @@ class InMemoryHistory:
 
     @property
     def oldest_event_at(self) -> float:
-        """The moment since which no event has been dropped."""
+        """The time since which no event has been dropped."""
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 
     def find_mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
-        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
+        """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         with self._lock:
             known = self._queues.get(queue)
             marks = [
@@ -208,7 +208,7 @@ class InMemoryHistory:
 
 
 def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
-    """Return the first mark after a moment, or the last one before it."""
+    """Return the first mark after a time, or the last mark before it."""
     beyond = [m for m in marks if m is not None and (m.at > at + 0.001 if forward else m.at < at - 0.001)]
     if not beyond:
         return None

@@ -1,4 +1,4 @@
-"""Turns the verdicts of each poll into incidents: runs of trouble, joined if the time between them is short.
+"""Turns the verdicts of polls into incidents: runs of warnings or worse, joined if the time between them is short.
 
 The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """
@@ -12,13 +12,13 @@ from typing import Final
 
 from qmon.model.figure import Severity
 
-# Trouble that returns within this many seconds belongs to the same incident.
+# If a verdict returns within this many seconds, or another one follows, it belongs to the same incident.
 JOIN_WITHIN_S: Final = 120.0
 
 
 @dataclass(slots=True)
 class Run:
-    """Consecutive polls with the same verdict of at least warning. Times are seconds since the epoch.
+    """Consecutive polls with the same verdict, of severity warning or higher. Times are seconds since the epoch.
 
     ``began_at``: time of the first evidence, before the verdict was raised.
     """
@@ -34,9 +34,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A period of trouble: first evidence at ``began_at``, first raised at ``first_at``.
+    """One or more runs, close together: first evidence at ``began_at``, first verdict at ``first_at``.
 
-    ``cause``: the worst verdict, and among equally bad ones the most frequent. ``proof``: the first proof of that
+    ``cause``: the worst verdict; the most frequent one if several are equally bad. ``proof``: the first proof of that
     verdict.
     """
 

@@ -1,7 +1,7 @@
 """The past of one queue: any range of the data in memory or in recordings, in a given number of steps.
 
-Reads the figures of each poll (lines of the kind ``figures``) and the operations, and skips snapshots. A sealed segment
-is read once and cached as sums per minute, for longer ranges.
+Reads the figures of each poll (lines of the kind ``figures``) and the operations, and skips snapshots. For steps of
+whole minutes, a sealed segment is read once and cached as sums per minute.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from qmon.recording.read.segment_reader import frames_between, parse_lines_of_ki
 MINUTE_S: Final = 60.0
 _LINE_KINDS: Final = frozenset({"figures", "operation"})
 
-# Segments cached as minutes, about 25 kB each: thirty days of one queue.
+# Maximum number of segments cached as minutes, about 25 kB each. This is enough for thirty days of one queue.
 _CACHED_SEGMENTS: Final = 800
 _SHOW_EVERY_S: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class PastRange:
-    """A range as far as it has been read. ``read``: the share, 0 to 1. ``queues``: all queue names in it.
+    """A range, as far as it has been read. ``read``: the share read, 0 to 1. ``queues``: all queue names in it.
 
     ``problem``: what is damaged, in one line, or empty.
     """
@@ -56,12 +56,12 @@ class PastRange:
 
 
 class RangeReader:
-    """Reads ranges from memory and from an archive. Use one thread at a time for the archive; memory is thread-safe.
+    """Reads ranges from memory and from an archive. The archive must be used by one thread at a time.
 
     Args:
         archive: the recordings, if any.
-        memory: what was read since qmon started. None for a replay.
-        zone: IANA time zone for display. An archive's own zone takes precedence.
+        memory: what was read since qmon started. ``None`` for a replay.
+        zone: IANA time zone for display if there is no archive. An archive has its own zone.
     """
 
     def __init__(
@@ -75,21 +75,21 @@ class RangeReader:
 
     @property
     def ends_at(self) -> float:
-        """The last moment that may have data. Does not read the disk."""
+        """The latest time that may have data. Does not read the disk."""
         if self.archive is not None:
             return self.archive.ends_at
         return self.memory.ends_at if self.memory is not None else 0.0
 
     @property
     def begins_at(self) -> float:
-        """The first moment with data. Reads the disk if there is an archive."""
+        """The earliest time with data. Reads the disk if there is an archive."""
         known = [each.begins_at for each in (self.archive, self.memory) if each is not None]
         return min(known, default=0.0)
 
     def find_mark(
         self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
     ) -> Mark | None:
-        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
+        """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         found = [
             self.archive.find_mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
             self.memory.find_mark(queue, at, forward=forward) if self.memory is not None else None,
@@ -99,10 +99,11 @@ class RangeReader:
     def read_range(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[PastRange]:
-        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``: partial results, then the full one.
+        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``, first partial results, then the complete one.
 
-        Data in memory is returned at once. Recorded data replaces it, newest first. Reading ends early when ``stopped``
-        returns true. If steps are whole minutes, ``since_at`` must be a whole minute. Damaged files never raise.
+        The first result has the data in memory. Recorded data then replaces it, newest first. Reading ends early if
+        ``stopped`` returns true. If steps are whole minutes, ``since_at`` must be a whole minute. Damaged files never
+        raise.
         """
         until_at = since_at + step_s * count
         whole = CollectedRange(Bins(since_at, step_s, count, len(FIGURES)))
@@ -135,7 +136,7 @@ class RangeReader:
     def _merge_sealed(
         self, path: Path, queue: str, whole: CollectedRange, stopped: Callable[[], bool]
     ) -> Iterator[float]:
-        """Merge a segment that will not change any more, from the cache if possible."""
+        """Merge a sealed segment, from the cache if possible."""
         key = (path, queue)
         found = self._cache.get(key)
         if found is None:
@@ -158,7 +159,7 @@ class RangeReader:
 def gather_segment(
     path: Path, queue: str, collected: CollectedRange, since_at: float, until_at: float
 ) -> Iterator[float]:
-    """Read the lines of a segment between two moments into ``collected``.
+    """Read the lines of a segment between two times into ``collected``.
 
     Yields the share read so far after each frame.
     """
@@ -209,7 +210,7 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
 
 
 def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:
-    """Return the range read so far. ``known``: data in memory, for steps without recorded data."""
+    """Return the range read so far. ``known``: data in memory. It is used for steps without recorded data."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}

@@ -1,4 +1,4 @@
-"""The recordings of one target, possibly still growing: lists the segments and finds those that a range needs."""
+"""The recordings of one target, which may still grow: lists the segments and finds those that a range needs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _JUMP_TO: Final = frozenset({"verdict", "operation"})
 
 
 class RecordingArchive:
-    """Finds segments and marks. All methods read the disk, so call them from a thread that may block.
+    """Finds segments and marks. All methods except ``ends_at`` read the disk, which may block the thread.
 
     Args:
         paths: returns the segments in chronological order.
         zone: IANA time zone of the recording machine.
-        spans: first and last moment of the data, seconds since the epoch. Without it, the data reaches until now.
+        spans: time of the first and last data, seconds since the epoch. ``None``: recording goes on, so the data ends
+            now.
         clock: seconds since the epoch.
     """
 
@@ -47,24 +48,24 @@ class RecordingArchive:
 
     @property
     def ends_at(self) -> float:
-        """The last moment that may have data: now, if recording goes on. Seconds since the epoch."""
+        """The latest time that may have data, seconds since the epoch. That is now, if recording goes on."""
         return self._spans[1] if self._spans is not None else self._clock()
 
     @property
     def begins_at(self) -> float:
-        """The first recorded moment, or now if nothing was recorded. Seconds since the epoch."""
+        """The time of the first data, or now if nothing was recorded. Seconds since the epoch."""
         if self._spans is not None:
             return self._spans[0]
         paths = self._paths()
         return segment_start(paths[0]) if paths else self._clock()
 
     def segments_between(self, since_at: float, until_at: float) -> list[Path]:
-        """Return the segments that may have lines between two moments."""
+        """Return the segments that may have lines between two times."""
         starts = ((segment_start(path), path) for path in self._paths())
         return [path for at, path in starts if at == 0.0 or since_at - _LONGEST_S <= at <= until_at]
 
     def segment_span(self, path: Path) -> tuple[float, float] | None:
-        """Return the first and last moment of a sealed segment, or ``None`` if it cannot be read."""
+        """Return the times of the first and last line of a sealed segment, or ``None`` if it cannot be read."""
         try:
             one = open_segment(path)
         except OSError:
@@ -76,7 +77,7 @@ class RecordingArchive:
     def find_mark(
         self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
     ) -> Mark | None:
-        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
+        """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         paths = self._paths()
         starts = [segment_start(path) for path in paths]
         if forward:
@@ -101,7 +102,7 @@ class RecordingArchive:
 
 
 def _is_past(best: Mark, path: Path, forward: bool) -> bool:
-    """Return true if no mark of this segment can be nearer than ``best``."""
+    """Return true if every mark of this segment is farther away than ``best``."""
     return segment_start(path) > best.at if forward else segment_start(path) + _LONGEST_S < best.at
 
 
@@ -123,7 +124,7 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
 
 
 def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], float] = time.time) -> RecordingArchive:
-    """Return the archive of a target below a folder, including what is being recorded now. Raises ``BadInput``."""
+    """Return the archive of a target below a folder, including the segments being written. Raises ``BadInput``."""
     below = root / f"target={folder_name_for(target)}"
     return RecordingArchive(lambda: list_segments(below), zone, clock=clock)
 

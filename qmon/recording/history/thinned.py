@@ -13,19 +13,19 @@ from qmon.recording.history.buckets import Bins
 # Numbers per figure and step: mean, minimum, maximum.
 PER_FIGURE: Final = 3
 
-# Weight of a reading that covers no time. It counts only if the step has no other.
+# Weight of a reading that covers no time. It only matters if the step has no other reading.
 _NO_TIME: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Steps of ``step_s`` seconds, of which the newest ``most`` are kept."""
+    """Steps of ``step_s`` seconds. Only the newest ``most`` steps are kept."""
 
     step_s: float
     most: int
 
 
-# Steps that cover a quarter of an hour, an hour and a day. A step takes about 130 bytes with ten figures.
+# The tiers cover a quarter of an hour, an hour and a day. A step takes about 130 bytes with ten figures.
 TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
 
 
@@ -129,7 +129,7 @@ class ThinnedFigures:
 
 
 def fill_bins(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
-    """Record steps in bins, using the finest available step for each moment."""
+    """Record steps in bins, using the finest available step for each time."""
     until_at = inf
     for each in steps:
         each.fill_bins(bins, until_at)

@@ -28,8 +28,8 @@ class EventKind(StrEnum):
 class TimelineEvent:
     """An event at ``at``, seconds since the epoch. ``queue`` is empty if it concerns the whole target.
 
-    ``what``: the change (``began``, ``over``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
-    ``severity``: how urgent it is from then on. ``cause``: the origin of a verdict that several queues may share.
+    ``what``: the change (such as ``began``, ``ended``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
+    ``severity``: the severity after the change. ``cause``: the cause of a verdict, which several queues may share.
     ``others``: further queues with the same cause, as found by ``join_related_events``.
     """
 
@@ -45,7 +45,7 @@ class TimelineEvent:
 
     @property
     def key(self) -> str:
-        """Identifies the event among others."""
+        """A text that identifies the event."""
         return f"{self.at!r} {self.kind} {self.queue} {self.about} {self.what}"
 
 
@@ -66,7 +66,7 @@ class VerdictChanges:
     ) -> list[TimelineEvent]:
         """Record the verdicts of a queue from ``at`` on and return the changes.
 
-        ``undecided``: codes that may still hold.
+        ``undecided``: codes of verdicts that may still hold.
         """
         before = self._holding.get(queue)
         if not before and not any(each.severity > Severity.FINE for each in verdicts):
@@ -89,7 +89,7 @@ class VerdictChanges:
         return out
 
     def record_known_verdicts(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
-        """Record verdicts that already held before ``at``. Reports no events."""
+        """Record verdicts that already held before ``at``, so that they are not reported as events."""
         self._holding[queue] = {
             each.code: _HeldVerdict(each, at if each.since_at is None else each.since_at)
             for each in verdicts
@@ -97,7 +97,7 @@ class VerdictChanges:
         }
 
     def forget_queues(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
-        """Forget queues that are not watched any more, and return the end of their verdicts."""
+        """Forget queues that are no longer watched, and return events for the end of their verdicts."""
         found = [event for queue in queues for event in self.record_verdicts(at, queue, ())]
         for queue in queues:
             self._holding.pop(queue, None)
@@ -171,7 +171,7 @@ def alert_event(at: float, change: Change) -> TimelineEvent:
 
 
 def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """Join changes of the same verdict with the same cause within 30 seconds into one event. Newest first."""
+    """Join changes of one verdict with the same cause within 30 seconds into one event. Returns the newest first."""
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):
@@ -185,5 +185,5 @@ def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent,
 
 
 def sort_newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """Sort by time, newest first. Of events at the same moment, the one given last comes first."""
+    """Sort by time, newest first. Events at the same time are returned in reverse order of ``events``."""
     return tuple(reversed(sorted(events, key=lambda event: event.at)))

@@ -24,9 +24,9 @@ _LINE_KINDS: Final = frozenset({"verdict", "operation", "state"})
 
 
 def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tuple[TimelineEvent, ...]]:
-    """Yield the events before a moment, one segment at a time, newest first. Operations appear in their latest state.
+    """Yield the events before a time, one segment at a time, newest first.
 
-    Damaged files never raise: their undamaged part is used.
+    Operations are in their latest state. Damaged files do not raise. Their undamaged part is used.
     """
     told: set[str] = set()
     for path in reversed(archive.segments_between(float("-inf"), before_at)):

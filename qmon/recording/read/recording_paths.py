@@ -18,7 +18,7 @@ _LONGEST: Final = 200
 
 
 def folder_name_for(name: str) -> str:
-    """Return a target's name as a folder name: other characters become ``%`` and two hexadecimal digits per byte.
+    """Return a target's name as a folder name. Unsafe characters become ``%`` and two hexadecimal digits per byte.
 
     Raises ``BadInput`` if the result is empty or too long.
     """
@@ -61,7 +61,10 @@ def is_segment(path: Path) -> bool:
 
 
 def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
-    """Return the segments below a folder in chronological order. An open one that also exists sealed is left out."""
+    """Return the segments below a folder in chronological order.
+
+    If a segment exists both open and sealed, the open one is left out.
+    """
     found = [path for path in root.rglob(f"*{SEGMENT_SUFFIX}") if is_segment(path)]
     sealed = {path for path in found if not path.name.startswith(OPEN_PREFIX)}
     kept = [path for path in found if path in sealed or (unsealed and sealed_path(path) not in sealed)]

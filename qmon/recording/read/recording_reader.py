@@ -1,4 +1,4 @@
-"""Reads all recordings of one target in chronological order, from any moment."""
+"""Reads all recordings of one target in chronological order, from any time on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RecordedEvent = Snapshot | SourceState | Operation | VerdictsLine
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something recorded at ``at``, seconds since the epoch on the recording machine's clock."""
+    """An event recorded at ``at``, seconds since the epoch on the recording machine's clock."""
 
     at: float
     event: RecordedEvent
@@ -36,7 +36,7 @@ class RecordingReader:
     """Reads the segments of one target. Not thread-safe.
 
     Args:
-        paths: the segments in chronological order. Damaged ones are read as far as possible.
+        paths: the segments in chronological order. Damaged segments are read as far as possible.
 
     Raises ``BadInput`` if nothing was recorded.
     """
@@ -73,7 +73,7 @@ class RecordingReader:
         return f"skipped {parts}; {found[0][0]}: {found[0][1]}"
 
     def _open_segment(self, path: Path) -> Segment:
-        """Open the segment, also if its recorder has sealed it in the meantime."""
+        """Open the segment, under its new name if its recorder has sealed it in the meantime."""
         try:
             one = open_segment(path)
         except FileNotFoundError:
@@ -99,24 +99,24 @@ class RecordingReader:
         return max(_last_at(self._segment(path)) for path in self._paths[-2:])
 
     def read_marks(self) -> list[Mark]:
-        """Return the moments worth jumping to, in chronological order."""
+        """Return the marks of all segments in chronological order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
     def verdicts_at(self, at: float) -> list[VerdictsLine]:
-        """Return the latest verdicts of each queue up to a moment. Each segment begins with all verdicts that hold."""
+        """Return the latest verdicts of each queue up to a time. Each segment begins with all verdicts that hold."""
         if not self._starts or at < self._starts[0]:
             return []
         return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts_until(at).values())
 
     def read_moments(self, since_at: float) -> Iterator[Moment]:
-        """Yield everything from a moment on, decoded."""
+        """Yield all events from a time on, decoded."""
         for one, line in self.read_lines(since_at):
             what = _event_from_line(one, line)
             if what is not None:
                 yield Moment(line.at, what)
 
     def read_lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
-        """Yield every line from a moment on. If two recorders overlapped, the first one is used until it ends."""
+        """Yield every line from a time on. If two recorders overlapped, the first is used until its lines end."""
         first = max(0, bisect_right(self._starts, since_at) - 1)
         newest, recorder = since_at, ""
         for path in self._paths[first:]:

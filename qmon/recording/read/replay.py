@@ -1,7 +1,7 @@
-"""Replay: a source of snapshots like the poller, from a recording, at any speed and from any moment.
+"""Replay: a source of snapshots like the poller, but from a recording, at any speed and from any time.
 
-It folds the snapshots itself, because every seek starts a new history: first a short one, so that figures appear at
-once, then one of 15 minutes, which is the length of the plots.
+It folds the snapshots itself, because every seek starts a new history. That is first a short one, so that figures
+appear immediately, and then one of 15 minutes, which is the length of the plots.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ from qmon.recording.read.recording_reader import Moment, RecordingReader
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_PAST_S: Final = 20.0
 
-# Seconds of past folded for a moment: the short one for rates at once, the long one for plots and counts soon after.
+# Seconds of the past that are folded after a seek: first a short time for rates, soon after a long time for plots and
+# counts.
 LONG_PAST_S: Final = 900.0
 
 # Minimum number of polls to fold.
 _MIN_POLLS: Final = 3
 
-# Longest pause in seconds when nothing was recorded for long.
+# Maximum seconds that a replay waits if nothing was recorded for a long time.
 _LONGEST_WAIT_S: Final = 3.0
 _CHECK_EVERY: Final = 4
 
-# Evidence seen within this many seconds after reading begins is taken to have held before.
+# If evidence is found within this many seconds after reading begins, the verdict is assumed to have held before.
 _SOON_S: Final = 60.0
 
 
 @dataclass
 class VerdictCarryOver:
-    """Start times of verdicts, keyed by queue and code. ``begins_at``: where reading begins, on the server's clock."""
+    """Start times of verdicts, keyed by queue and code. ``begins_at``: server time of the first snapshot read."""
 
     begins_at: float = 0.0
     since: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @classmethod
     def from_lines(cls, lines: Iterable[VerdictsLine]) -> VerdictCarryOver:
-        """Take the start times from the latest verdicts of each queue."""
+        """Use the start times in the latest verdicts of each queue."""
         since = {
             (each.queue, verdict.code): verdict.since_at
             for each in lines
@@ -59,7 +60,7 @@ class VerdictCarryOver:
         return cls(since=since)
 
     def correct_view(self, view: View) -> View:
-        """Return the view with verdict start times that lie before the part of the recording that was read again."""
+        """Return the view with the start times of verdicts that began before the part that was read."""
         if not self.since:
             return view
         return replace(view, queues=tuple(map(self._correct_queue, view.queues)))
@@ -79,13 +80,13 @@ class VerdictCarryOver:
 
 
 class Replay:
-    """Plays one recording. Implements ``SnapshotSource``. Methods are thread-safe and do not block.
+    """Plays one recording. Implements ``SnapshotSource``. Methods are thread-safe. Only ``close`` may block.
 
     Args:
         reader: the recording.
-        start_at: seconds since the epoch on the recording machine's clock. Default: its beginning.
-        playing: start playing at once.
-        baselines: returns the current baselines. Must return at once.
+        start_at: seconds since the epoch on the recording machine's clock. Default: the beginning of the recording.
+        playing: start playing immediately.
+        baselines: returns the current baselines, immediately.
 
     Attributes:
         on_change: called on the source's thread after playing, speed or position has changed.
@@ -146,7 +147,7 @@ class Replay:
         return self._speed
 
     def clock(self) -> float:
-        """Return the monotonic clock of that time, so that figures have the age they had then."""
+        """Return the monotonic clock at the time of the recording, so that figures have the age that they had then."""
         newest = self._newest
         if newest is None:
             return 0.0
@@ -172,7 +173,7 @@ class Replay:
         """Do nothing: the interval is that of the recording."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Do nothing: a recording has only what was read at the time."""
+        """Do nothing: a recording only has what was read at that time."""
 
     def count_exactly(self, queue: str) -> None:
         """Do nothing: the past cannot be counted."""
@@ -206,7 +207,7 @@ class Replay:
         self._enqueue(self._step_back)
 
     def seek(self, at: float) -> None:
-        """Go to the last snapshot at or before a moment, seconds since the epoch."""
+        """Go to the last snapshot at or before ``at``, seconds since the epoch."""
         self._enqueue(lambda: self._seek(at))
 
     def jump_to_mark(self, forward: bool) -> Mark | None:
@@ -256,7 +257,7 @@ class Replay:
             self.on_change()
 
     def _wait_s(self) -> float | None:
-        """Return the real seconds until the next moment, or ``None`` to wait for a command."""
+        """Return the real seconds until the next event is due, or ``None`` to wait for a command."""
         if self._needs_long_past:
             return 0.0
         if not self.is_playing or self._next is None:
@@ -289,7 +290,7 @@ class Replay:
         self._is_over = self._next is None
 
     def _emit_next(self) -> bool:
-        """Emit the next moment. Returns true if it was a snapshot."""
+        """Emit the next event. Returns true if it was a snapshot."""
         moment = self._next
         if moment is None:
             return False
@@ -316,12 +317,12 @@ class Replay:
         self._position = self._newest_at
 
     def _seek(self, at: float) -> None:
-        """Go to a moment with a short history. The long one is read when idle."""
+        """Go to a time with a short history. The long history is read when the thread is idle."""
         self._position = min(max(at, self.reader.begins_at), self.reader.ends_at)
         self._needs_long_past = self._fold_past(max(SHORT_PAST_S, _MIN_POLLS * self.interval_s))
 
     def _fold_past(self, past_s: float, *, patient: bool = False) -> bool:
-        """Fold the past before the current position and emit its newest snapshot. False: nothing was recorded there.
+        """Fold the past before the current position and emit its newest snapshot; return false if there is no snapshot.
 
         ``patient``: give up without changing anything when another command arrives.
         """
@@ -358,7 +359,7 @@ class Replay:
 
 
 def view_at(reader: RecordingReader, at: float) -> tuple[float, Snapshot, View] | None:
-    """Return the time, snapshot and view of the last snapshot at or before a moment, or ``None``."""
+    """Return the time, snapshot and view of the last snapshot at or before a time, or ``None``."""
     history, carried = TargetHistory(), VerdictCarryOver.from_lines(reader.verdicts_at(at - LONG_PAST_S))
     found: tuple[float, Snapshot, View] | None = None
     for moment in reader.read_moments(at - LONG_PAST_S):

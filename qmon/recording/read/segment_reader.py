@@ -1,4 +1,4 @@
-"""Reads one segment, sealed or still open: its index, and its lines from any moment."""
+"""Reads one segment, sealed or still open: its index, and its lines from any time on."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _VERDICT_KIND: Final = frozenset({"verdict"})
 
 @dataclass
 class Segment:
-    """What is known about one file."""
+    """The contents of one file, as far as they were read."""
 
     path: Path
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
     marks: tuple[Mark, ...] = ()
-    # Damaged parts found so far, and why, by the offset of the frame or the negative number of the line.
+    # The reason for each damaged part found so far, keyed by the offset of the frame or the negative line number.
     damage: dict[int, str] = field(default_factory=dict)
     # True if it ends with an index, as sealed segments do.
     is_indexed: bool = False
     recorder: str = ""
-    # End offset of the frame at each start offset, for files without an index.
+    # For files without an index, the end offset of each frame, keyed by its start offset.
     frame_ends: dict[int, int] = field(default_factory=dict)
     # The lines of the last, unfinished frame of a file that was never sealed.
     tail: list[Line] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Segment:
             return None
 
     def verdicts_until(self, until_at: float) -> dict[str, VerdictsLine]:
-        """Return the latest verdicts of each queue up to a moment. Skips other lines unparsed. Raises ``OSError``."""
+        """Return the latest verdicts of each queue up to a time. Other lines are not parsed. Raises ``OSError``."""
         found: dict[str, VerdictsLine] = {}
         for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
             if line.at > until_at:
@@ -96,7 +96,7 @@ class Segment:
                 self.damage[start] = str(problem)
 
     def _frame_texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield the offset and text of these frames, without damaged ones."""
+        """Yield the offset and text of these frames, except damaged ones."""
         with self.path.open("rb") as file:
             for number in numbers:
                 start = self.frames[number].offset
@@ -111,7 +111,7 @@ class Segment:
 
 
 def open_segment(path: Path) -> Segment:
-    """Open a segment by its index, or read it all if there is none. Raises ``OSError``, but never for its contents."""
+    """Open a segment by its index, or read it all if there is none. Damage does not raise. Raises ``OSError``."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - LOCATOR_BYTES))
@@ -132,7 +132,7 @@ def open_segment(path: Path) -> Segment:
 
 
 def _index_fits(index: IndexLine, size: int) -> bool:
-    """Return true if the index is possible for ``size`` bytes of frames. A foreign file may claim anything."""
+    """Return true if the index is possible for ``size`` bytes of frames. A foreign file may contain anything."""
     offsets = [frame.offset for frame in index.frames]
     within = all(0 <= offset < size for offset in offsets)
     timed = all(abs(at) < LATEST_TIME for frame in index.frames for at in (frame.first_at, frame.last_at))
@@ -140,7 +140,7 @@ def _index_fits(index: IndexLine, size: int) -> bool:
 
 
 def scan_segment(path: Path) -> Segment:
-    """Read a file from its beginning up to any damage: open, cut short, or damaged. Raises ``OSError``."""
+    """Read a file without an index (open, truncated or damaged) up to the first damage. Raises ``OSError``."""
     data = memoryview(path.read_bytes())
     found = Segment(path, None)
     frames: list[Frame] = []
@@ -196,16 +196,19 @@ def _parse_lines(text: bytes) -> Iterator[Line]:
 
 
 def parse_lines_of_kinds(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
-    """Yield the lines of these kinds. Skips others unparsed. Raises ``Damaged``."""
+    """Yield the lines of these kinds. Other lines are not parsed. Raises ``Damaged``."""
     for begin, end in line_spans(text):
-        if (line_kind(text, begin, end) or "?") in ("?", *kinds):  # a line without a kind is damaged; parsing it raises
+        if (line_kind(text, begin, end) or "?") in (
+            "?",
+            *kinds,
+        ):  # a line without a kind is damaged; parsing it raises
             line = parse_line(text[begin:end])
             if line is not None and line.kind in kinds:
                 yield line
 
 
 def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:
-    """Yield the text of frames that may have lines between two moments, with the share of the work done so far.
+    """Yield the text of frames that may have lines between two times, each with the share of the work done so far.
 
     A file that is still open is read from its beginning, which is cheap because its lines are not parsed. If it was
     sealed in the meantime, it is read under its new name. Raises ``OSError``, and ``Damaged`` after the undamaged part.

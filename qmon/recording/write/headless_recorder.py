@@ -29,7 +29,7 @@ class RecordingStatus:
 
 
 class HeadlessRecorder:
-    """Records one target until closed. Its errors do not affect other targets.
+    """Records one target until closed. Errors of one target do not affect other targets.
 
     Args:
         target: the target. Its password comes from its configured source, never from a prompt.
@@ -37,9 +37,9 @@ class HeadlessRecorder:
         root: the folder of all recordings.
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
-        on_view: gets each view and phase change, on other threads. Must return at once.
-        baselines: returns the current baselines. Must return at once.
-        on_event: gets each raw poll and phase change, before ``on_view``, in the same way.
+        on_view: called with each view and phase change, on other threads. Must return immediately.
+        baselines: returns the current baselines, immediately.
+        on_event: called in the same way with each snapshot and phase change, before ``on_view``.
 
     Raises ``BadInput`` if the folder is not writable.
     """
@@ -74,7 +74,7 @@ class HeadlessRecorder:
         return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
 
     def close(self, reason: str) -> RecordingStatus:
-        """Stop polling and seal the segment. Waits some seconds at most."""
+        """Stop polling and seal the segment. Waits a few seconds at most."""
         self._poller.close()
         if self._operations is not None:
             self._operations.close()

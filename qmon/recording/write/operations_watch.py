@@ -1,4 +1,4 @@
-"""Records operators' actions on a target, from any qmon: reads them from its database every few seconds."""
+"""Records the operations on a target, from any qmon. It reads them from the target's database every few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.recording.write.recorder import Recorder
 
 READ_EVERY_S: Final = 5.0
 
-# Delay until the start of polling is noticed.
+# Seconds between checks whether polling has started.
 _SOON_S: Final = 0.5
 
 # If the server has no connection left, wait this long before the next attempt.
@@ -27,10 +27,10 @@ _RECENT_S: Final = 3600.0
 class OperationsWatch:
     """Records each new or changed operation, on its own thread, until closed.
 
-    It keeps a connection only while the poller has one, so it never takes the server's last connection. After closing,
-    when the poller's connection is free, it reads once more. Operations that began more than an hour before the newest
-    one at the first read are not recorded. A database without an operations table, or without access to it, has no
-    operations.
+    It has a connection only while the poller has one, so that it never uses the server's last connection. After
+    closing, when the poller's connection is free, it reads once more. Operations that began more than an hour before
+    the newest one at the first read are not recorded. If the database has no operations table, or the role may not read
+    it, there are no operations.
     """
 
     def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
@@ -45,7 +45,7 @@ class OperationsWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Read once more, to record the operation that was just done, and stop. Waits two seconds at most."""
+        """Read once more, so that an operation that has just ended is recorded, and stop. Waits two seconds at most."""
         self._closing.set()
         self._thread.join(2.0)
 

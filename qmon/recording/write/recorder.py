@@ -1,7 +1,7 @@
-"""The recorder of one target. Its thread writes the poller's data to disk immediately.
+"""The recorder of one target. Its thread writes data to the file as soon as it arrives.
 
-If the process is killed, only data since the last write is lost, and data is written as soon as it arrives. If the disk
-fails, recording stops with the reason, while polling goes on.
+If the process is killed, only data that was not written yet is lost. If the disk fails, recording stops with the
+reason, and polling continues.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TOO_SLOW: Final = "the disk is too slow"
 
 @dataclass(frozen=True, slots=True)
 class _QueueVerdicts:
-    """The verdicts of a queue, worst first, and earlier ones that may still hold (``kept``)."""
+    """The verdicts of a queue, worst first. ``kept``: earlier verdicts that may still hold."""
 
     holds: tuple[Verdict, ...] = ()
     kept: tuple[Verdict, ...] = ()
@@ -55,13 +55,13 @@ class _QueueVerdicts:
 
     @property
     def key(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """A line is written when this changes."""
+        """Codes and severities. A line is written when this changes."""
         return [(verdict.code, verdict.severity) for verdict in self.holds], [verdict.code for verdict in self.kept]
 
 
 @dataclass(frozen=True, slots=True)
 class _Poll:
-    """A snapshot with its verdicts, keyed by queue, and its figures. ``None``: no view could be computed."""
+    """A snapshot with its verdicts (keyed by queue) and its figures. Both are ``None`` if no view could be computed."""
 
     snapshot: Snapshot
     verdicts: Mapping[str, _QueueVerdicts] | None
@@ -102,7 +102,7 @@ class Recorder:
         environment: the target's environment, such as ``prod``.
         clock: seconds since the epoch.
 
-    Segments left open by a killed recorder are sealed first. Raises ``BadInput`` if the folder is not writable.
+    Segments that a killed recorder left open are sealed first. Raises ``BadInput`` if the folder is not writable.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class Recorder:
 
 
 def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
-    """Return the verdicts of a queue without those that are brief at ``sampled_at``, server clock."""
+    """Return the verdicts of a queue without a ``cannot tell`` that has just begun at ``sampled_at`` (server clock)."""
     holds = tuple(verdict for verdict in verdicts_for_queue(queue) if not is_brief(verdict, sampled_at))
     return _QueueVerdicts(holds, undecided=queue.undecided)
 

@@ -1,4 +1,4 @@
-"""Records what the dashboard shows: sits between the source, the fold and the screens."""
+"""Records what the dashboard shows: passes events from the source and its fold to the screens, and records them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.recording.write.recorder import Recorder
 
 
 class RecordingSource:
-    """A source that is recorded. Implements ``SnapshotSource``. Use its ``fold`` for its snapshots."""
+    """A source that is recorded. Implements ``SnapshotSource``. Fold its snapshots with its own ``fold``."""
 
     def __init__(self, source: SnapshotSource, fold: Callable[[Snapshot], View], recorder: Recorder) -> None:
         self._source = source
@@ -56,7 +56,7 @@ class RecordingSource:
         self._source.set_interval(seconds)
 
     def set_focus(self, focus: Focus) -> None:
-        """Tell the source what is on the screens."""
+        """Set the current screen."""
         self._source.set_focus(focus)
 
     def count_exactly(self, queue: str) -> None:

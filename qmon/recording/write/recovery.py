@@ -1,4 +1,4 @@
-"""Salvages the open segments of a recorder that was killed: seals them with every complete line."""
+"""Salvages the open segments of a killed recorder: seals them with all complete lines."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def salvage_segments(root: Path) -> list[SalvageResult]:
 
 def _salvage_segment(path: Path) -> SalvageResult:
     sealed, found = sealed_path(path), open_segment(path)
-    if found.is_indexed:  # killed just before the rename
+    if found.is_indexed:  # the recorder was killed just before the rename
         publish_segment(path, sealed)
         return SalvageResult(sealed, sum(frame.lines for frame in found.frames))
     count = sum(frame.lines for frame in found.frames) + len(found.tail)
     if count:
         _rewrite(found, sealed)
-    if found.first_damage:  # damaged beyond what a kill does: keep the unreadable part for inspection
+    if found.first_damage:  # a kill does not cause this damage, so keep the unreadable part for inspection
         system.rename_over(path, path.with_name(f"_damaged-{sealed.name}"))
     else:
         system.remove_file(path)
@@ -83,7 +83,7 @@ def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
 
 @contextlib.contextmanager
 def _lock_if_unused(path: Path) -> Iterator[bool]:
-    """Yield true if no process writes the file. Locks it meanwhile, on systems that can rename a locked file."""
+    """Yield true if no process writes the file. On systems that can rename locked files, keep it locked."""
     try:
         file = os.open(path, os.O_RDONLY | system.OPEN_FLAGS)
     except FileNotFoundError:

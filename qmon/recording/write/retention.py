@@ -1,4 +1,4 @@
-"""Retention of recordings: deletes the oldest sealed segments, but only after all lakes have read them."""
+"""Deletes the oldest sealed segments of recordings, but only after all lakes have read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.recording_paths import list_segments, segment_start
 
-# Marker files in the folder of all recordings. There is one per lake, with the segments that the lake has.
+# Marker files in the folder of all recordings. Each belongs to a lake and lists the segments in it.
 _MARK_PATTERN: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _MAX_SIZE: Final = 2**63
@@ -27,7 +27,7 @@ class LakeMark:
 
     ``lake``: its path. ``at``: time of its last batch, epoch seconds, if known.
 
-    ``done``: the segments that it has, as paths relative to the folder.
+    ``done``: the segments in the lake, as paths relative to the folder.
     """
 
     file: Path
@@ -38,9 +38,9 @@ class LakeMark:
 
 @dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """``bytes`` of all segments, and how many were ``removed`` or are ``waiting``: due, but missing in some lake.
+    """``bytes`` of all segments, and how many were ``removed`` or are ``waiting``: due, but not yet in every lake.
 
-    ``lakes``: these lakes.
+    ``lakes``: the lakes that lack them.
     """
 
     bytes: int
@@ -62,7 +62,7 @@ def parse_size(text: str) -> int:
 def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
     """Delete segments older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
 
-    Open segments are kept. Segments that a lake with a marker file here does not have yet are kept, too.
+    Open segments are kept. So are segments that are missing in one of the lakes with a marker file here.
     """
     paths = list_segments(root)
     sizes = {path: _file_size(path) for path in paths}
@@ -80,7 +80,7 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
         path.unlink(missing_ok=True)
         total -= sizes[path]
         removed += 1
-        with contextlib.suppress(OSError):  # the folder still has other segments
+        with contextlib.suppress(OSError):  # the folder still contains other segments
             path.parent.rmdir()
     return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
 
@@ -98,7 +98,7 @@ def lake_mark_text(lake: str, at: float, done: Iterable[str]) -> str:
 def read_lake_marks(root: Path) -> list[LakeMark]:
     """Return the marker files of all lakes that read this folder.
 
-    A damaged marker file counts as a lake that has no segment, so nothing is deleted.
+    A damaged marker file counts as a lake without segments, so nothing is deleted.
     """
     return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
 
@@ -112,7 +112,7 @@ def _read_lake_mark(file: Path) -> LakeMark:
 
 
 def unread_bytes(root: Path) -> int:
-    """Return the bytes of the sealed segments that some lake does not have, according to the marker files."""
+    """Return the bytes of the sealed segments that are missing in a lake, according to the marker files."""
     marks = read_lake_marks(root)
     done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
     return sum(

@@ -56,14 +56,14 @@ class RollingWriter:
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
     def open_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: those that hold at that time."""
+        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: the verdicts that hold at that time."""
         self._segments += 1
         folder = recording_paths.segment_folder(self._root, self.session.target, at)
         name = recording_paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
         self.begin_segment(SegmentWriter(folder / f"{OPEN_PREFIX}{name}", folder / name), at, verdicts)
 
     def begin_segment(self, writer: SegmentWriter, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
-        """Continue in this new segment."""
+        """Write the following lines to this new segment."""
         self._writer = writer
         self._began_at, self._marks = at, []
         self.add_record(self.session, at)
@@ -108,13 +108,13 @@ class RollingWriter:
             self._marks.append(mark)
 
     def flush(self, at: float) -> None:
-        """Hand all added lines to the operating system."""
+        """Write all added lines to the file."""
         if self._lines and self._writer is not None:
             lines, self._lines = self._lines, []
             self._writer.write_lines(lines, at, self._number - len(lines) + 1)
 
     def seal_segment(self, at: float, end: End | None) -> None:
-        """Finish the segment. ``end``: final line if no segment follows."""
+        """Finish the segment. ``end``: the last line of the recorder, if no segment follows."""
         writer = self._writer
         if writer is None:
             return
@@ -129,7 +129,7 @@ class RollingWriter:
         self._writer = None
 
     def abandon_segment(self) -> None:
-        """Close the open segment unfinished. The next start salvages its contents."""
+        """Close the open segment without finishing it. The next start of a recorder salvages its contents."""
         if self._writer is not None:
             self._sealed_bytes += self._writer.bytes
             self._writer.close()

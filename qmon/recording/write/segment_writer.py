@@ -1,7 +1,7 @@
-"""Writes one segment: frames of two minutes, handed to the system on every call, sealed by renaming.
+"""Writes one segment: frames of two minutes. Each call writes its lines to the file. Renaming seals it.
 
-The name of the open file begins with ``_``, and the file is locked. A sealed path is never written again. A sealed
-segment ends with a frame that holds the index and one of 16 bytes with the offset of the index.
+The name of the open file begins with ``_``, and the file is locked. A sealed file is never written again. It ends with
+a frame that contains the index, and a frame of 16 bytes with the offset of the index.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
 
-# Data older than this has been synced to disk and survives a crash of the machine.
+# Data older than this many seconds is synced to disk, so that it survives a crash of the machine.
 _SYNC_S: Final = 60.0
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
 
@@ -32,7 +32,7 @@ class CannotWrite(QmonError):
 class SegmentWriter:
     """Writes one segment. Not thread-safe.
 
-    A failed call leaves no part of its data in the file and loses nothing written earlier.
+    If a call fails, none of its data stays in the file, and all earlier data does.
 
     Args:
         path: the file while it is open. Its folder is created.
@@ -67,12 +67,12 @@ class SegmentWriter:
         self._append_bytes(data)
 
     def write_lines(self, lines: Sequence[bytes], at: float, first: int) -> None:
-        """Append lines and hand them to the operating system, so that they survive the end of this process.
+        """Append lines and write them to the file, so that they survive the end of this process.
 
         ``at``: seconds since the epoch. ``first``: number of the first line. Raises ``CannotWrite``.
         """
         text = b"".join(lines)
-        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers accept at most twice this
+        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers accept at most twice as many bytes
             self.end_frame()
         frame = self._frame or Frame(self.bytes, at, at, first, 0)
         if self._frame is None:
@@ -86,7 +86,7 @@ class SegmentWriter:
             self._synced_at = at
 
     def end_frame(self) -> None:
-        """End the frame and sync it, so that it survives a failing disk or machine. Raises ``CannotWrite``."""
+        """End the frame and sync it to disk, so that it survives a crash of the machine. Raises ``CannotWrite``."""
         frame = self._frame
         if frame is None:
             return
@@ -110,7 +110,7 @@ class SegmentWriter:
         return self.sealed_path
 
     def close(self) -> None:
-        """Close the file as it is. The next start salvages its contents."""
+        """Close the file as it is. The next start of a recorder salvages its contents."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -26,7 +26,7 @@ from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is
 
 LIKELY: Final = 0.6
 
-# The design of split tables that are only known by their shape: batch_split has the same tables.
+# The design assumed for split tables that were found by shape. The design batch_split has the same tables.
 _SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
@@ -39,11 +39,11 @@ _NO_END: Final = (
 class Candidate:
     """A table that looks like a queue.
 
-    ``score``: from ``LIKELY`` on it counts as a queue, from ``POSSIBLE`` on it is proposed as one. ``why``: the
-    evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``: what the user must specify
-    before it can be watched. ``written``: the queue in the form of ``qmon.toml``, if conditions give the states of its
-    rows. ``locked``: the id of the table, if it cannot be examined because a session locks out even readers. ``times``:
-    what its newest rows show about times of unknown zone, one line each.
+    ``score``: a table with at least ``LIKELY`` counts as a queue. A table with at least ``POSSIBLE`` is proposed as
+    one. ``why``: the evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``: what the
+    user must specify before it can be watched. ``written``: the queue as a table of ``qmon.toml``, if conditions define
+    the states of its rows. ``locked``: the id of the table, if a lock that blocks even readers prevents examining it.
+    ``times``: lines that compare the newest rows with the clock, for times of unknown zone.
     """
 
     layout: Layout
@@ -87,7 +87,7 @@ class _Candidates:
 
 
 def is_likely(finding: Candidate) -> bool:
-    """Return whether it counts as a queue and is complete enough to be watched."""
+    """Return whether the table counts as a queue and its layout is complete enough to watch it."""
     return finding.score >= LIKELY and not finding.missing
 
 
@@ -119,7 +119,7 @@ def discover_queues(
 
 
 def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
-    """Return the findings without tables that inherit from a queue, and with a reason for maybe detached partitions."""
+    """Remove tables that inherit from a queue, and add a reason to tables that may be detached partitions."""
     if not found:
         return found
     ids = {table.name: table.table_id for table in tables}
@@ -136,7 +136,7 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
 
 
 def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[TableName, TableRow]) -> Candidate:
-    """Return the finding with the GRANT that reading its table needs, if your role may not read it."""
+    """Add the GRANT that our role needs to read the table, if it may not read it."""
     name = finding.layout.table
     if tables[name].readable:
         return finding
@@ -293,7 +293,7 @@ def _single_candidates(work: _Candidates) -> Iterator[Candidate]:
 def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
     """Return the finding for one table."""
     state = find_state_column(details, "status")
-    # Do not read rows at first: most tables are ruled out before that.
+    # Do not read rows yet. The checks below exclude most tables.
     known = known_values(details, state[0].column_name) if state else KnownValues()
     number = column_for_role("id", name_type_pairs(details.columns))
     sequence = unowned_sequence(details.table.name, number, work.sequences) if number else None
@@ -333,7 +333,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
 
 
 def _rows_popped_by_delete(activity: Activity | None) -> int | None:
-    """Return how many rows were deleted if hardly any were updated before, which means that pops delete them."""
+    """Return the number of deleted rows if almost no row was updated, because pops then delete rows; else ``None``."""
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
@@ -342,7 +342,7 @@ def _rows_popped_by_delete(activity: Activity | None) -> int | None:
 def _choose_design(
     details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]
 ) -> str:
-    """Return the design that fits the table; designs with identical tables are not distinguished."""
+    """Return a design that fits the table. Several designs have identical tables; the result is one of them."""
     pairs = name_type_pairs(details.columns)
     if state is not None:
         if state[1]:

@@ -1,4 +1,4 @@
-"""Find tables that look like queues but are part of another one, or would be paired with one by mistake."""
+"""Find tables that look like queues but are part of another queue, and tables that only seem to belong together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import normalize_name, split_words
 
-# Last words in the name of a table with the states of messages whose payloads are in another table.
+# Last words of table names, for tables that contain the states of messages whose payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
 
 
@@ -22,7 +22,7 @@ class Relatives:
         self._partitioned = {table_id for table_id, _ in catalog.read_partition_columns()} | set(self._parents.values())
 
     def inherits(self, table_id: int, queues: frozenset[int]) -> bool:
-        """Return whether this table inherits from one of ``queues`` (ids), whose rows include its own."""
+        """Return whether this table inherits from one of ``queues`` (table ids). The parent then includes its rows."""
         return any(parent in queues for parent in ancestors(table_id, self._parents))
 
     def why_detached(self, table_id: int, queues: frozenset[int]) -> str:
@@ -39,7 +39,7 @@ class Relatives:
     def _may_be_detached(self, table_id: int, other: int) -> bool:
         """Return whether a table may have been a partition of another one.
 
-        A partition gets its columns and its sequence from its parent. Where no sequence tells, the names decide.
+        A partition gets its columns and its sequence from its parent. If the table has no sequence, the names decide.
         """
         own, others = self._columns.get(table_id, ()), self._columns.get(other, ())
         if not own or _signature(own) != _signature(others):
@@ -62,8 +62,8 @@ def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
 def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
     """Return whether ``data`` holds the payloads of ``meta``, by the column ``key`` of both.
 
-    A foreign key proves it. Without one, the ids must have one origin: two tables that both number their own rows have
-    equal ids by chance. If the column is just called ``id``, the names must also match.
+    A foreign key proves it. Without one, at most one of the tables may number its own rows. If both do, their ids are
+    equal by chance. If the column is just called ``id``, the names must also match.
     """
     one, other = meta.column(key), data.column(key)
     if one is None or other is None or one.type_name != other.type_name:

@@ -1,4 +1,4 @@
-"""Score how much a table looks like a queue: each reason with its weight."""
+"""Score how much a table looks like a queue. Each reason has a weight."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qmon.monitor.catalog.state_values import KnownValues, values_text
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 
-# The counters are only used after this many inserted rows.
+# Minimum number of inserted rows for which the counters are evidence.
 ENOUGH_ROWS: Final = 50
 _MAY_BE: Final = 0.3
 
@@ -39,7 +39,7 @@ class Shape:
     behaves: bool = False
 
     def add_reason(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Add a reason. ``behaves``: the reason is the use of rows, not the name of the table."""
+        """Add a reason. ``behaves``: the reason concerns how rows are used, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:
@@ -52,7 +52,10 @@ def name_type_pairs(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 
 
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
-    """Return whether names and counters suggest a queue, so that most tables of a large database are not examined."""
+    """Return whether names and counters suggest a queue.
+
+    Other tables, which are most of a large database, need no examination.
+    """
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
     pairs = name_type_pairs(columns)
@@ -68,8 +71,8 @@ def score_shape(
 ) -> Shape:
     """Score one table.
 
-    ``state``: its state column and whether that is only a flag. ``known``: that column's values. ``sequence``: an
-    unowned sequence named after the table or its id.
+    ``state``: its state column and whether that column is only a flag. ``known``: that column's values. ``sequence``:
+    an unowned sequence named after the table or its id.
     """
     shape = Shape()
     pairs = name_type_pairs(details.columns)

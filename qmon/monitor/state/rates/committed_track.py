@@ -1,4 +1,4 @@
-"""Track the committed work on one table from poll to poll, so that errors of single polls cancel out."""
+"""Track the committed work on one table from poll to poll, so that errors of single polls cancel out later."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from qmon.model.samples.polled_samples import CounterSample
 
 
 class CommittedTrack:
-    """The committed work on one table, and the row count that follows from it if rows are counted.
+    """The committed work on one table and, if rows are counted, the row count that follows from it.
 
-    Guesses of single polls about rollbacks do not add up: the reported totals differ from the rows by at most one
-    second's work.
+    Each poll guesses which work was rolled back. The errors of these guesses do not accumulate: the reported totals
+    differ from the rows by at most one second's work.
     """
 
     def __init__(self) -> None:
@@ -39,5 +39,5 @@ class CommittedTrack:
         by_work = None if self._rows is None else self._rows + work.inserted - work.deleted
         tried = now.inserted - before.inserted + now.deleted - before.deleted
         untold = rows is None or by_work is None or abs(rows - by_work) > 2 * tried
-        self._rows = rows if untold else by_work  # rows came or went without being counted
+        self._rows = rows if untold else by_work  # rows were added or removed without being counted
         return work

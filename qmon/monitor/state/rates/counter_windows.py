@@ -1,4 +1,4 @@
-"""Turn server totals into rates over the last polls: counters, waits and deadlocks."""
+"""Compute rates over the last polls from server totals: counters, waits and deadlocks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.wait_rates import Waiting, waiting_between
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
-# Waits on screens cover this many seconds, because fewer samples say little.
+# Waits on screens cover this many seconds. A shorter time would have too few samples.
 SHOWN_S: Final = 30.0
 
-# Waits for verdicts cover this many seconds, so that an improvement shows at once.
+# Waits for verdicts cover this many seconds, so that an improvement is visible immediately.
 RECENT_S: Final = 4.0
 
 # Minimum number of samples of waits. If the requested time has fewer, it is extended until it has this many.
 MIN_SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
 
-# Tolerance for polls that come slightly early or late.
+# Tolerance for polls that are slightly early or late, as a factor of the requested time.
 _NEARLY: Final = 0.95
 _MOST_POLLS: Final = 400
 
@@ -36,7 +36,7 @@ class CounterWindow(Generic[Totals]):
     """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
 
     Args:
-        seconds: minimum age of the oldest totals, once the window has been filled for that long.
+        seconds: the oldest totals are at least this old, once there are totals of that age.
         reset: returns whether counting started over between two totals. Earlier totals are then dropped.
     """
 
@@ -78,9 +78,9 @@ class CounterWindow(Generic[Totals]):
     def totals_before(
         self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True
     ) -> tuple[float, Totals]:
-        """Return the newest totals that are at least ``seconds`` old and ``enough``, with their age in seconds.
+        """Return the newest totals that are at least ``seconds`` old, with their age in seconds.
 
-        If there are none, return the oldest.
+        ``enough`` must also be true for them. If there are none, return the oldest totals.
         """
         now = self._points[-1][0]
         for at, totals in reversed(self._points):
@@ -113,7 +113,7 @@ class CounterTrack:
 
 
 class WaitTrack:
-    """The waits of the sessions of one target, over a long and a short time."""
+    """The waits of the sessions of one target, for a longer and a shorter time."""
 
     def __init__(self) -> None:
         self._window = CounterWindow[WaitTotals](
@@ -140,7 +140,7 @@ class WaitTrack:
 
 
 class DeadlockTrack:
-    """The deadlocks of one target in the last minute, with the lock cycles seen just before them."""
+    """The deadlocks of one target in the last minute, with the lock cycles that were sampled before them."""
 
     def __init__(self) -> None:
         self._before: int | None = None

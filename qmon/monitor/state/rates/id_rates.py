@@ -1,4 +1,4 @@
-"""Derive the rates of a queue on a standby, where counters are unknown, from the ids of its rows."""
+"""Compute the rates of a queue on a standby, where counters are unknown, from the ids of its rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 class IdRates:
     """Rates from row ids: pushes from the newest id, pops from the pushes and the change in depth.
 
-    An id that was drawn and rolled back counts as pushed and popped, so both rates are estimates. If pops delete rows,
-    the newest row is the last one pushed only while messages are popped from the other end and some are left.
+    An id whose transaction was rolled back counts as pushed and popped, so both rates are estimates. If pops delete
+    rows, the newest row is the last one pushed only if pops start at the oldest row and some rows are left.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
@@ -30,14 +30,14 @@ class IdRates:
 
     @property
     def push_rate(self) -> Figure | None:
-        """Messages pushed per second; ``None`` if the ids do not tell."""
+        """Messages pushed per second; ``None`` if it does not follow from the ids."""
         if len(self._seen) < 2:
             return None
         return Figure(self._ids_issued / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
 
     @property
     def pop_rate(self) -> Figure | None:
-        """Messages popped per second; ``None`` if ids and depths do not tell."""
+        """Messages popped per second; ``None`` if it does not follow from ids and depths."""
         if len(self._seen) < 2:
             return None
         before, now = self._seen.first[1], self._seen.last[1]

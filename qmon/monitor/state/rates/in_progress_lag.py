@@ -1,4 +1,4 @@
-"""Carry changes in messages in progress over to the polls whose counters report the work behind them."""
+"""Carry changes in messages in progress over to the later polls whose counters report the work that caused them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from qmon.model.rates.flow import Flow, completes_by_delete, moves_of_state, tab
 from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.standing_counters import RECENT_S
 
-# A session reports its counters within a second while it works, and 10 s after its last work from PostgreSQL 15 on
-# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). A change that remains unexplained for more seconds than this had another
+# A session reports its counters within a second while it works. From PostgreSQL 15 on, it reports its last work 10 s
+# later (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). A change that is unexplained for longer than this (seconds) has another
 # cause.
 _LAG_S: Final = 12.0
 
@@ -21,10 +21,10 @@ _LAG_S: Final = 12.0
 class InProgressLag:
     """The change in messages in progress that the counters of one table have not explained yet.
 
-    Rows show a pop at once. Counters show it when the consumer's session reports them, up to 10 seconds later. Without
-    the carried change, a pop seen first in the rows and then in the counters would count as half a pop and half a
-    completion. Each poll reads the counters before the rows, so the totals are never too high, and they are exact once
-    every session has reported.
+    The rows show a pop immediately. The counters show it when the consumer's session reports them, up to 10 seconds
+    later. Without the carried change, such a pop would count as half a pop and half a completion. Each poll reads the
+    counters before the rows. The totals are therefore never too high, and they are exact after every session has
+    reported.
     """
 
     def __init__(self) -> None:
@@ -65,15 +65,15 @@ class InProgressLag:
         return flow
 
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
-        """Return why a pop rate of 0 may be wrong, ``None`` if it is right.
+        """Return why a pop rate of 0 may be wrong; ``None`` if it is right.
 
-        Recent updates may count as no pop because of a carried change that has another cause. If the head moves,
-        deleted rows may have been popped instead of finished.
+        Recent updates may not have counted as pops because of a carried change with another cause. If the head moves,
+        the deletion of a row may have been a pop instead of a completion.
 
         Args:
             at: server clock, seconds.
             moved_s: seconds since the head moved; ``None`` if it was not seen to move.
-            within_s: how long ago either may have been.
+            within_s: maximum age of both findings.
         """
         if at - self._no_pop_at <= within_s:
             return Reason.COUNTERS_STAND_STILL
@@ -89,7 +89,7 @@ class _Carried:
     """A number carried from poll to poll, in parts by age. Parts older than the lag of counters are forgotten."""
 
     def __init__(self) -> None:
-        # Each part with the time of its poll (server clock, seconds), oldest first.
+        # The parts, each with the time of its poll (server clock, seconds), oldest first.
         self._parts: deque[tuple[float, float]] = deque()
 
     def total(self, at: float) -> float:

@@ -1,4 +1,4 @@
-"""Keep the flow of one queue: the ticks between polls, rates over a window, and the depth extrapolated from a count."""
+"""Store the flow of one queue: ticks between polls, rates over a window, and the depth extrapolated from a count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.model.rates.flow import Flow
 # Seconds over which rates are taken.
 RATE_WINDOW_S: Final = 10.0
 
-# Single ticks are remembered for this many seconds.
+# Ticks are remembered for this many seconds.
 TICKS_S: Final = 180.0
 _MOST_NETS: Final = 2400
 _SPARE: Final = 240
@@ -40,7 +40,7 @@ class Rates:
 
 
 class RateWindow:
-    """Ticks without a gap. A gap, a restart or a counter reset starts a new window, so no rate spans it.
+    """Ticks without a gap. A gap, a restart or a counter reset starts a new window, so no rate includes one.
 
     Args:
         seconds: the time over which rates are taken.
@@ -99,7 +99,7 @@ class RateWindow:
     def ticks(self) -> list[tuple[float, Flow]]:
         """The remembered ticks, oldest first: length in seconds and flow.
 
-        Only the newest two if nothing moved in any.
+        Only the newest two ticks if no message moved in any of them.
         """
         still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks

@@ -1,4 +1,4 @@
-"""Compare the pops that updates show with the messages that left ``ready``."""
+"""Compare the pops counted from updates with the number of messages that left ``ready``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from qmon.model.rates.flow import Flow, moves_of_state
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.state.rates.standing_counters import RECENT_S, ready_rows
 
-# A session at work reports its counters within this time (s).
+# A session that works reports its counters within this many seconds.
 _REPORTED_S: Final = 2.5
 
-# Messages that may leave without a counted pop, at most: this number, plus this share of the counted pops.
+# At most this number of messages, plus this share of the counted pops, may leave without a counted pop.
 _LEAST: Final = 5.0
 _SHARE: Final = 0.25
 
@@ -21,8 +21,8 @@ _SHARE: Final = 0.25
 class ReadyBalance:
     """The pops of one queue with states, counted in two ways.
 
-    ``table_flow`` takes every update for a pop or for the end of one. A consumer that finishes a ready message with a
-    single update looks like half a pop. The number of ready messages shows it: more left than were popped.
+    ``table_flow`` assumes that every update is a pop or ends one. If a consumer finishes a ready message with a single
+    update, that counts as half a pop. The number of ready messages reveals this: more messages left than were popped.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ReadyBalance:
         if then is None or now is None or flow.popped is None or not exact:
             self._polls.clear()
             return
-        # Deleted rows may have been ready. Messages that were given back are ready again and hide as many pops.
+        # Deleted rows may have been ready. Messages given back are ready again, so they reduce the number that left.
         self._polls.append((at, work.inserted - (now - then) - work.deleted, flow.popped))
 
     def has_uncounted_pops(self, at: float) -> bool:

@@ -1,7 +1,7 @@
-"""Detect rows that move while the counters of their table stand still. A rate of 0 is then wrong.
+"""Detect that rows move while the counters of their table do not change. A rate of 0 is then wrong.
 
-PostgreSQL counts in each session. A session with ``track_counts`` off counts nothing, and one inside a long procedure
-reports nothing until it ends. Idle sessions report up to ten seconds late.
+PostgreSQL counts in each session. A session with ``track_counts`` off counts nothing. A session that runs a long
+procedure reports nothing until the procedure ends. Idle sessions report up to ten seconds late.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Final
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-# If rows moved without the counter, a rate of 0 counts as wrong for this many seconds. The shorter time is for the rate
-# over the last few seconds. Both are about as long as the time that the rate covers.
+# If rows moved and the counter did not change, a rate of 0 counts as wrong for this many seconds. The second, shorter
+# time is for the rate over the last few seconds. Both are about as long as the time that the rate covers.
 RECENT_S: Final = 15.0
 LATELY_S: Final = 5.0
 
 
 @dataclass(slots=True)
 class _Movement:
-    """One kind of movement. ``seen_at``: when rows last moved without the counter; server clock, seconds."""
+    """One kind of movement. ``seen_at``: when rows last moved but the counter did not change; server clock, seconds."""
 
     total: int | None = None
     seen_at: float | None = None
@@ -39,11 +39,11 @@ class _Movement:
 
 @dataclass(slots=True)
 class StandingCounters:
-    """The counters of one queue that may stand still. Not thread-safe: only one thread may add polls.
+    """Counters of one queue that may miss work. Not thread-safe: only one thread may add polls.
 
-    ``pushes``, ``pops``: as of the last poll, the counters behind this rate stand still while rows move.
-    ``pops_lately``: the same for the last few seconds, because a session that waits for a lock has not reported its
-    last pops yet.
+    ``pushes``, ``pops``: as of the last poll, the counters for this rate do not change while rows move.
+    ``pops_lately``: the same for the last few seconds. A session that waits for a lock may not have reported its last
+    pops yet.
     """
 
     pushes: bool = False
@@ -71,7 +71,7 @@ class StandingCounters:
         new = left and head is not None and self._issued is not None and head > self._issued
         self._inserted.record_total(counters.inserted, at, moved=through or new)
         self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
-        # Rows have arrived without being counted, so other rows may have left without being counted.
+        # Rows were added without being counted, so other rows may also have left without being counted.
         hidden = self._added.contradicts(at) and _drew_more_than_grew(before, samples)
         gone = through or left or hidden or _has_shrunk(before, samples)
         self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
@@ -81,17 +81,17 @@ class StandingCounters:
 
 
 def _counts_by_session(counters: CounterSample) -> bool:
-    """Return whether each session counts (PostgreSQL), not the server for all sessions (SQL Server)."""
+    """Return whether each session counts its own work (PostgreSQL; in SQL Server, the server counts)."""
     return counters.counted and counters.modified_since_analyze is not None
 
 
 def ready_rows(samples: QueueSamples) -> int | None:
-    """Return the ready rows, if all were counted."""
+    """Return the number of ready rows; ``None`` if not all were counted."""
     return samples.head.counted if samples.head is not None and samples.head.counted < samples.head_limit else None
 
 
 def _head_number(samples: QueueSamples) -> int | None:
-    """Return the id at the head of a queue that is popped in id order."""
+    """Return the id of the head as a number, if the queue is popped in id order."""
     if samples.head is None or samples.layout.traits.order != "fifo" or samples.layout.due_at is not None:
         return None
     text = samples.head.head_id or ""
@@ -99,7 +99,7 @@ def _head_number(samples: QueueSamples) -> int | None:
 
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
-    """Return whether rows have become ready, other than by due time: there are more, or as many although some left."""
+    """Return whether rows have become ready: more than before, or as many although the head left. Not for due times."""
     then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
     if then is None or now is None or samples.layout.due_at is not None:
         return False
@@ -112,7 +112,7 @@ def _has_shrunk(before: QueueSamples | None, samples: QueueSamples) -> bool:
 
 
 def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """Return whether more ids were drawn than rows were added: messages may have been popped as others were pushed."""
+    """Return whether more ids were drawn than rows were added. Messages may then have been pushed and others popped."""
     then, now = (None if before is None else ready_rows(before)), ready_rows(q)
     if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
         return False

@@ -1,4 +1,4 @@
-"""Track the messages moved on one table from poll to poll, and doubts about rates that follow from them."""
+"""Track the messages moved on one table from poll to poll, and why rates computed from them may be wrong."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TableFlowTrack:
         return flow
 
     def why_unclear(self, at: float) -> Reason | None:
-        """Return why the rates of pops and completions may be wrong, whatever they are; ``None`` if they are right."""
+        """Return why the rates of pops and completions may be wrong, even if not 0; ``None`` if they are right."""
         return Reason.UPDATES_UNCLEAR if self._balance.has_uncounted_pops(at) else None
 
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
