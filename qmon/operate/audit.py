@@ -1,4 +1,4 @@
-"""Local audit log: one JSON line before and one after each operator action, in a file private to the user."""
+"""Local audit log: one JSON line before and one after each operator action, in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ FORMAT: Final = 1
 
 
 class AuditFailed(QmonError):
-    """Raised when the audit file cannot be written. The action was stopped; the message gives the path
-    and the reason.
+    """Raised when the audit file cannot be written.
+
+    The action was stopped. The message gives the path and the reason.
     """
 
 
@@ -32,9 +33,9 @@ def default_path() -> Path:
 class AuditLine(TypedDict):
     """One line of the audit file.
 
-    ``event`` is begin, progress or end. ``at`` is ISO 8601 in UTC. ``frozen`` holds the values that identify the
-    rows of the plan. A begin line has the fields from ``kind`` to ``frozen``. Later lines have the counts. The end
-    line also has ``state``, and ``notes`` or ``problem``.
+    ``event`` is begin, progress or end. ``at`` is ISO 8601 in UTC. ``frozen`` contains the values that identify the
+    rows of the plan. A begin line has the fields from ``kind`` to ``frozen``. Later lines have the counts. The end line
+    also has ``state``, and ``notes`` or ``problem``.
     """
 
     format: Literal[1]
