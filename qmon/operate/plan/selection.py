@@ -212,7 +212,7 @@ def pack_matches(sql: Sql, found: Iterable[Matches]) -> RowSet:
 
 @contextlib.contextmanager
 def reject_bad_ids(layout: Layout) -> Iterator[None]:
-    """Convert the server's conversion errors to ``BadInput``, because ids are the only values that the operator typed."""
+    """Convert the server's conversion errors to ``BadInput``, because the operator typed the ids."""
     try:
         yield
     except PermissionMissing:

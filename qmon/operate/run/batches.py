@@ -157,7 +157,7 @@ class Batches:
             self._move_in_batches(iter(locked), move, [], again=True)
 
     def repeat_batches(self, count: int, do_batch: Callable[[Tally, int], int]) -> None:
-        """Call ``do_batch``, which processes one batch of rows, until ``count`` rows are done or a call processes none."""
+        """Call ``do_batch``, which processes one batch, until ``count`` rows are done or a call processes none."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
