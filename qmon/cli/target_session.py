@@ -105,7 +105,7 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
 def choose_polled_targets(
     texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False
 ) -> list[ChosenTarget]:
-    """Return the targets like ``choose_targets``, and raise ``BadInput`` if the poll interval is too short or too long."""
+    """Return the targets like ``choose_targets``. Raises ``BadInput`` if the poll interval is too short or too long."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
