@@ -1,4 +1,4 @@
-"""Sets up alerting and its receivers from the configuration: for dashboards, for other commands, and for test notices."""
+"""Sets up alerting and its receivers from the configuration, for dashboards, other commands and test notices."""
 
 from __future__ import annotations
 

@@ -77,9 +77,8 @@ class Hangup:
         self._app.exit(return_code=self.code)
         if self._app_ended.wait(_PATIENCE_S):
             main_thread().join()  # the main thread closes the source and the other parts, each with its own time limit
-            Event().wait(
-                _PATIENCE_S
-            )  # if nothing hangs, the process ends during this wait, because this is a daemon thread
+            # This thread is a daemon: if nothing hangs, the process ends during this wait.
+            Event().wait(_PATIENCE_S)
         os._exit(self.code)
 
 

@@ -129,7 +129,7 @@ class WebDashboard:
         return Response(503, _LIMIT) if self._viewers >= MAX_VIEWERS else None
 
     async def _serve_viewer(self, name: str, request: Request, client: Client) -> None:
-        """Let aiohttp handle the connection until the browser disconnects, the viewer ends or this task is cancelled."""
+        """Let aiohttp handle the connection until the browser disconnects, the viewer ends or the task is cancelled."""
         started, finished = asyncio.Event(), asyncio.Event()
 
         async def handle(upgrade: web.BaseRequest) -> web.WebSocketResponse:

@@ -180,10 +180,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         name = self.app.confirmation_name(plan.queue)
-        same = typed.value in (
-            name,
-            clean(name),
-        )  # if a name contains characters that cannot be typed, accept the name as it is shown
+        same = typed.value in (name, clean(name))  # the name may also be typed as it is shown
         if plan.consent is Consent.TYPED and not same:
             self._show_problem(f"type the queue's name exactly: {name}", typed)
             return

@@ -87,10 +87,7 @@ class ActionRequest:
             return operator.repair(self.layout)
         if self.layout.part is not None and self.side is Side.CONSUMERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (
-            self.queue,
-            pause_subject(self.layout),
-        )  # the pause may be recorded under another queue of the same table
+        known = (self.queue, pause_subject(self.layout))  # the pause may be under another queue of the table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
