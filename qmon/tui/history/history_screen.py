@@ -411,7 +411,7 @@ class HistoryScreen(OperationsReading):
         self.app.notify_briefly("replay moved to the cursor; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
-        """Stop reading, or remove the mark, or remove the cursor, or go back to the overview: the first that applies."""
+        """Stop reading, or remove the mark, or the cursor, or go back to the overview: the first that applies."""
         if self.is_reading and self.app.known_past.archive is not None:
             self._reader.stop()
             self.is_reading, self._stopped = False, True

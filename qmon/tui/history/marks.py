@@ -1,4 +1,4 @@
-"""Incidents and operations on the history screen: marks below the plot, a list next to it, and the chosen one in full."""
+"""Incidents and operations on the history screen: marks below the plot, a list next to it, the chosen one in full."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts, wrap_text
 
 
 def target_lines(view: View, cells: int) -> list[Line]:
-    """Return one line about the server, and about scheduled and dead messages of all queues, which may have no column."""
+    """Return one line about the server, with the numbers of scheduled and dead messages of all queues."""
     server = view.server
     parts = [
         _rate_part("tx/s", server.commits, 0),
