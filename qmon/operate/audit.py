@@ -33,9 +33,9 @@ def default_path() -> Path:
 class AuditLine(TypedDict):
     """One line of the audit file.
 
-    ``event`` is begin, progress or end. ``at`` is ISO 8601 in UTC. ``frozen`` contains the values that identify the
-    rows of the plan. A begin line has the fields from ``kind`` to ``frozen``. Later lines have the counts. The end line
-    also has ``state``, and ``notes`` or ``problem``.
+    ``event`` is begin, progress or end. ``at`` is ISO 8601 in UTC. ``frozen`` holds the values that identify the
+    rows of the plan. A begin line has the fields from ``kind`` to ``frozen``. Later lines have the counts. The end
+    line also has ``state``, and ``notes`` or ``problem``.
     """
 
     format: Literal[1]

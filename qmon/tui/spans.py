@@ -81,8 +81,9 @@ def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int
 
 
 def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
-    """Break ``text`` at blanks into at most ``lines`` lines: the first of ``first`` cells, the others of ``rest``
-    cells.
+    """Break ``text`` at blanks into at most ``lines`` lines.
+
+    The first line has ``first`` cells, the others have ``rest`` cells.
     """
     words, out, room = text.split(" "), [""], first
     for index, word in enumerate(words):

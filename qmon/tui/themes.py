@@ -119,7 +119,7 @@ _SOURCE_COLOURS: Final = (
 
 
 def _textual_colours(theme: Theme) -> dict[str, str]:
-    """Return the colours of one of Textual's themes, adjusted to have enough contrast on its background and its cursor."""
+    """Return the colours of one of Textual's themes, adjusted for enough contrast on its background and its cursor."""
     made = theme.to_color_system().generate()
     given = {name: Color.parse(made[name]) for name in _SOURCE_COLOURS}
     background, cursor, text = given["background"], given["panel"], given["foreground"]

@@ -140,7 +140,7 @@ def _figure_part(
 
 
 def unknown_items(queue: QueueView) -> list[tuple[str, str]]:
-    """Return what is unknown about this queue and why: failed probes, with the GRANT that helps, then unknown figures."""
+    """Return what is unknown about this queue and why: failed probes, with the GRANT that helps, then figures."""
     failed = [(clean(f.probe), clean(f.text)) for f in queue.failures]
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown_figures(queue):
