@@ -1,4 +1,4 @@
-"""Sets up alerting and its receivers from the configuration: with a screen, without one, and for a trial."""
+"""Sets up alerting and its receivers from the configuration, for dashboards, other commands and test notices."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _PATIENCE_S: Final = 5.0
 def deliveries_for(
     receivers: Sequence[Receiver], on_missing: Callable[[str], object]
 ) -> list[tuple[Receiver, Deliver]]:
-    """Return the delivery function of each receiver. Receivers without a stored secret are left out.
+    """Return the delivery function of each receiver.
 
-    ``on_missing`` gets a message for each of these. Raises ``BadInput`` if a secret cannot be used.
+    Receivers without a stored secret are left out. ``on_missing`` is called with a message for each of these. Raises
+    ``BadInput`` if a secret cannot be used.
     """
     from qmon.config.credentials import receiver_secret_advice
     from qmon.monitor.notify.notifier import delivery_for
@@ -48,7 +49,7 @@ def _raise_bad_input(words: str) -> None:
 
 
 def note_rules_without_target(config: Config, targets: Collection[str]) -> None:
-    """Print a note for each alert that applies to no target, neither to a configured one nor to ``targets``."""
+    """Print a note for each alert that applies neither to a configured target nor to one of ``targets``."""
     from qmon.model.alerts.alert_rules import rules_without_target
 
     for line in rules_without_target(config.alerts, {*config.targets, *targets}):
@@ -86,7 +87,7 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 
 def screen_alerting(target: str, config: Config) -> Alerting | None:
-    """Return the alerting of a dashboard. Receivers without a secret here must be notified by another qmon."""
+    """Return the alerting of a dashboard. Another qmon must notify receivers whose secret is not stored here."""
     note_rules_without_target(config, [target])
     return alerting_for(target, config, _notifier_for([target], config))
 
@@ -115,7 +116,7 @@ def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
 
 
 class _QueueNames:
-    """The queues of the watched targets. Thread-safe; notes once which alerts name none of them."""
+    """The queues of the watched targets. Thread-safe. Prints once which alerts name a queue that does not exist."""
 
     def __init__(self, config: Config, targets: Sequence[str]) -> None:
         self._config = config

@@ -51,14 +51,18 @@ COMMANDS: Final = {
     "help": ("help",),
 }
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
-# Number of new objects between two runs of the cycle collector: imports and polls create many, and hardly any cycle.
+# Number of new objects between two runs of the cycle collector. Imports and polls create many objects, but hardly any
+# cycles.
 _GARBAGE: Final = 20_000
 _HAS_COLOURS: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _HAS_COLOURS else None
 
 
 class LazyCommands(GuardedGroup):
-    """Imports a command's module when the command is used. A list of commands, or an unknown name, imports all."""
+    """Imports a command's module when the command is used.
+
+    Imports all of them to list the commands or for an unknown name.
+    """
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the help."""
@@ -84,14 +88,14 @@ class LazyCommands(GuardedGroup):
             command.short_help = first_sentence(command.help or "")
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the options before the command, with other spellings rewritten."""
+        """Rewrite other spellings of options and commands, then parse the options before the command."""
         _resolve_home_folders(self)
         return super().make_context(info_name, rewrite_arguments(args), parent, **extra)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command by its name or an alias; a target alone opens the dashboard.
 
-        Raises ``BadInput`` for a command or option that does not exist if it is known what to use instead.
+        Raises ``BadInput`` for a command or option that does not exist, if qmon can name the one to use instead.
         """
         if is_target(args[0]):
             args = ["connect", *args]
@@ -113,7 +117,7 @@ class LazyCommands(GuardedGroup):
 
 
 def _use_plain_metavars(command: Any) -> None:
-    """Write arguments as they are named, ``TARGET`` or ``[QUEUE]``, in a command and those below it."""
+    """Show arguments by their plain names, ``TARGET`` or ``[QUEUE]``, in a command and its subcommands."""
     for parameter in command.params:
         if parameter.param_type_name == "argument" and parameter.metavar:
             parameter.make_metavar = partial(_plain_metavar, parameter.metavar)

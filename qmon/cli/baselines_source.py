@@ -1,4 +1,4 @@
-"""Finds the baselines of a target for each hour of the week, and follows their file."""
+"""Finds the baselines of a target for each hour of the week, and reloads their file when it changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def baselines_source(target: str, config: Config, recordings: Path | None) -> Callable[[], FoundBaselines]:
-    """Return a function for the current baselines. The file may be written in the meantime.
+    """Return a function for the current baselines. It reads the file again when the file has changed.
 
     Baselines come from the file in the configuration, otherwise from the one in the folder of recordings. Raises
     ``BadInput`` if the configured file cannot be read.

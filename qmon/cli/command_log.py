@@ -22,9 +22,9 @@ _FREQUENT_COMMANDS = ("check",)
 
 
 def start_log(context: typer.Context, file: Path | None, level: str | None) -> None:
-    """Write a log until the command ends. Raises ``BadInput`` for an unknown level.
+    """Write a log until the command ends.
 
-    If the requested file cannot be written, a note on standard error says so.
+    Raises ``BadInput`` for an unknown level. If the requested file cannot be written, prints a note on standard error.
     """
     command = context.invoked_subcommand or ""
     chosen = log.parse_level(level or ("warning" if command in _FREQUENT_COMMANDS else "info"))

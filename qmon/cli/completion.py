@@ -1,4 +1,4 @@
-"""Shell completion of targets and queues, as far as they are known without a connection."""
+"""Shell completion of the targets and queues that are known without a connection."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def complete_targets(context: typer.Context, incomplete: str) -> Completions:
 
 
 def complete_queues(context: typer.Context, incomplete: str) -> Completions:
-    """Return the configured queues of the targets typed before; others are unknown without a connection.
+    """Return the configured queues of the targets that were typed before.
 
-    For the value of an option the target is not known yet, so the queues of all targets are returned.
+    Other queues are unknown without a connection. When an option's value is completed, the target is not known yet.
+    Then the queues of all targets are returned.
     """
     from qmon.model.groups.configured_queue import configured_name
 

@@ -1,4 +1,4 @@
-"""The standard streams: consoles with few characters, closed or full streams, and readers that have gone.
+"""Sets up the standard streams: handles limited encodings, closed streams, full disks and readers that have exited.
 
 Characters that a console cannot show become similar ASCII characters, or their numbers.
 """
@@ -54,7 +54,7 @@ class OutputLost(Exception):
     """Standard output cannot be written: its reader has gone, or its disk is full.
 
     Attributes:
-        exit_code: exit code of the command: 141 if the reader has gone, as for other programs in a pipe, otherwise 1.
+        exit_code: exit code of the command. 141 if the reader has exited (like SIGPIPE), otherwise 1.
     """
 
     def __init__(self, problem: OSError) -> None:
@@ -64,7 +64,10 @@ class OutputLost(Exception):
 
 
 class _StandardOutput(io.TextIOWrapper):
-    """Standard output that raises ``OutputLost``, because other code catches ``OSError`` for its own files."""
+    """Standard output that raises ``OutputLost``.
+
+    ``OutputLost`` is not an ``OSError``, because other code catches ``OSError`` for its own files.
+    """
 
     def write(self, text: str, /) -> int:
         try:
@@ -80,7 +83,7 @@ class _StandardOutput(io.TextIOWrapper):
 
 
 class _StandardError(io.TextIOWrapper):
-    """Standard error that ignores write errors: there is nowhere left to report them."""
+    """Standard error that ignores write errors, because there is no other stream on which to report them."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -103,8 +106,8 @@ def discard_output(stream: IO[str]) -> None:
 def prepare_streams() -> None:
     """Set up the standard streams of the program.
 
-    Closed ones are opened as the null device. Otherwise the next opened file gets their number, and printed text goes
-    into that file. Printing never fails because of characters that a console cannot show.
+    A closed stream is opened as the null device. Otherwise the next opened file would get its number, and printed text
+    would go into that file. Printing never fails because of characters that a console cannot show.
     """
     _open_closed_streams()
     sys.stdout = _wrap_stream(_StandardOutput, sys.stdout)

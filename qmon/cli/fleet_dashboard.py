@@ -28,8 +28,8 @@ def show_fleet(
 ) -> int:
     """Show these targets until the user quits. Returns the exit code, 1 if a recording stopped.
 
-    Never prompts for a password. A target without one is shown as lost, with how to provide it. Raises ``BadInput``,
-    before anything is shown, if nothing can be recorded.
+    Never prompts for a password. If a password is missing, the target is shown as lost, with how to store the password.
+    Raises ``BadInput``, before anything is shown, if nothing can be recorded.
     """
     from qmon.cli.alerting_setup import fleet_alerting
     from qmon.tui import require_terminal, run_fleet
@@ -93,7 +93,7 @@ def _open_fleet_target(
     from qmon.tui.fleet.member import FleetTarget
 
     def opened(target: Target) -> None:
-        """Create the action runner and operations watch, which need the password that ``target`` now has."""
+        """Create the action runner and the operations watch. Both need the password, which ``target`` now contains."""
         context = replace(each, target=target).operator_context(read_only=read_only)
         made.runner = ActionRunner(context)
         if recording is not None and recording.operations is None:

@@ -31,7 +31,7 @@ class GuardedGroup(TyperGroup):
     """The group of all commands. Turns qmon's errors, Ctrl-C and lost output into a line and an exit code."""
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
-        """Run the program. If the reader has gone, exit silently; if the output is full, print a line."""
+        """Run the program. If the reader of the output has exited, exit silently. If the disk is full, print a line."""
         try:
             try:
                 return super().main(*arguments, **extra)

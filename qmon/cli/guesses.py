@@ -1,4 +1,4 @@
-"""What newcomers type first: other spellings of commands and options, and one-line hints for the rest."""
+"""Other spellings that new users type for commands and options, and hints for those that do not exist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
 
 
 def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
-    """Return the error message for a command or option that does not exist, or ``""`` if nothing better is known."""
+    """Return the error message for a command or option that does not exist. Empty if qmon has no hint for it."""
     for text in arguments:
         if hint := _OPTION_HINTS.get((name, text.partition("=")[0])):
             return hint
@@ -69,8 +69,8 @@ def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
 def rewrite_arguments(arguments: Sequence[str]) -> list[str]:
     """Return a command line in qmon's own spelling.
 
-    ``--json`` becomes ``--output json``, and ``--dsn URL`` the target ``URL``; in front of any command it opens the
-    dashboard. Arguments after ``--`` are left alone.
+    ``--json`` becomes ``--output json``, and ``--dsn URL`` becomes the target ``URL``. As the first argument, ``--dsn
+    URL`` opens the dashboard. Arguments after ``--`` are not changed.
     """
     own = list(arguments)
     end = own.index("--") if "--" in own else len(own)

@@ -1,4 +1,4 @@
-"""``qmon help LIBRARY``: what qmon knows of a queue library, made from its file."""
+"""``qmon help LIBRARY``: a page about a queue library, generated from its library file."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from qmon.errors import BadInput
 def parse_seconds(text: str | float) -> float:
     """Parse a duration such as ``2s``, ``5m`` or ``500ms`` to seconds. Raises a usage error for anything else.
 
-    A float, which is an option's default, is returned unchanged.
+    A float is the option's default and is returned unchanged.
     """
     if isinstance(text, float):
         return text
@@ -116,7 +116,7 @@ Subscribers = Annotated[
 
 @dataclass(frozen=True)
 class SetupOptions:
-    """Options that confirm a plan whose SQL another option prints."""
+    """Options that confirm a plan, for commands with their own option to print the SQL."""
 
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""

@@ -53,8 +53,8 @@ def print_output(text: str = "") -> None:
 def print_report(output_format: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
     """Print an object of the ``TypedDict`` ``kind`` as JSON, or as CSV: its list ``rows``, or itself as one row.
 
-    CSV has a header with units and no ``schema``. Unknown values are empty. Nested objects have a column for each field
-    (``verdict_code``). Lists and maps are JSON in one field.
+    CSV has a header with units and no ``schema``. Unknown values are empty. Each field of a nested object has its own
+    column (``verdict_code``). Lists and maps are written as JSON in one column.
     """
     if output_format == "json":
         print(_json_text(_to_builtins(found)))

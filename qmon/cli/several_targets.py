@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Asks one target. If the second argument is true, it may prompt for a password.
+# Runs the command on one target. If the second argument is true, it may prompt for a password.
 Ask = Callable[["ChosenTarget", bool], T]
 _MAX_THREADS: Final = 32
 

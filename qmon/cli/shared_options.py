@@ -1,6 +1,6 @@
-"""Options of a command group that all commands below it accept, too: ``qmon --config FILE status`` is one such option.
+"""Options of a command group that its subcommands also accept, such as ``--config`` in ``qmon status --config FILE``.
 
-The help of the group explains them once. A value given after the command replaces one given before it.
+Only the help of the group explains them. A value after the command overrides a value before it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 
 def share_options(command: Any, groups: Mapping[str, Sequence[Any]], path: str = "qmon") -> None:
-    """Add hidden copies of options to a command. If it is a group, the commands below get its own options, too.
+    """Add hidden copies of options to a command. If it is a group, its subcommands also get copies of its own options.
 
     Args:
-        command: a command of typer, or a group. Its help names the options and where they are explained.
+        command: a command of typer, or a group. Its help lists the options and the commands that explain them.
         groups: options of the groups above it, by the path of the group such as ``qmon pipeline``. The values of the
             copies go to the context of that group.
         path: path of the group that the command is in.

@@ -18,9 +18,9 @@ _EXIT_BY_SIGNAL: Final = 128
 
 @contextmanager
 def stop_on_signals(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
-    """Let these signals set an event and do nothing else. Yields the event and the names of received signals.
+    """Make these signals only set an event. Yields the event and the names of received signals.
 
-    A second Ctrl-C raises ``KeyboardInterrupt``, so that it does not wait for a silent server.
+    A second Ctrl-C raises ``KeyboardInterrupt``, so that the user need not wait for a server that does not respond.
     """
     stop, came = threading.Event(), list[str]()
 

@@ -1,4 +1,4 @@
-"""From the target that the user typed to a connection and an operator."""
+"""Resolves the target that the user typed, connects to it, and creates its operator."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ConnectedTarget(ChosenTarget):
 def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
     """Return the targets that the user means: named ones, fleets, or all of the configuration.
 
-    Raises as ``choose_target`` does, and ``BadInput`` for a target that is named twice, or if there is none.
+    Raises what ``choose_target`` raises. Also raises ``BadInput`` if a target is named twice or there is none.
     """
     from qmon.config.chosen_target import expand_names
     from qmon.config.config_file import read_config
@@ -105,7 +105,7 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
 def choose_polled_targets(
     texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False
 ) -> list[ChosenTarget]:
-    """As ``choose_targets``, and check the poll interval. Raises ``BadInput`` if it is too short or too long."""
+    """Return the targets like ``choose_targets``. Raises ``BadInput`` if the poll interval is too short or too long."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
@@ -156,7 +156,7 @@ def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[C
 
 
 def refuse_read_only(target: Target) -> None:
-    """Raise ``BadInput`` if the target is configured read-only."""
+    """Raise ``BadInput`` if the target is configured as read-only."""
     if target.read_only:
         raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
 
@@ -167,9 +167,9 @@ def open_target(
 ) -> Iterator[ConnectedTarget]:
     """Connect for one command and close at the end. Prompts for a password if the server needs one.
 
-    ``read_only``: this connection changes nothing. Otherwise a target that is configured read-only is refused.
-    ``writes``: the command changes something, possibly elsewhere; a standby is refused at once. Raises what choosing
-    and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
+    ``read_only``: this connection changes nothing. If false, a target that is configured as read-only is refused.
+    ``writes``: the command makes changes, possibly on another connection, so a standby is refused at once. Raises what
+    choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
     """
     with connect_target(choose_target(text, path), purpose, read_only=read_only, writes=writes) as at:
         yield at
@@ -179,7 +179,7 @@ def open_target(
 def connect_target(
     chosen: ChosenTarget, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
 ) -> Iterator[ConnectedTarget]:
-    """As ``open_target``, for a target already chosen. ``may_ask``: prompt for a password."""
+    """Connect like ``open_target`` to a target that was already chosen. ``may_ask``: prompt for a password."""
     from qmon.config.credentials import connect_with_password, password_sources
     from qmon.engines.base import Session
     from qmon.engines.registry import engine_for
@@ -202,7 +202,7 @@ def connect_target(
 
 @dataclass(frozen=True, slots=True)
 class ActionSession:
-    """What a command needs to act: first a connection that only reads, then the operator."""
+    """The objects that a command needs to act: first a connection that only reads, then the operator."""
 
     connected: ConnectedTarget
     context: OperatorContext
@@ -211,7 +211,7 @@ class ActionSession:
     def operator(self) -> Operator:
         """The operator, on its own connections.
 
-        Closes the reading one first, because the server may have none to spare.
+        Closes the reading connection first, because the server may be at its connection limit.
         """
         from qmon.operate.operator import Operator
 
@@ -220,7 +220,7 @@ class ActionSession:
 
     @property
     def connections(self) -> Connections:
-        """The operator's connections, to cancel what runs on them."""
+        """The operator's connections, for cancelling running statements."""
         return cast("Connections", self.context.connect)
 
     def queue_layout(self, name: str | None) -> Layout:
@@ -239,7 +239,7 @@ def open_for_action(target: str, config: Path | None, purpose: str) -> Iterator[
 
 @contextlib.contextmanager
 def connect_for_action(chosen: ChosenTarget, purpose: str, *, may_ask: bool = True) -> Iterator[ActionSession]:
-    """As ``open_for_action``, for a target already chosen. ``may_ask``: prompt for a password."""
+    """Connect like ``open_for_action`` to a target that was already chosen. ``may_ask``: prompt for a password."""
     with connect_target(chosen, purpose, writes=purpose not in _READING_PURPOSES, may_ask=may_ask) as at:
         context = at.operator_context()
         if context.read_only is not None:

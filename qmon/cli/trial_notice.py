@@ -1,4 +1,4 @@
-"""``qmon check --test-notice``: a trial notice to the receivers of alerts."""
+"""``qmon check --test-notice``: sends a test notice to the receivers of alerts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from qmon.errors import BadInput
 
 
 def send_test_notice(names: Sequence[str], config: Path | None) -> None:
-    """Send a notice that is raised and cleared to these receivers of qmon.toml, without names to all.
+    """Send a raised and a cleared notice to the named receivers of qmon.toml, or without names to all.
 
-    Ends with exit code 1 if a receiver did not take it. Raises ``BadInput`` for a name that the file does not have.
+    Exits with code 1 if a receiver did not accept it. Raises ``BadInput`` for a name that is not in the file.
     """
     from qmon.cli.alerting_setup import deliveries_for
     from qmon.config.config_file import read_config

@@ -1,4 +1,4 @@
-"""Local audit log: one JSON line before and one after each operator action, in a file private to the user."""
+"""Local audit log: one JSON line before and one after each operator action, in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ FORMAT: Final = 1
 
 
 class AuditFailed(QmonError):
-    """Raised when the audit file cannot be written. The action was stopped; the message gives the path
-    and the reason.
+    """Raised when the audit file cannot be written.
+
+    The action was stopped. The message gives the path and the reason.
     """
 
 

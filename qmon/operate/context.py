@@ -37,7 +37,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class OperatorContext:
-    """The target of operations, with the operator's account and what is allowed.
+    """The target of operations, the operator's account, and whether changes are allowed.
 
     - ``who``: the account on this machine, such as ``anna@app-7``.
     - ``read_only``: why nothing may be changed, or ``None`` if changes are allowed.

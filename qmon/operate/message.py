@@ -33,11 +33,11 @@ class MessageColumn:
     """A column of a message's row.
 
     - ``size``: bytes of the value, ``None`` if it is NULL or cannot be read.
-    - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL; with a ``size``, it means
-      that the value is too large for the server to read a part of it.
-    - ``cut``: the value is longer than what is here.
-    - ``grant``: how to let our role read the column, usually a GRANT statement; else empty. A masked column is not
-      read.
+    - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL. If there is a ``size``,
+      ``None`` means that the value is too large for the server to read a part of it.
+    - ``cut``: ``value`` is only the beginning.
+    - ``grant``: how to let our role read the column, usually a GRANT statement. Empty if our role can read it. A masked
+      column is not read.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Message:
     - ``columns``: all columns of its row, followed by those of its second table, each cut after
       ``MAX_COLUMN_CHARS``.
     - ``payload``: the payload column, cut after ``MAX_PAYLOAD_CHARS``; ``None`` if the layout has none.
-    - ``pushed_s``, ``popped_s``: seconds since then, ``None`` if no column contains the time.
+    - ``pushed_s``, ``popped_s``: seconds since the push and the pop; ``None`` if no column contains the time.
     - ``owner``: the consumer that holds the message.
     - ``doing``: what the owner's session is doing now, or why that is unknown.
     """
@@ -81,7 +81,7 @@ class ReadableColumn:
 
     @property
     def stored_column(self) -> StoredColumn:
-        """The column in the form that statements take."""
+        """The column in the form that statements need."""
         return StoredColumn(self.column_name, self.type_name, self.kind)
 
 
@@ -164,7 +164,10 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
 
 
 class _Row:
-    """The row of a table with this key. ``payload_column``: more of this column is read than of the others."""
+    """The row of a table with this key.
+
+    ``payload_column``: the column that is read up to ``MAX_PAYLOAD_CHARS``.
+    """
 
     def __init__(
         self,

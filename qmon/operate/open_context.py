@@ -78,8 +78,8 @@ def open_context(
 ) -> OperatorContext:
     """Create the context for one target.
 
-    This connects only for a DSN, because only the server can report its product. ``read_only``: why nothing may be
-    changed; not needed for targets configured as read-only.
+    This connects to the server only for a DSN, because a DSN does not show which product the server is. ``read_only``:
+    why nothing may be changed. If the target is configured as read-only, it is not needed.
     """
     engine = engine_for(target)
     why = read_only or read_only_reason(target)
@@ -92,9 +92,9 @@ def read_only_reason(target: Target) -> str | None:
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:
-    """Return a copy of the context with its own connections, and those connections.
+    """Return a copy of the context with its own connections, and these connections.
 
-    They allow cancelling one operation without affecting others.
+    With them, one operation can be cancelled without affecting others.
     """
     connections = Connections(context.engine, context.target)
     return replace(context, connect=connections), connections

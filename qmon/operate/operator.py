@@ -33,7 +33,9 @@ class Operator:
         self.context = context
 
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Plan to make messages ready again that are stuck in progress or whose consumer is dead. Raises ``BadInput``.
+        """Plan to make messages ready again if they are stuck in progress or their consumer is dead.
+
+        Raises ``BadInput``.
 
         If a pop deletes the message, the plan ends the sessions whose open transactions hold messages instead.
         """
@@ -53,9 +55,9 @@ class Operator:
         return prepare_redrive(self.context, layout, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Plan to move messages into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``.
+        """Plan to move messages into the trash: dead ones, unless others are chosen. Raises ``BadInput``.
 
-        Messages of a library are discarded the way the library does it. They go into the trash if an undo can
+        Messages of a library are deleted with the library's own statements. They go into the trash if an undo can
         restore them completely.
         """
         if layout.part is not None:
@@ -108,8 +110,9 @@ class Operator:
         return prepare_end_session(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """Plan to delete for good the messages purged more than ``older_than_s`` seconds ago. ``queue``: ``None`` means
-        all.
+        """Plan to delete for good the messages purged more than ``older_than_s`` seconds ago.
+
+        ``queue``: ``None`` means all queues.
         """
         return prepare_empty_trash(self.context, queue, older_than_s)
 

@@ -14,16 +14,16 @@ from qmon.engines.base import EngineName
 from qmon.engines.postgres.arrays import array_literal
 from qmon.model.layout.message_ids import split_id
 
-# Number of rows that are packed into one chunk, and sent by the server in one piece.
+# Number of rows in one packed chunk. The server also sends this many rows at once.
 CHUNK_ROWS: Final = 2000
 
-# The place of a row and its version, as opaque text from the server.
+# The place of a row and its version, as text from the server that qmon does not interpret.
 Mark = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
-    """Marks of rows, in the order in which they are processed."""
+    """The marks of rows, in processing order."""
 
     count: int
     chunks: tuple[bytes, ...]
@@ -61,7 +61,7 @@ def _reverse_chunk(chunk: bytes) -> bytes:
 
 
 def parse_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
-    """Convert marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single mark (SQL Server)."""
+    """Convert marks as the server sends them: two JSON arrays (PostgreSQL), or a single mark (SQL Server)."""
     if engine == "sqlserver":
         return [(keys, versions)]
     return list(zip(json.loads(keys), json.loads(versions), strict=True))
@@ -70,9 +70,9 @@ def parse_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
 def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()) -> dict[str, str]:
     """Convert marks to statement values: ``keys`` and ``versions``, for PostgreSQL also ``tids``.
 
-    On PostgreSQL a key is the place of the row, preceded by the table's oid if the table may have partitions:
-    ``16402(0,1)``. On SQL Server it is the text of the columns ``key``; each column is sent as a separate value,
-    ``k1``, ``k2`` …
+    On PostgreSQL, a key is the place of the row (its ctid). If the table may have partitions, the table's oid precedes
+    it: ``16402(0,1)``. On SQL Server, a key is the text of the columns ``key``, and each column is sent as a separate
+    value: ``k1``, ``k2`` …
     """
     if engine == "postgres":
         places = [place for place, _ in marks]
@@ -85,7 +85,7 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
 def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
     """Convert rows of the trash to statement values: ``rows``, and ``tids`` if the marks contain a place (PostgreSQL).
 
-    On PostgreSQL the mark of a requeued message contains its place at the time of the plan, so no index is needed to
+    On PostgreSQL, the mark of a requeued message contains its place at the time of the plan. So no index is needed to
     find it.
     """
     return {

@@ -1,4 +1,4 @@
-"""Runs the statements of actions by name. Each statement picks the names and values it uses."""
+"""Runs the statements of actions by name. Callers may pass more names and values than a statement uses."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Sql:
         self.connection, self.engine = connection, engine
 
     def statement(self, name: str, names: Names) -> Statement:
-        """Render a statement. ``lock`` means ``action/operate/lock``; a name that contains a folder is
-        used unchanged.
+        """Render a statement.
+
+        ``lock`` means ``action/operate/lock``. A name that contains a folder is used unchanged.
         """
         query = queries.load_query(self.engine.name, _full_name(name), self.connection.version)
         return queries.render(query, {slot: names[slot] for slot in query.names if slot in names}, self.engine)

@@ -20,7 +20,10 @@ GATE_PREFIX: Final = "qmon_gate"
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column. ``generated``: computed by the server. ``lost``: its value cannot be kept (a row version)."""
+    """A column.
+
+    ``generated``: the server computes it. ``lost``: its value cannot be saved, because it is a row version.
+    """
 
     column_name: str
     type_name: str
@@ -50,8 +53,9 @@ class _KeyColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableStructure:
-    """The structure of a table. ``keys``: column sets that identify a row: the primary key, then the others, shortest
-    first.
+    """The structure of a table.
+
+    ``keys``: the sets of columns that identify a row. The primary key is first, then the others, shortest first.
     """
 
     table: TableName
@@ -100,7 +104,7 @@ class TableStructure:
         return layout.ids if not self.keys or (layout.ids and self.is_identified_by(layout.ids)) else self.key
 
     def obstacle_names(self, kind: str) -> tuple[str, ...]:
-        """Return the names of the obstacles of this kind, without the trigger by which qmon pauses producers."""
+        """Return the names of the obstacles of this kind, without qmon's own trigger that pauses producers."""
         return tuple(
             each.name for each in self.obstacles if each.kind == kind and not each.name.startswith(GATE_PREFIX)
         )
@@ -166,7 +170,7 @@ MAX_KEY_CHARS: Final = 450
 def why_truncated(structure: TableStructure, columns: Sequence[str], texts: Iterable[str]) -> str | None:
     """Return why SQL Server may have truncated one of these keys or ids, or ``None`` if all are complete.
 
-    A truncated key may be the key of another row. ``columns``: the columns of the key or id.
+    A truncated key may match another row. ``columns``: the columns of the key or id.
     """
     long = [at for at, column in enumerate(columns) if _max_characters(structure.column_type(column)) > MAX_KEY_CHARS]
     if not long:
@@ -192,7 +196,7 @@ def _max_characters(type_name: str) -> int:
 def read_structure(sql: Sql, table: TableName, state: str | None = None) -> TableStructure:
     """Read the structure from the catalog. ``state``: the column that is to be written.
 
-    Raises ``BadInput`` if this is not a table between which rows can be moved.
+    Raises ``BadInput`` if rows cannot be moved from or to this kind of table.
     """
     names = {"table": table.parts}
     columns = tuple(sql.fetch(TableColumn, "structure", names))

@@ -1,4 +1,4 @@
-"""Plans and applies the screens' actions on threads of their own, so that no key press ever waits."""
+"""Plans and applies the screens' actions on separate threads, so that no key press ever waits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REPORT_EVERY_S: Final = 0.1
-# Seconds for a cancelled statement to end and for its audit line to be written.
+# Seconds to wait until a cancelled statement has ended and its audit line is written.
 _CANCEL_GRACE_S: Final = 1.0
 
 
 class Planned(Message):
     """Planning has finished: ``prepared``, or ``problem`` if it failed.
 
-    ``number`` is the task's number. Receivers ignore the answers of older tasks.
+    ``number`` is the task's number, by which receivers ignore the answers of older tasks.
     """
 
     def __init__(self, number: int, prepared: PreparedAction | None, problem: str = "") -> None:
@@ -56,7 +56,7 @@ class Progressed(Message):
 class Ended(Message):
     """An operation has ended or was aborted.
 
-    ``refused``: the operation did not start, so it may be tried again.
+    ``refused``: the operation did not start, so the user may try again.
     """
 
     def __init__(self, plan: Plan, result: OperationResult | None, problem: str = "", *, refused: bool = False) -> None:
@@ -91,9 +91,9 @@ class BackgroundOperation:
 
 
 class ActionTask:
-    """One plan and its operation, on threads of its own with its own connections.
+    """One plan and its operation, on separate threads and connections.
 
-    ``stop`` ends the operation after the current batch, ``cancel`` immediately.
+    ``stop`` ends the operation after the current batch. ``cancel`` ends it immediately.
 
     Args:
         receiver: gets the ``Planned``, ``Progressed`` and ``Ended`` messages.
@@ -147,7 +147,7 @@ class ActionTask:
 
     @property
     def background_operation(self) -> BackgroundOperation | None:
-        """The operation and its progress, if it was moved to the background and still runs."""
+        """The operation and its progress, if it was moved to the background and is still running."""
         return (
             BackgroundOperation(self._applied_title, self._progress)
             if self._in_background and self.running_title
@@ -184,9 +184,9 @@ class ActionTask:
         self._stop.set()
 
     def cancel(self) -> None:
-        """Stop, and cancel the statement that is running. Return immediately.
+        """Stop, and cancel the running statement. Return immediately.
 
-        The connections of a server that does not respond within a second are abandoned.
+        If the server does not respond within a second, its connections are abandoned.
         """
         self._stop.set()
         self._connections.cancel()
@@ -231,7 +231,7 @@ class ActionRunner:
 
     @property
     def background_operations(self) -> list[BackgroundOperation]:
-        """The operations that continue without a dialog, oldest first."""
+        """The operations that continue in the background, oldest first."""
         return [found for task in self._tasks if (found := task.background_operation) is not None]
 
     def new_task(self, receiver: MessagePump) -> ActionTask:
@@ -242,9 +242,10 @@ class ActionRunner:
         return made
 
     def ask_operator(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
-        """Read something on a thread.
+        """Call an operator on a new thread.
 
-        ``answer`` is called on that thread with the result and an empty string, or with ``None`` and the problem.
+        ``answer`` is called on that thread, either with the result and an empty string, or with ``None`` and the
+        problem.
         """
 
         def run() -> None:

@@ -1,4 +1,4 @@
-"""The app: receives the source's events, shows them on the screens of ``screen_list``, and handles the keys."""
+"""The app: receives the source's events, passes them to the screens of ``screen_list``, and handles the keys."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         for_s: seconds after which the app ends by itself.
         known: recordings of the target and its baselines.
         served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
-        told: returns the current step of the tour.
+        told: a function that returns the current step of the tour.
         clock: the local monotonic clock, in seconds.
 
     Attributes:
@@ -85,7 +85,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
         unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
         can_write_files: whether the operator may save files here and suspend the program.
-        failure_text: what to tell the operator after the app itself has failed and the screen is gone.
+        failure_text: the text to print after the app itself has failed and the screen is closed.
     """
 
     CSS_PATH = Path(__file__).with_name("qmon.tcss")
@@ -163,7 +163,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return InMemoryHistory()
 
     def on_mount(self) -> None:
-        """Start the source once a screen can show it."""
+        """Start the source once a screen can show its figures."""
         if isinstance(self.alerting, Alerting) and self.memory is not None:
             self.alerting.on_change = self.memory.record_alert
         if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
@@ -182,7 +182,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- what the source gives
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Show new figures, or keep them for later while the display is frozen."""
+        """Show new figures. While the display is frozen, keep them for later."""
         newest_at, alerts = message.view.taken_at, self._update_alerts(message.view)
         wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
@@ -214,7 +214,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.ticks += 1
 
     def focus_source(self, focus: Focus) -> None:
-        """Tell the source what is on screen, if that has changed, and poll for its rows immediately."""
+        """Set what the source reads to what is on screen. If that needs other rows than before, poll immediately."""
         self._set_focus(replace(focus, with_verdict=self._focus.with_verdict))
 
     def _set_focus(self, focus: Focus) -> None:
@@ -275,7 +275,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     async def _show_queue(self, name: str | None, mode: str) -> None:
         """Close an open message and show the screen ``mode`` for the queue ``name``."""
         await leave_pushed_screen(self)
-        self.selected = name  # right before the switch: until then, the overview's cursor may move by itself
+        self.selected = name  # set right before the switch, because the overview's cursor may change it until then
         before = self.screen
         await self.switch_mode(mode)
         if self.screen is before:
@@ -297,7 +297,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return (self.watched_target,)
 
     def select_target(self, target: str) -> None:
-        """Make a target the current one, for the screen that is shown next."""
+        """Make a target the current one, whose screens are shown next."""
 
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the header line of the screens that show all targets."""
@@ -420,7 +420,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return [] if self.runner is None else self.runner.background_operations
 
     async def action_copy_or_quit(self) -> None:
-        """Copy the selection. Without one, quit when pressed twice."""
+        """Copy the selected text. If none is selected, quit when the key is pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.notify_briefly("copied: the selection")
@@ -442,7 +442,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def _handle_exception(self, error: Exception) -> None:
         """Log the error that ends the app."""
         if isinstance(error, NoMatches) and (self._exit or _is_being_removed(active_message_pump.get(None))):
-            return  # the handler of a late event looked for a removed widget
+            return  # an event arrived late, and its handler looked for a removed widget
         self.failure_text = log.report_defect(error)
         super()._handle_exception(error)
 
@@ -453,5 +453,5 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
 
 def _is_being_removed(node: MessagePump | None) -> bool:
-    """Return whether a widget, or one that contains it, is closing, such as a dialog that a quick key has closed."""
+    """Return whether a widget or one of its ancestors is being removed, such as a dialog that a key has just closed."""
     return isinstance(node, DOMNode) and any(each._pruning or each._closing for each in node.ancestors_with_self)

@@ -1,7 +1,7 @@
 """Reads the terminal without ending the app on bad input.
 
 Bytes that are not UTF-8 become replacement characters. Malformed escape sequences are dropped. If reading fails, the
-app ends cleanly. The event loop handles the signals that stop and continue the process, one after the other.
+app ends cleanly. Signals that stop and continue the process are handled in the event loop, one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ vars(linux_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class LenientParser(XTermParser):
-    """Textual's parser, but sequences that it cannot parse are dropped. Textual would end the app."""
+    """Textual's parser, except that malformed sequences are dropped. Textual would end the app."""
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
@@ -58,7 +58,7 @@ def _stop_process() -> None:
 
 
 class TerminalDriver(linux_driver.LinuxDriver):
-    """Textual's driver for terminals, with its failures and signals handled.
+    """Textual's driver for terminals, with corrected handling of failures and signals.
 
     If reading fails, Textual ends the app with exit code 0 and logs nothing. Textual also leaves and enters the
     application mode inside its signal handlers. A second signal can interrupt the first handler there. SIGCONT without
@@ -84,7 +84,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
                 self._loop.call_soon_threadsafe(self._pause, stop)
 
     def _pause(self, stop: bool) -> None:
-        """Give the terminal back, stop the process if ``stop`` is set, and take the terminal again."""
+        """Leave the application mode, stop the process if ``stop`` is set, and enter the application mode again."""
         try:
             if self._auto_restart:
                 self.suspend_application_mode()
@@ -92,7 +92,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
             if stop and not self._continued:
                 _stop_process()
             while self._auto_restart and not self._take_terminal():
-                _stop_process()  # the process was continued in the background, without the terminal
+                _stop_process()  # the shell continued the process in the background, where it may not use the terminal
         finally:
             self._pausing = False
 

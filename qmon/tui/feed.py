@@ -75,7 +75,7 @@ class Feed:
 def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
     """Return ``fold`` with payloads, errors and statements passed through ``redact``.
 
-    The filter therefore searches only the redacted text.
+    So the filter only searches redacted text.
     """
 
     def folded(snapshot: Snapshot) -> View:

@@ -53,7 +53,7 @@ def figure_cell(
 ) -> Cell:
     """Return a figure with its symbol. Zero, unknown and old values are grey.
 
-    ``aged``: old values, and estimates older than their cadence, show their age.
+    ``aged``: add the age to old values, and to estimates older than their cadence.
     """
     shown = figure.text(write)
     if aged and figure.shows_age:
@@ -92,7 +92,7 @@ PAUSED_SYMBOL: Final = "‖"
 
 
 def verdict_mark(verdict: Verdict) -> Cell:
-    """Return the symbol and tone of a verdict. A pause has its own, other verdicts those of their severity."""
+    """Return the symbol and tone of a verdict. They depend on the severity, but a pause has its own."""
     return (
         (PAUSED_SYMBOL, "held") if verdict.code == PAUSED.code else (SYMBOLS[verdict.severity], TONES[verdict.severity])
     )
@@ -109,7 +109,10 @@ _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("gro
 
 
 def short_forecast_cell(queue: QueueView) -> Cell:
-    """Return the forecast with an arrow as verb and ``~`` for its band: ``↓ ~35 m 12 s``, ``↑ 216/s``."""
+    """Return the forecast in short form, with an arrow for its direction: ``↓ ~35 m 12 s``, ``↑ 216/s``.
+
+    ``~`` replaces the band.
+    """
     words, tone = forecast_cell(queue, brief=True)
     for verb, arrow in _ARROWS:
         if words.startswith(verb):

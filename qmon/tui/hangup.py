@@ -1,4 +1,4 @@
-"""Ends the process when its terminal is lost: on a hangup, SIGINT or SIGTERM, or without a signal if it is dead."""
+"""Ends the process on a hangup, SIGINT or SIGTERM, and also if the terminal is lost without a signal."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 _EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
-# Seconds for the app to end, then again for threads that still read or write the terminal once all is closed.
+# Seconds to wait for the app to end, and then again for threads that still read from or write to the terminal.
 _PATIENCE_S: Final = 3.0
 
 
 class Hangup:
     """A context manager that ends the app when its terminal is lost.
 
-    If the app or one of its threads hangs, the process is ended. A thread may hang when the terminal is lost while
-    Textual starts to read it.
+    If the app or one of its threads hangs, the process is ended. A thread may hang if the terminal is lost while
+    Textual starts to read from it.
 
     Args:
         app: the app to end.
-        is_alive: whether the terminal still exists; by default the terminal is asked.
+        is_alive: returns whether the terminal still exists. By default, a system call checks the terminal.
 
     Attributes:
         code: the exit code to use; 0 if nothing has happened.
@@ -76,19 +76,20 @@ class Hangup:
             _detach_terminal()
         self._app.exit(return_code=self.code)
         if self._app_ended.wait(_PATIENCE_S):
-            main_thread().join()  # it closes the source and the rest, each with its own time limit
-            Event().wait(_PATIENCE_S)  # this is a daemon thread: if nothing hangs, the process ends during this wait
+            main_thread().join()  # the main thread closes the source and the other parts, each with its own time limit
+            # This thread is a daemon: if nothing hangs, the process ends during this wait.
+            Event().wait(_PATIENCE_S)
         os._exit(self.code)
 
 
 def is_terminal_alive() -> bool:
-    """Ask the terminal itself: a closed one answers with an error."""
+    """Return whether standard input is still a terminal. For a closed terminal, the system reports an error."""
     return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
 
 
 def is_input_open() -> bool:
-    """Return whether the program that writes our standard input through a pipe is still there."""
-    if sys.platform == "win32":  # no poll there, and no viewers in browsers
+    """Return whether the program at the other end of our standard input, a pipe, is still running."""
+    if sys.platform == "win32":  # Windows has no poll, and qmon has no web viewers there
         return True
     poll = select.poll()
     poll.register(0, select.POLLHUP)

@@ -1,7 +1,8 @@
-"""All key bindings. The palette, the help and the key line read them.
+"""All key bindings. The palette, the help and the key line are made from them.
 
-No key has two meanings on one screen. A key that changes data has one meaning everywhere, also in dialogs and replays:
-its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of their id.
+No key has two meanings on one screen. A key that changes data has the same meaning everywhere, also in dialogs and
+replays. Its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of
+their id.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def _key(
 ) -> Binding:
     """Build a binding.
 
-    ``bar``: also show it in the key line. ``first``: handle it before later keys, so that a fast typist's next keys
-    reach what this one opens.
+    ``bar``: also show it in the key line. ``first``: handle it before any later key. Keys typed right after it then go
+    to the dialog or field that it opens.
     """
     return Binding(
         key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
@@ -545,7 +546,7 @@ HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close"
 
 ACTION_DIALOG: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "cancel or stop", id="act.leave"),
-    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the next keys reach the field
+    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the field gets the next keys
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
     Binding("up,left", "go(-1)", "previous", id="act.up"),
     Binding("down,right", "go(1)", "next", id="act.down"),

@@ -1,4 +1,4 @@
-"""Reads recordings and baselines for the screens, on a thread of its own."""
+"""Reads recordings and baselines for the screens on a separate thread."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownPast:
-    """What is known about the past in addition to the app's own memory.
+    """The sources of the past other than the app's own memory.
 
-    ``archive``: the recordings of the target, if there are any. ``usual``: returns the current baselines. ``here``:
-    returns the moment that a replay shows. ``go``: moves the replay to a moment. Moments are in seconds since the
-    epoch.
+    ``archive``: the recordings of the target, if there are any. ``usual`` returns the current baselines. ``here``
+    returns the moment that a replay shows, and ``go`` moves the replay to a moment, both in seconds since the epoch.
     """
 
     archive: RecordingArchive | None = None
@@ -48,7 +47,7 @@ class KnownPast:
 
 @dataclass(frozen=True, slots=True)
 class WatchedTarget:
-    """Where the past of a target is read from.
+    """The sources of a target's past.
 
     ``memory``: the history since the start; ``None`` in a replay. ``archive``: its recordings, if there are any.
     ``runner``: reads its operations; ``None`` if they are not read.
@@ -91,7 +90,7 @@ class MarkFound(Message):
 
 
 class PastReader:
-    """Reads on a thread of its own. A new request cancels the previous one. Call it from the screen's thread only."""
+    """Reads on a separate thread. A new request cancels the previous one. Call it from the screen's thread only."""
 
     def __init__(self, pasts: RangeReader, receiver: MessagePump) -> None:
         # The number of the last request. Answers to earlier requests are discarded.

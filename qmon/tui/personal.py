@@ -16,8 +16,8 @@ class PersonalApp(App[None], inherit_bindings=False):
 
     Args:
         dark: the theme to start with if none is remembered.
-        plain: use no colours; by default as the environment variable ``NO_COLOR`` says.
-        preferences: the remembered preferences; by default they last until the app ends.
+        plain: use no colours. By default, the environment variable ``NO_COLOR`` decides.
+        preferences: the remembered preferences. By default, they are only kept until the app ends.
     """
 
     def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
@@ -35,7 +35,7 @@ class PersonalApp(App[None], inherit_bindings=False):
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def get_driver_class(self) -> type[Driver]:
-        """Return qmon's own driver where Textual would use the Linux driver it is based on."""
+        """Return qmon's own driver if Textual would use the Linux driver on which it is based."""
         if sys.platform == "win32":
             return super().get_driver_class()
         from textual.drivers.linux_driver import LinuxDriver

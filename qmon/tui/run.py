@@ -53,15 +53,15 @@ def run(
 ) -> int:
     """Show the events of ``source`` until the user quits, or for ``for_s`` seconds. Return the exit code.
 
-    The source is started and closed here. ``fold`` is called on the source's thread, once per snapshot. A source stuck
-    in a poll gets half a second to close and then ends with the process, so quitting is immediate. A running operation
-    of ``runner`` is stopped after its batch; it gets five seconds. The receivers of ``alerting`` get two seconds to
-    take the queued notices.
+    The source is started and closed here. ``fold`` is called on the source's thread, once per snapshot. When the user
+    quits, a running operation of ``runner`` is stopped after its batch, for which it has five seconds. Queued notices
+    of ``alerting`` are sent for up to two seconds. A source that is stuck in a poll has half a second to close, and is
+    then ended with the process.
 
-    A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which is
-    reloaded and written from the screen. The screen of ``first_queue`` opens first, if given. ``in_browser``: there is
-    no terminal, because the program that writes our standard input shows the screen in a browser. Nothing is written to
-    files then. The other arguments are those of ``QmonApp``.
+    A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which the
+    app reloads and writes. The screen of ``first_queue`` opens first, if given. ``in_browser``: there is no terminal,
+    because the program at the other end of our standard input shows the screen in a browser. Then nothing is written to
+    files. The other arguments are those of ``QmonApp``.
 
     Raises:
         BadInput: there is no terminal.
@@ -107,7 +107,7 @@ def run_fleet(
 
 def _prepare_terminal() -> None:
     require_terminal()
-    for name in ("COLUMNS", "LINES"):  # they would override the terminal's real size, even after a resize
+    for name in ("COLUMNS", "LINES"):  # these variables would override the terminal's real size, even after a resize
         os.environ.pop(name, None)
 
 

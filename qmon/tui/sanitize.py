@@ -30,7 +30,7 @@ def _visible_character(character: str) -> str:
 
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
-    """Return ``text`` on one line, without characters that a terminal would act on.
+    """Return ``text`` on one line, without characters that a terminal would interpret as commands.
 
     Control characters get a visible symbol. Escape sequences, changes of writing direction, invisible and unassigned
     characters, and lone surrogates (which cannot be encoded) are replaced. Letters of all scripts stay. Results are

@@ -1,4 +1,4 @@
-"""The list of screens. The module of a screen is imported when the screen is first shown."""
+"""The list of screens. A screen's module is imported when the screen is first shown."""
 
 from __future__ import annotations
 

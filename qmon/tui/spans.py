@@ -46,7 +46,7 @@ def cut_line(line: Iterable[Span], cells: int) -> Line:
     left = cells
     for text, tone in line:
         taken = text_width(text)
-        if taken >= left:  # more follows, or it does not fit: two extra blanks force the ellipsis
+        if taken >= left:  # the line continues, or the span does not fit: two extra blanks force the ellipsis
             kept.append((shorten(f"{text}  ", left), tone))
             break
         kept.append((text, tone))
@@ -81,7 +81,10 @@ def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int
 
 
 def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
-    """Break ``text`` at blanks: ``first`` cells on the first line, ``rest`` on the others, at most ``lines`` lines."""
+    """Break ``text`` at blanks into at most ``lines`` lines.
+
+    The first line has ``first`` cells, the others have ``rest`` cells.
+    """
     words, out, room = text.split(" "), [""], first
     for index, word in enumerate(words):
         candidate = f"{out[-1]} {word}" if out[-1] else word

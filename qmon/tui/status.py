@@ -21,13 +21,13 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What every screen draws: the newest figures, the state of the source, and whether the display is frozen.
+    """The state that every screen draws: the newest figures, the source's state, and whether the display is frozen.
 
     ``newest_at``: when the newest figures were taken, even if a frozen display does not show them.
     ``interval_s``: the requested seconds between polls. Times are the local monotonic clock in seconds.
-    ``served``: the address of the ``qmon serve`` they are read from, or empty.
+    ``served``: the address of the ``qmon serve`` from which the figures are read, or empty.
     ``recording``: whether the source is being recorded; ``None`` if recording was never requested.
-    ``replay``: in a replay, the recorded time and how it plays.
+    ``replay``: in a replay, the recorded time and whether and how fast it plays.
     """
 
     target: str
@@ -46,7 +46,7 @@ class Shown:
 
     @property
     def phase(self) -> Phase:
-        """The phase of the source. Figures newer than its last state prove that it is live again."""
+        """The phase of the source. If figures are newer than its last state, the source is live again."""
         if self.state is None:
             return Phase.CONNECTING if self.view is None else Phase.LIVE
         phase = self.state.phase

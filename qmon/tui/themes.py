@@ -1,6 +1,6 @@
 """The themes: dark, light, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
 
-Red is critical. Amber is a warning, or something else that needs action. Blue marks queues that were paused on purpose.
+Red is critical. Amber is a warning, or another state that needs action. Blue marks queues that were paused on purpose.
 Grey is fine. Push, pop and depth have a colour each, which only plots use.
 """
 
@@ -119,7 +119,7 @@ _SOURCE_COLOURS: Final = (
 
 
 def _textual_colours(theme: Theme) -> dict[str, str]:
-    """Return the colours of one of Textual's themes, with enough contrast on its background and its cursor."""
+    """Return the colours of one of Textual's themes, adjusted for enough contrast on its background and its cursor."""
     made = theme.to_color_system().generate()
     given = {name: Color.parse(made[name]) for name in _SOURCE_COLOURS}
     background, cursor, text = given["background"], given["panel"], given["foreground"]

@@ -9,10 +9,10 @@ from textual.drivers import web_driver
 
 from qmon.tui.driver import LenientParser, lenient_decoder
 
-# Textual's own would stop reading keys after the first malformed sequence.
+# Textual's own parser would stop reading keys after the first malformed sequence.
 vars(web_driver)["XTermParser"] = LenientParser
 vars(web_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class WebDriver(web_driver.WebDriver):
-    """Textual's driver, after the changes above."""
+    """Textual's web driver. It uses the parser and the decoder that were replaced above."""

@@ -1,7 +1,8 @@
-"""``qmon check``: a check of targets for monitoring systems that call plug-ins, such as Nagios and Icinga.
+"""``qmon check``: a plugin for monitoring systems such as Nagios and Icinga.
 
-Their convention defines its own exit codes, so this command differs from the others. Whatever prevents the check,
-including bad input, is UNKNOWN with code 3, because 2 would page someone.
+Their plugin convention defines the exit codes, so this command's codes differ from those of other commands. Anything
+that prevents the check, including bad input, is UNKNOWN with code 3. Code 2 would be CRITICAL and might page an
+operator.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def check(
 
     try:
         rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
-        if queues:  # a named queue must have the figures that the rules use
+        if queues:  # for a named queue, the figures of the rules must exist
             rules = tuple(replace(rule, queues=tuple(queues)) for rule in rules)
         asked = _CheckRequest(tuple(queues or ()), rules, polls, timeout)
         outcomes = _check_targets(targets or (), config, asked, all_targets=all_targets)
@@ -230,7 +231,7 @@ def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
 
 
 def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
-    """Log in without prompting: takes the password from the environment or the keyring.
+    """Log in without prompting. The password comes from the environment or the keyring.
 
     Returns the target with its password and a connection. Raises what connecting raises, and ``Unreachable`` if it
     takes more than ``allowed_s`` seconds.

@@ -33,7 +33,7 @@ def register_commands(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What was found on one target: rows of the table, or the object for JSON and CSV."""
+    """The queues that were found on one target: as rows of the table, or as the object for JSON and CSV."""
 
     target: str
     resolved: Resolved

@@ -198,7 +198,7 @@ def _ending_text(status: RecordingStatus) -> str:
 
 
 def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:
-    """Return a function that keeps the recordings of a folder within ``keep_s`` seconds and ``max_bytes`` bytes."""
+    """Return a function that deletes recordings older than ``keep_s`` seconds, and the oldest above ``max_bytes``."""
     from qmon.recording.write.retention import apply_retention
 
     if keep_s is None and max_bytes is None:

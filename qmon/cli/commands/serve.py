@@ -229,7 +229,7 @@ def _poll_targets(
 ) -> list[RecordingStatus]:
     """Poll all targets until a signal, recording them if ``record`` and ``tidy`` are given.
 
-    ``readings`` and ``streams`` take the polls of each target; ``streams`` may be empty. Returns how each recording
+    ``readings`` and ``streams`` receive the polls of each target; ``streams`` may be empty. Returns how each recording
     ended.
     """
     from qmon.cli.commands.record import start_recorders, watch_recorders

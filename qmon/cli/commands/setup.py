@@ -110,7 +110,7 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Confirmat
 
 
 def _find_queues(at: ConnectedTarget) -> Resolved:
-    """Return the queues, including those that your role may not read."""
+    """Return the queues, including those that our role may not read."""
     from qmon.monitor.catalog.resolve import resolve_queues
 
     resolved = resolve_queues(

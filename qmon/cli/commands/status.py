@@ -196,7 +196,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 def figure_text(figure: Figure, write: Callable[[float], str]) -> str:
     """Return a figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown.
 
-    Old ones and estimates have an age.
+    The age is added to old figures and to estimates.
     """
     if figure.value is None:
         return UNKNOWN

@@ -106,7 +106,10 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
     calls = BoundedCalls()
 
     def ask(chosen: ChosenTarget, may_ask: bool) -> tuple[str, float] | QmonError:
-        """Return version and seconds, or the error as a value: raising it would cause a password prompt."""
+        """Return the version and the seconds, or the error.
+
+        It is not raised, because that would cause a password prompt.
+        """
 
         def log_in() -> tuple[str, float]:
             began = time.perf_counter()

@@ -1,9 +1,9 @@
 """The dashboard in a browser: a page with a terminal, and a process of qmon for each viewer.
 
-Each process reads the daemon's polls like ``qmon connect http://…`` does, from a server on a loopback address
-that accepts only a password made for it. The page's script and style sheet are those of the library textual-serve, and
-the page speaks its protocol. The library's server is not used: it has no passwords, no TLS and no limits, and it starts
-programs through a shell.
+Each process reads the daemon's polls like ``qmon connect http://…``. It reads from a server on a loopback address that
+accepts only a password generated for it. The page uses the script, the style sheet and the protocol of the library
+textual-serve. The library's server is not used, because it has no passwords, no TLS and no limits, and starts programs
+through a shell.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class WebDashboard:
     """Serves the dashboard of each stream's target until closed. Raises ``BadInput`` if the port is taken.
 
     Args:
-        listen: address and port. Other than loopback addresses only with users and TLS.
+        listen: address and port. Addresses other than loopback need users and TLS.
         guard: who may open the page.
         streams: the polls of the targets.
         config: the configuration file for redaction, alerts and colours; ``None`` for the user's.
@@ -129,7 +129,7 @@ class WebDashboard:
         return Response(503, _LIMIT) if self._viewers >= MAX_VIEWERS else None
 
     async def _serve_viewer(self, name: str, request: Request, client: Client) -> None:
-        """Hand the connection to aiohttp until the browser leaves, the viewer ends, or this task is cancelled."""
+        """Let aiohttp handle the connection until the browser disconnects, the viewer ends or the task is cancelled."""
         started, finished = asyncio.Event(), asyncio.Event()
 
         async def handle(upgrade: web.BaseRequest) -> web.WebSocketResponse:
@@ -157,24 +157,24 @@ class WebDashboard:
             transport.set_protocol(protocol)
             protocol.connection_made(transport)
             protocol.data_received(_head_for(request))
-            async with asyncio.timeout(_CLOSE_S):  # it never starts if aiohttp refuses the request
+            async with asyncio.timeout(_CLOSE_S):  # if aiohttp refuses the request, ``handle`` never runs
                 await started.wait()
             await finished.wait()
         finally:
             await _complete(end())
             self._viewers -= 1
-        raise EOFError  # the stream of the listener no longer belongs to this connection, which is dropped
+        raise EOFError  # aiohttp owns the connection now, so the listener must drop it
 
     async def _run_viewer(self, name: str, query: str, socket: web.WebSocketResponse) -> None:
-        """Run a viewer's process until it ends or the browser leaves."""
+        """Run a viewer's process until it ends or the browser disconnects."""
         process = await self._start_process(name, query)
         output = asyncio.create_task(_send_output(process, socket))
         try:
             await _take_input(process, socket)
         finally:
             if process.returncode is None:
-                process.kill()  # it has nothing to save
-            with contextlib.suppress(TimeoutError):  # the browser does not read
+                process.kill()  # it has no unsaved data
+            with contextlib.suppress(TimeoutError):  # the browser does not read its data
                 async with asyncio.timeout(_CLOSE_S * 2):
                     await asyncio.gather(output, return_exceptions=True)
             await process.communicate()
@@ -207,13 +207,13 @@ class WebDashboard:
 
 
 def _head_for(request: Request) -> bytes:
-    """Return what aiohttp needs of a checked request to upgrade it."""
+    """Return the request line and the headers that aiohttp needs to upgrade a checked request."""
     lines = ["GET / HTTP/1.1", *(f"{name}: {request.headers.get(name, '')}" for name in _UPGRADE_HEADERS)]
     return "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
 
 
 async def _complete(work: Coroutine[Any, Any, None]) -> None:
-    """Run this to its end, also if the current task is cancelled in the meantime."""
+    """Run ``work`` to its end, even if the current task is cancelled in the meantime."""
     task = asyncio.ensure_future(work)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):
@@ -221,11 +221,11 @@ async def _complete(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
-    """Pass keys and sizes from the browser to the process, until the browser leaves."""
+    """Pass keys and sizes from the browser to the process until the browser disconnects."""
     stdin = cast(asyncio.StreamWriter, process.stdin)
-    with contextlib.suppress(OSError):  # the process has ended, or takes nothing
+    with contextlib.suppress(OSError):  # the process has ended, or does not read its input
         async for message in socket:
-            if message.type is not WSMsgType.TEXT:  # the page sends nothing else
+            if message.type is not WSMsgType.TEXT:  # the page only sends text
                 break
             if packet := packet_for(message.data):
                 stdin.write(packet)
@@ -235,7 +235,7 @@ async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
 
 
 async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
-    """Send the screens that the process draws, then close the socket. Packets with files or links are dropped."""
+    """Send the output of the process, then close the socket. Packets with files or links are dropped."""
     stdout, stderr = cast(asyncio.StreamReader, process.stdout), cast(asyncio.StreamReader, process.stderr)
     with contextlib.suppress(OSError, EOFError):  # one of them has left
         await stdout.readuntil(b"__GANGLION__\n")

@@ -1,6 +1,6 @@
 """The page of ``qmon serve --web``, and the messages of its script.
 
-The page contains the terminal of the library textual-serve, and nothing from other sites.
+The page contains the terminal of the library textual-serve. It loads nothing from other sites.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STYLE: Final = (
     ".ended{display:none;padding:2em}.-closed .ended{display:block}"
     ".-closed .textual-terminal{display:none}a{color:#8cf}"
 )
-# Keys reach the terminal without a click into it, once the dashboard is drawn.
+# Gives the terminal the focus once the dashboard is drawn, so that keys work without a click.
 _FOCUS: Final = b"""const timer = setInterval(() => {
   if (document.body.classList.contains("-first-byte")) {
     clearInterval(timer);

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.errors import QmonError
 
-# Maximum bytes of memory. The process grows if a browser sends events faster than it handles them.
+# Maximum bytes of memory. The process grows if a browser sends events faster than the process handles them.
 _MAX_MEMORY: Final = 2**30
 
 
@@ -22,7 +22,7 @@ def main(url: str, config: str) -> int:
     if sys.platform != "win32":  # `qmon serve --web` is refused there
         import resource
 
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system refuses to write to files, whatever screens do
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system then refuses all writes to files
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
     try:

@@ -62,10 +62,11 @@ class ArchiveResult:
     Attributes:
         moved: messages that were certainly archived.
         batches: batches that moved messages.
-        held_up: batches given up because of a lock or a timeout; they moved nothing.
-        unsure: batches during which the connection broke. Each was done completely or not at all, and is not counted.
+        held_up: batches that failed because of a lock or a timeout; they moved nothing.
+        unsure: batches during which the connection broke. Each one committed completely or not at all. They are not
+            counted above.
         seconds: duration in seconds.
-        ended: ``empty`` if no messages were left except locked ones, ``stopped`` on request, or ``failed``.
+        ended: ``empty`` if only messages locked by other sessions remained, ``stopped`` on request, or ``failed``.
     """
 
     moved: int
@@ -86,7 +87,10 @@ def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str,
 
 
 def check_can_archive(connection: Connection, engine: Engine, layout: Layout) -> None:
-    """Raise ``BadInput`` if this queue cannot be archived, or not by our role. Only reads the catalog."""
+    """Raise ``BadInput`` if this queue cannot be archived, or if our role may not archive it.
+
+    Only reads the catalog.
+    """
     if layout.routine_for("archive") is None:
         others = ", ".join(designs_with_archive(engine, connection.version))
         raise BadInput(
@@ -117,7 +121,7 @@ def check_can_archive(connection: Connection, engine: Engine, layout: Layout) ->
 class Archiver:
     """Archive one queue, batch by batch, each in its own transaction.
 
-    If it is killed at any point, every message is in exactly one place.
+    If the process is killed at any point, every message is either in the queue or in the archive, never in both.
     """
 
     def __init__(
@@ -128,8 +132,9 @@ class Archiver:
         pace: BatchPace,
         stop: threading.Event,
     ) -> None:
-        """``connect``: opens a connection with ``ARCHIVE_SESSION``. ``stop``: ends archiving between two batches when
-        set.
+        """``connect`` opens a connection with ``ARCHIVE_SESSION``.
+
+        Setting ``stop`` ends archiving after the current batch.
         """
         self._connect = connect
         self._engine = engine
@@ -150,11 +155,12 @@ class Archiver:
     def run(
         self, on_progress: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool
     ) -> ArchiveResult:
-        """Archive until ``stop`` is set; with ``until_empty`` also until a batch finds only messages locked by others.
+        """Archive until ``stop`` is set.
 
-        Reconnects with increasing pauses if the connection breaks, unless ``until_empty``. ``on_progress``: called
-        after each batch. Raises ``BadInput`` for a missing permission, and other errors of the server. Locks,
-        timeouts and deadlocks are retried. After an error, ``result`` still returns the counts.
+        With ``until_empty``, also stop when a batch finds only messages locked by other sessions. Without
+        ``until_empty``, reconnect with increasing pauses if the connection breaks. ``on_progress``: called after each
+        batch. Raises ``BadInput`` for a missing permission, and server errors other than locks, timeouts and deadlocks,
+        which are retried. After an error, ``result`` still returns the counts.
         """
         self._started = time.monotonic()
         connection: Connection | None = None

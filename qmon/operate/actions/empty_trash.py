@@ -43,7 +43,8 @@ class _TrashPart:
 def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
     """Plan to delete trash older than ``older_than_s`` seconds, of one queue or all. Raises ``BadInput``.
 
-    For all queues, the plan's queue is the target's name: that is what the operator types on a production target.
+    For all queues, the plan's queue is the target's name, because the operator types it to confirm on a production
+    target.
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")

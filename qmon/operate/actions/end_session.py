@@ -1,4 +1,4 @@
-"""Ends a blocker: exactly the session that was shown, never another one that reused its number."""
+"""Ends a blocking session: only the one that was shown, never a later session with the same number."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _KEPT: Final = {"postgres": "dead rows", "sqlserver": "old row versions"}
 
 
 def prepare_end_session(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
-    """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
+    """Plan to end a session by the method that its state and the server require.
 
-    A running statement is cancelled, a session idle in a transaction is terminated. SQL Server uses KILL.
-    ``started_at``: start of the session that was shown, in seconds since the epoch; a session with another start is
-    refused. ``None`` accepts the session that has the number now. ``session`` 0 (SQL Server: -2) means prepared
-    transactions. These are refused with the statement that ends them. Raises ``BadInput`` for an impossible session
-    number, and errors of the server.
+    On PostgreSQL, a running statement is cancelled, and a session that is idle in a transaction is terminated. On SQL
+    Server, the session is ended with KILL. ``started_at`` is the start of the session that was shown, in seconds since
+    the epoch. A session that started at another time is refused. ``None`` accepts any session that has this number now.
+    ``session`` 0 (SQL Server: -2) means prepared transactions. These are refused with the statement that ends them.
+    Raises ``BadInput`` for an impossible session number, and errors of the server.
     """
     if session < 0 and session != -2:
         raise BadInput(f"a session number cannot be negative: {session}")

@@ -43,8 +43,9 @@ class EndMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionRights:
-    """The rights of our role on other sessions. ``own``: our session's number. ``grant``: the statement that would
-    help.
+    """The rights of our role on other sessions.
+
+    ``own``: our session's number. ``grant``: the statement that adds the missing right.
     """
 
     role: str
@@ -84,7 +85,7 @@ class SessionSample:
 class Waiter:
     """A session that waits for another one.
 
-    ``directly``: it does not wait behind another waiter. ``blocks``: number of sessions that wait for it.
+    ``directly``: no other waiter is between the two. ``blocks``: number of sessions that wait for it.
     """
 
     waiter: int
@@ -154,7 +155,7 @@ def end_statement(sql: Sql, planned: SessionToEnd) -> str:
 
 
 def end_session(sql: Sql, planned: SessionToEnd) -> bool:
-    """Signal the session. Return false if it is another session, transaction or state by now.
+    """Signal the session. Return false if its start, transaction or state is no longer the planned one.
 
     Raises ``PermissionMissing`` and other server errors.
     """
@@ -172,7 +173,8 @@ def wait_until_gone(
 ) -> SessionSample | None:
     """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
 
-    ``on_rollback``: called with the percentage during a rollback, which may take as long as the transaction's work did.
+    ``on_rollback``: called with the percentage during a rollback. A rollback may take as long as the transaction's own
+    work.
     """
     deadline = time.monotonic() + MAX_WAIT_S
     cancelled = False
@@ -197,7 +199,7 @@ def _is_over(now: SessionSample, planned: SessionToEnd) -> bool:
 
 
 def _numbers(planned: SessionToEnd) -> dict[str, int]:
-    """Return the numbers for KILL, whose text contains them."""
+    """Return the numbers that are rendered into the text of KILL, which takes no parameters."""
     return {
         "session": planned.session,
         "started_us": planned.started_us,
@@ -209,7 +211,7 @@ def _numbers(planned: SessionToEnd) -> dict[str, int]:
 class EndSessions:
     """End these sessions.
 
-    ``done``: signalled, and the transaction is over. ``skipped``: signalled, and the session still exists.
+    ``done``: signalled, and the transaction has ended. ``skipped``: signalled, and the session still exists.
     ``changed``: no longer the planned session, transaction or state.
     """
 

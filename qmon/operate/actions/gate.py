@@ -56,7 +56,10 @@ def gate_fires_for_each_row(sql: Sql, layout: Layout) -> bool:
 
 
 def gate_row_values(layout: Layout) -> dict[str, str]:
-    """Return the column values by which a gate selects the rows of one queue; empty for a gate on the whole table."""
+    """Return the column values that select the rows of one queue for its gate.
+
+    The result is empty if the gate covers the whole table.
+    """
     queue = library_queue_for(layout)
     if queue is None or queue.group.queue is None or queue.value is None:
         return {}
@@ -294,7 +297,7 @@ def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None)
 
 
 def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
-    """Return which other programs a gate on PostgreSQL stops, and which programs it does not stop."""
+    """Describe which other statements a gate on PostgreSQL also stops, and which ones bypass it."""
     if gate_row_values(layout):
         return (
             "scheduled jobs and jobs pushed by other jobs are also refused",

@@ -112,9 +112,9 @@ def _prepared_action(
 
 @dataclass(frozen=True, slots=True)
 class _SetSwitch:
-    """Pause for ``for_s`` seconds, or resume if it is ``None``.
+    """Pause for ``for_s`` seconds, or resume if ``for_s`` is ``None``.
 
-    Returns when the pause is proven to work, or when ``stopped()`` is true during the verification.
+    Returns after the check of the pause, which ends early if ``stopped()`` is true.
     """
 
     layout: Layout
@@ -138,7 +138,10 @@ class _SetSwitch:
                 operation.add_note(note)
 
     def _prove_pause(self, sql: Sql, stopped: StopRequested) -> tuple[str, ...]:
-        """Return the proof that the pause works. If a gate lets inserts pass, lift the pause and raise ``BadInput``."""
+        """Check the pause and return the result as lines.
+
+        If a gate does not stop inserts, lift the pause and raise ``BadInput``.
+        """
         side = self.means.side
         if self.means.way == "switch":
             return (
@@ -160,7 +163,8 @@ class _SetSwitch:
         return (tried.result_text(), *((open_,) if writing else ()))
 
     def _lift_pause(self, sql: Sql) -> None:
-        # Lift the switch first, because it decides. If the record fails, no program must stay paused.
+        # Reset the switch first, because the routines and gates check it. If deleting the record fails, no program
+        # stays paused.
         pause_switch.set_until(sql, self.means, 0)
         sql.execute("action/pause/lift", {}, self._names)
 
@@ -186,7 +190,7 @@ class _SetSwitch:
 def _read_switch(
     context: OperatorContext, sql: Sql, means: PauseMeans | None, side: Side
 ) -> tuple[SwitchState | None, str | None]:
-    """Read the state of the switch, and why it cannot be set, or ``None`` if it can."""
+    """Read the state of the switch, and the reason why it cannot be set. The reason is ``None`` if it can be set."""
     if means is None:
         return None, _NO_SWITCH_TEXTS[side]
     if not means.enabled:

@@ -1,4 +1,4 @@
-"""Verifies a pause: whether pushes or pops still arrive, and from whom, and whether a gate refuses an INSERT."""
+"""Verifies a pause: counts pushes or pops that still arrive, finds their sessions, and tests a gate with an INSERT."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _CONSTRAINT: Final = "23"
 class GateTrial:
     """The result of trying a gate.
 
-    ``places``: number of tables or partitions. ``refused``: how many refused the row. ``passed``: names of those that
-    did not refuse it. ``untried``: why the rest could not be tried.
+    ``places``: number of tables or partitions. ``refused``: number of places that refused the row. ``passed``: names of
+    the places whose gate let it through. ``untried``: why the other places could not be tried.
     """
 
     places: int
@@ -61,7 +61,7 @@ class GateTarget:
 
 
 class _RolledBackError(Exception):
-    """Rolls back a trial that was not refused."""
+    """Raised to roll back a trial insert that the gate did not refuse."""
 
 
 def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> GateTrial:
@@ -108,8 +108,8 @@ def _try_insert(
 def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tuple[str, ...]:
     """Return sessions that were writing to the table at the start and have not ended their transaction since.
 
-    Waits up to ``MAX_WATCH_S`` for them, because their inserts from before the pause may still be committed.
-    PostgreSQL only.
+    Waits up to ``MAX_WATCH_S`` for them, because they may still commit inserts from before the pause. On other servers
+    than PostgreSQL, the result is empty.
     """
     if not sql.has_statement("action/pause/drawers"):
         return ()
@@ -129,14 +129,15 @@ def _read_writers(sql: Sql, tables: set[TableName]) -> frozenset[DrawingSession]
     return frozenset(one for each in found for one in each)
 
 
-# A pause is proven after this many seconds without a push or pop, if these are seen immediately.
+# A pause is proven after this many seconds without a push or pop, if the counts have no delay.
 IDLE_S: Final = 1.0
 
 # The same if only PostgreSQL's counters are available. A busy session reports once a second, an idle one after ten
 # seconds (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL in PostgreSQL's source).
 LATE_IDLE_S: Final = 12.0
 
-# Seconds allowed for a push that was running when the pause began, for instance into a full ring.
+# Maximum seconds to watch: a push that was running when the pause began may still end, for example one into a full
+# ring.
 MAX_WATCH_S: Final = 5.0
 MAX_WATCH_LATE_S: Final = 2 * LATE_IDLE_S
 READ_EVERY_S: Final = 0.1
@@ -147,12 +148,12 @@ class PauseVerification:
     """The result of watching a pause.
 
     - ``came``: number of pushes or pops within ``seconds``.
-    - ``idle_s``: seconds without any at the end.
-    - ``needed_s``: seconds without any that prove the pause.
+    - ``idle_s``: seconds since the last push or pop.
+    - ``needed_s``: seconds without a push or pop that prove the pause.
     - ``late``: only counters that may lag were available.
-    - ``who``: sessions that have begun a push and not ended their transaction, at the end (``is_proven``) or while
-      pushes came.
-    - ``readable``: false if nothing could be read.
+    - ``who``: sessions whose open transaction has drawn a sequence number. If ``is_proven``, those at the end;
+      otherwise all that were seen.
+    - ``readable``: false if the pushes or pops could not be counted.
     """
 
     came: int
@@ -214,17 +215,18 @@ class DrawingSession:
 
     @property
     def text(self) -> str:
-        """Name of the session for people."""
+        """The name of the session, as it is shown."""
         name = self.application or self.login
         return f"session {self.session} ({name})" if self.session else "a prepared transaction"
 
 
 class ArrivalCounter:
-    """Count the pushes or pops since it was created.
+    """Count the pushes or pops since this counter was created.
 
-    If they draw numbers from a sequence, the sequence gives the count. If the state has a start time, pops are
-    counted by the rows in progress since then. Otherwise the server's counters are used; rolled-back rows are
-    subtracted as far as the number of live rows shows them.
+    If they draw numbers from a sequence, the count is the distance that the sequence has advanced. If the layout has a
+    state column and a start time, pops are counted as the rows in progress that started since then. Otherwise the
+    counts come from the server's row counters. These include rolled-back rows, which are subtracted as far as the
+    number of live rows shows them.
     """
 
     def __init__(self, sql: Sql, layout: Layout, side: Side) -> None:
@@ -242,11 +244,11 @@ class ArrivalCounter:
 
     @property
     def needed_s(self) -> float:
-        """Seconds without pushes or pops that prove the pause."""
+        """Seconds without a push or pop that prove the pause."""
         return LATE_IDLE_S if self.is_late else IDLE_S
 
     def read_count(self) -> int | None:
-        """Return the number so far, or ``None`` if it cannot be read. It never decreases."""
+        """Return the count so far, or ``None`` if it cannot be read. The count never decreases."""
         found = self._count_arrivals()
         if found is not None:
             self._most = max(self._most, found)
@@ -304,14 +306,14 @@ class ArrivalCounter:
 
 
 def watch_pause(counter: ArrivalCounter, stopped: StopRequested) -> PauseVerification:
-    """Watch until the pause is proven, or disproven, or the time is up, or ``stopped()`` is true."""
+    """Watch until the pause is proven or disproven, the time is up, or ``stopped()`` is true."""
     begun = time.monotonic()
     most_s = MAX_WATCH_LATE_S if counter.is_late else MAX_WATCH_S
     last = counter.read_count()
     since, who = begun, frozenset(counter.read_sessions())
     while last is not None:
         now = time.monotonic()
-        surely = counter.is_late and since - begun >= LATE_IDLE_S  # an arrival this late did not begin before the pause
+        surely = counter.is_late and since - begun >= LATE_IDLE_S  # so late a push or pop began after the pause
         if now - since >= counter.needed_s or now - begun >= most_s or surely or stopped():
             works = now - since >= counter.needed_s
             seen = counter.read_sessions() if works else tuple(sorted(who))

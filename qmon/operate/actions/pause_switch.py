@@ -1,4 +1,7 @@
-"""The switch that the push and pop routines of an installed queue check, or the gate of any other table."""
+"""The switch that pauses a queue.
+
+The push and pop routines of an installed queue check it; on other tables, a gate does.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _NOT_WRITABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PauseMeans:
-    """The means to pause one side of a queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
+    """The object in the database that pauses one side of a queue.
+
+    ``object``: a sequence (PostgreSQL), a table or a trigger (SQL Server).
+    """
 
     way: PauseMethod
     object: TableName
@@ -75,7 +81,7 @@ class _Set:
 
 
 def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
-    """Return the switch of an installed queue, else the gate of its table; ``None`` if it has neither."""
+    """Return the switch of an installed queue, or the gate of another table. ``None`` if there is neither."""
     switch = layout.switch or _registered_switch(sql, layout)
     if switch is not None:
         return PauseMeans("switch", switch.producers if side is Side.PRODUCERS else switch.consumers, side)
@@ -83,7 +89,7 @@ def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
 
 
 def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
-    """Return the switch of a queue that qmon installed, but whose layout comes from the configuration."""
+    """Return the switch of a queue that qmon installed but whose layout comes from the configuration."""
     found = read_registry(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
 
@@ -97,8 +103,9 @@ def find_gate(sql: Sql, layout: Layout) -> PauseMeans | None:
 
 
 def gate_trigger(layout: Layout) -> str:
-    """Return the name of a gate's trigger on PostgreSQL. The gate of one queue of several has a hash of the queue's
-    name.
+    """Return the name of a gate's trigger on PostgreSQL.
+
+    If the table contains several queues, the name ends in a hash of the queue's name.
     """
     value = None if layout.part is None else layout.part.value
     return GATE_NAME if value is None else f"{GATE_NAME}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
@@ -133,7 +140,7 @@ def set_until_text(sql: Sql, means: PauseMeans) -> str:
 
 
 def read_pauses(sql: Sql) -> tuple[Pause, ...]:
-    """Return the recorded active pauses; empty if this database records none, or none that our role may see."""
+    """Return the recorded active pauses. Empty if this database records no pauses, or if our role may not read them."""
     if not read_pause_access(sql).readable:
         return ()
     try:
@@ -148,8 +155,9 @@ def read_pause_access(sql: Sql) -> PauseAccess:
 
 
 def ensure_pause_tables(sql: Sql) -> None:
-    """Create the table of pauses and the functions of gates if they are missing. Raises ``BadInput``
-    if not permitted.
+    """Create the table of pauses and the functions of gates if they are missing.
+
+    Raises ``BadInput`` if our role may not create them.
     """
     if read_pause_access(sql).writable:
         return
@@ -165,13 +173,16 @@ def ensure_pause_tables(sql: Sql) -> None:
 
 
 def why_not_recorded(sql: Sql) -> str | None:
-    """Return why a pause cannot be recorded, or ``None`` if it can or the tables can be created. Only reads."""
+    """Return why a pause cannot be recorded. ``None`` if it can, or if our role can create the tables. Only reads."""
     found = read_pause_access(sql)
     return None if found.writable or (found.can_create and not found.recorded) else _NOT_WRITABLE
 
 
 def _statement_name(engine: Engine, means: PauseMeans, name: str) -> str:
-    """Return the name of the statement file: on SQL Server a gate stores its end elsewhere than an installed queue."""
+    """Return the name of the statement file.
+
+    On SQL Server, gates have their own file, because they store the pause's end elsewhere.
+    """
     return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
 
 

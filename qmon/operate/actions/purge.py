@@ -52,8 +52,9 @@ _DAY_S: Final = 86400.0
 
 
 def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Select and freeze the messages to purge. Raises ``BadInput`` for a choice that makes no sense,
-    and server errors.
+    """Select and freeze the messages to purge.
+
+    Raises ``BadInput`` for a choice that makes no sense, and server errors.
     """
     deny = partial(refused_action, context, OperationKind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.PURGE)) is not None:
@@ -67,7 +68,8 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         why = why_not_permitted(context, sql, PURGE_PRIVILEGES, *queue_tables(layout))
         query = MessageQuery(sql, layout, strategy.table, choice, wanted)
         chosen = query.select_messages()
-        # Start at the far end: consumers at the near end then meet neither our locks nor the dead rows of the purge.
+        # Start at the end that consumers reach last, so that they meet neither our locks nor the dead rows of the
+        # purge.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.in_reverse()
         count = rows.count
         plan = Plan(
@@ -102,7 +104,9 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 
 @dataclass(frozen=True, slots=True)
 class _PurgeStrategy:
-    """Moves messages of one layout into the trash: for split messages first the second half, then the table's row.
+    """Moves messages of one layout into the trash.
+
+    For split messages, it moves the second half first, then the table's row.
 
     ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
     written by triggers.
@@ -189,7 +193,7 @@ class _PurgeStrategy:
         return read_message_name(sql, self.shown_names, marks_for(sql.engine.name, [mark], self.table.key))
 
     def describe_effects(self) -> tuple[str, ...]:
-        """Describe messages that may be left alone, and effects that others will notice."""
+        """Describe which messages may be skipped, and which effects other programs will notice."""
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.obstacle_names("referred"):
@@ -247,7 +251,10 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
 
 
 def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
-    """Return the criteria: the chosen state, all states but in progress for ids, else dead. Raises ``BadInput``."""
+    """Return the criteria: the chosen state; for ids, all states but in progress; otherwise dead.
+
+    Raises ``BadInput``.
+    """
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
         asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it

@@ -1,4 +1,4 @@
-"""Redrive: retries dead messages with new attempts and a rate limit, and stops if too many fail again."""
+"""Redrive: retries dead messages. It resets the attempt counter, limits the rate, and stops if too many fail again."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ _UNWATCHED_NOTE: Final = (
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
-    """Select and freeze the messages to redrive. Raises ``BadInput`` for a choice that makes no sense, and server
-    errors.
+    """Select and freeze the messages to redrive.
+
+    Raises ``BadInput`` for a choice that makes no sense, and server errors.
     """
     deny = partial(refused_action, context, OperationKind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:
@@ -113,7 +114,7 @@ class RedriveWork:
     read_outcomes: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
-        """Run until all are ready, ``stopped()`` is true, or too many have failed again."""
+        """Run until all messages are ready, ``stopped()`` is true, or too many messages have failed again."""
         sql.set_up_session("settle")
         look: ReadOutcomes | None = None if self.read_outcomes is None else partial(self.read_outcomes, sql)
         watch = FailureWatch(self.limits.failures, look)
@@ -126,7 +127,7 @@ class RedriveWork:
 
 
 def dead_only(choice: Choice) -> Choice:
-    """Return the choice limited to dead messages. Raises ``BadInput`` if it asks for others."""
+    """Return the choice limited to dead messages. Raises ``BadInput`` if it names another state."""
     if choice.state not in (None, "dead"):
         raise BadInput(f"a redrive retries only dead messages, not messages that are {choice.state}: use qmon requeue")
     if choice.owner is not None:
@@ -166,7 +167,10 @@ def seconds_at_rate(estimated: float | None, count: int, limits: RedriveLimits) 
 def _read_outcomes(
     sql: Sql, ids: Sequence[str], *, layout: Layout, called: Sequence[str], names: dict[str, Name], fresh: bool
 ) -> Sequence[Outcome]:
-    """Read the outcomes of messages. ``fresh``: attempts were reset to 0, so they also show failures."""
+    """Read the outcomes of messages.
+
+    ``fresh``: attempts were reset to 0, so the attempt counter also shows failures.
+    """
     values: dict[str, Value] = {state: state_value(layout, state) for state in ("ready", "in_progress", "dead", "done")}
     given: dict[str, Value] = {"ids": ids_for(sql.engine.name, called, ids), "fresh": fresh}
     return sql.fetch(Outcome, "outcomes", names, values | given)

@@ -123,7 +123,8 @@ class RequeueStrategy:
         changed = (*self.ready.columns, *(self.dead.columns if self.dead is not None else ()))
         called_by = structure.id_columns(layout)
         lasting = (key for key in structure.keys if not set(key) & set(changed))
-        # Columns that identify a message afterwards: a key that does not change, or the unchanged columns of its key.
+        # Columns that identify a message after the requeue: a key that does not change, or the unchanged columns of its
+        # key.
         self.known_columns = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
         kept = (*self.known_columns, *called_by, *changed, layout.attempts)
         self.kept_columns = tuple(dict.fromkeys(each for each in kept if each is not None))
@@ -154,7 +155,10 @@ class RequeueStrategy:
         return next((why for why in found if why is not None), None)
 
     def shown_columns(self) -> dict[str, object]:
-        """Return the columns that an undo finds as the requeue left them, without those that it writes a value into."""
+        """Return the columns by which an undo finds and shows messages.
+
+        Columns to which the requeue writes a value are left out.
+        """
         given = {each.column for made in self.transitions for each in made.writes if each.what != "null"}
         names = column_names(self._layout, self.structure, None) | {"since": self._layout.started_at}
         slots = ("called", "state", "since", "owner", "attempts", "payload")
@@ -164,13 +168,14 @@ class RequeueStrategy:
 
     @property
     def known_text(self) -> str:
-        """The columns that identify a message afterwards, for people."""
+        """The columns that identify a message after the requeue, as text."""
         return ", ".join(self.known_columns)
 
     def count_alike(self, sql: Sql, rows: RowSet) -> int | None:
-        """Return how many of the rows an undo cannot tell from others; for many rows an upper limit.
+        """Return how many of the rows an undo cannot distinguish from others. For many rows, it is an upper limit.
 
-        ``None`` means all of them: SQL Server finds rows by a key that does not change, and there is none.
+        ``None`` means all rows. This happens on SQL Server, which needs an unchanging key to find rows, if there is no
+        such key.
         """
         if self.structure.is_identified_by(self.known_columns):
             return 0
@@ -184,7 +189,7 @@ class RequeueStrategy:
         return min(found, rows.count)
 
     def prepare_batches(self, sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
-        """Create the table that keeps the old values, if permitted. Return the function that requeues one batch.
+        """Create the table for the old values if our role may. Return the function that requeues one batch.
 
         ``watch``: receives the ids of the messages.
         """
@@ -253,7 +258,7 @@ class RequeueStrategy:
         return (*lines, *(each for each in written if each is not None), *self._describe_exceptions())
 
     def _describe_exceptions(self) -> tuple[str, ...]:
-        """Describe which messages may be left alone, and why."""
+        """Describe which messages may be skipped, and why."""
         out = []
         if unique := self.structure.obstacle_names("unique"):
             out.append(f"messages whose key in a unique index is already taken are skipped: {', '.join(unique)}")
@@ -290,7 +295,7 @@ def _why_impossible(layout: Layout, choice: Choice) -> str | None:
         return "messages of this queue are never in progress; to process done messages again, give the state: done"
     if layout.has_known_time(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None
-    # Without the time of the pop, only a dead owner or the operator can tell that a message is stuck.
+    # If the time of the pop is unknown, only a dead owner or the operator can show that a message is stuck.
     if layout.started_at is not None and (choice.has_age_limit or layout.owner is None):
         return f"{zone_advice(layout.started_at)}, because no age is known without it; or give ids"
     if choice.has_age_limit:
@@ -323,7 +328,7 @@ def why_unwritable(context: OperatorContext, structure: TableStructure) -> str |
 
 
 def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
-    """Return whether the changes can be undone, and which cannot."""
+    """Return whether the requeue can be undone, and for which messages it cannot."""
     if not strategy.known_columns:
         return Undo(possible=False, notes=("messages cannot be identified: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):

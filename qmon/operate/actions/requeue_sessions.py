@@ -1,6 +1,6 @@
 """Requeue for queues whose pop deletes the row.
 
-An open transaction holds each message in progress. Ending its session rolls the pop back.
+In such a queue, an open transaction locks each message in progress. Ending its session rolls back the pop.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ class _HiddenRows:
 
 @dataclass(frozen=True, slots=True)
 class _HolderRows:
-    """A session that holds rows, with the first rows that it provably holds, and the number of all such rows."""
+    """A session that holds rows.
+
+    ``rows``: the first rows that are proven to be its own. ``count``: the number of all such rows.
+    """
 
     holder: LockingTransaction
     rows: tuple[HeldRow, ...]
@@ -114,10 +117,10 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
 
     On PostgreSQL, a session is proven to hold messages if rows contain the id of its transaction. The first and last
     1,000 rows in pop order are checked. On SQL Server, the session must hold locks on rows that are not visible. A
-    session that only holds the table lock is left out unless ``choice.owner_states`` has ``UNKNOWN``; a session with a
-    running statement is left out unless they have ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an application name
-    or a session number) narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or if the choice
-    makes no sense here.
+    session that only holds the table lock is left out unless ``choice.owner_states`` contains ``UNKNOWN``. A session
+    with a running statement is left out unless it contains ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an
+    application name or a session number) narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or
+    if the choice makes no sense here.
     """
     if not layout.deletes_on_pop:
         raise BadInput(
@@ -191,11 +194,11 @@ def _assign_rows(
 
 
 def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
-    """Return the number of rows that each session has popped, as far as that is proven.
+    """Return the proven number of popped rows of each session.
 
-    SQL Server only shows locks, and an uncommitted push locks its row just like a pop. But a pushed row is visible.
-    Only the newest rows are read. If pushes are not ordered by a column, new rows may be anywhere; then the result
-    is proven only if all rows were read.
+    SQL Server only shows locks, and an uncommitted push locks its row in the same way as a pop. The difference is that
+    pushed rows are visible. Only the newest rows are read. If no column orders the pushes, new rows may be anywhere in
+    the table. Then the result is proven only if all rows were read.
     """
     table: dict[str, Name] = {"table": layout.table.parts}
     held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _MAX_LOCKS})
@@ -207,7 +210,8 @@ def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
     trees: dict[int, dict[int, set[str]]] = {}
     for each in held:
         trees.setdefault(each.session, {}).setdefault(each.tree, set()).add(each.place)
-    # The server chose the index it read. In the other indexes the lock of a row is unknown, for pops and pushes alike.
+    # The server chose which index it read. The lock names of rows in the other indexes are unknown, so their locks do
+    # not count.
     return {
         session: min(len(places - seen) for places in of_trees.values())
         for session, of_trees in trees.items()
@@ -218,7 +222,7 @@ def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
 def _find_holder(xid: str, holders: Sequence[LockingTransaction]) -> LockingTransaction | None:
     """Return the transaction that an id belongs to.
 
-    The id of a released savepoint is not listed anywhere. It is proven only if a single transaction here began
+    The id of a released savepoint is not listed anywhere. Its owner is proven only if exactly one of the holders began
     before it.
     """
     own = [each for each in holders if xid in each.xids.split(",")]
@@ -268,7 +272,10 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
 def _sessions_to_end(
     context: OperatorContext, sql: Sql, chosen: Iterable[_HolderRows]
 ) -> tuple[tuple[SessionToEnd, ...], str | None]:
-    """Return the sessions that may be ended as they are now, and why one may not be ended."""
+    """Return the sessions that are unchanged and that our role may end.
+
+    If there are none, also return why our role may not end one.
+    """
     out: list[SessionToEnd] = []
     denied = None
     for each in chosen:

@@ -1,8 +1,8 @@
 """Repairs a ring: gives up holes and requeues orphans, each with the design's own routine.
 
-A hole is a number that a producer has drawn and will never push. An orphan is a message whose number a consumer has
-drawn and will never pop. The plan reads candidates. The routine proves each of them, and skips those that cannot be
-proven yet.
+Producers and consumers of a ring draw numbers from sequences. A hole is a number that a producer has drawn and will
+never push. An orphan is a message whose number a consumer has drawn and will never pop. The plan only finds candidates.
+The routine repairs a candidate once no open transaction can still use its number, and skips it until then.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
 
-# How long the server may wait for the proof of one number. The time is halved after each failure, and reset after a
-# success.
+# Minimum milliseconds that the server may wait for the proof of one number. The time is halved after each failure, and
+# reset after a success.
 _MIN_WAIT_MS: Final = 20
 _REPORT_EVERY_S: Final = 0.2
 _REPAIR_STATEMENT: Final = "action/repair/repair"
@@ -96,10 +96,10 @@ class RingNumberRepair:
             self._report_progress()
 
     def make_room(self, since_plan_s: float) -> None:
-        """Let the design help orphans for which no slot was free, so that consumers draw their numbers again.
+        """Set the pop sequence back to orphans for which no slot was free, so that consumers draw their numbers again.
 
-        Orphans whose proof is prevented by an open transaction are skipped instead. ``since_plan_s``: seconds since
-        the plan; slots that have moved since then are not touched.
+        Orphans that an open transaction may still pop are skipped instead. ``since_plan_s``: seconds since the plan.
+        Slots written since then are not changed.
         """
         stuck = [each for each in self._unproven if each.was == "orphan" and not self._has_open_transaction(each)]
         here = self._sql.has_statement(_REPAIR_STATEMENT)
@@ -107,7 +107,8 @@ class RingNumberRepair:
             values: dict[str, Value] = {"min_age_s": since_plan_s, "limit": len(stuck)}
             with self._work.batch() as tally:
                 answer = self._sql.fetch(_Repaired, _REPAIR_STATEMENT, self._reader.names, values)
-                # One row for each requeued orphan. If the sequence went back, all orphans behind it are helped as well.
+                # One row for each requeued orphan. If the sequence was set back, consumers reach all orphans after that
+                # number again.
                 back = [each.number for each in answer if each.was == "orphan" and each.became == each.number]
                 moved = {(each.was, each.number) for each in answer}
                 helped = [each for each in self._unproven if (each.was, each.number) in moved]
@@ -186,8 +187,9 @@ _S_PER_NUMBER = 0.01
 class RingRepair:
     """Repair the planned numbers of one ring.
 
-    ``skipped`` counts numbers that cannot be proven yet, or without room. ``changed`` counts numbers that are no
-    longer a hole or orphan. ``planned_at``: time of the plan on this machine's monotonic clock, in seconds.
+    ``skipped`` counts numbers that cannot be proven yet, and orphans for which the ring has no free slot. ``changed``
+    counts numbers that are no longer a hole or orphan. ``planned_at``: time of the plan on this machine's monotonic
+    clock, in seconds.
     """
 
     layout: Layout
@@ -202,7 +204,7 @@ class RingRepair:
         )
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
-        """Repair number by number, until ``stopped()`` is true."""
+        """Repair one number after the other, until ``stopped()`` is true."""
         repair = RingNumberRepair(sql, self.layout, operation, self.faults, on_progress, stopped)
         repair.repair_numbers()
         if not stopped():

@@ -17,7 +17,7 @@ from qmon.operate.sql import Sql
 # Maximum number of repairs of one plan.
 MAX_REPAIRS: Final = 10_000
 
-# Slots that moved within this time in seconds are left out: a producer or consumer may be using them.
+# Slots written within this many seconds are left out, because a producer or consumer may be using them.
 MIN_AGE_S: Final = 1.0
 
 # Number of slots per statement.
@@ -31,8 +31,9 @@ FaultKind = Literal["hole", "orphan"]
 
 @dataclass(frozen=True, slots=True)
 class RingFault:
-    """A number that looks like a hole or an orphan. ``subscriber``: the subscriber of an orphan, if
-    there are several.
+    """A number that looks like a hole or an orphan.
+
+    ``subscriber``: the subscriber of an orphan, if the ring has several.
     """
 
     was: FaultKind
@@ -103,7 +104,7 @@ class RingReader:
         return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.read_open_draws()))
 
     def read_open_draws(self) -> list[OpenDraw]:
-        """Return the open transactions that have drawn a number of either side."""
+        """Return the open transactions that have drawn a push or pop number."""
         sequences = {self.ring.push_sequence: None, **dict.fromkeys(self._pop_sequences())}
         out = [each for sequence in sequences for each in self.read_open_draws_from(sequence)]
         return list({each.session: each for each in out}.values())

@@ -1,4 +1,4 @@
-"""Undo: restores purged messages, and takes back a requeue unless the messages were popped again."""
+"""Undo: restores purged messages, and reverses a requeue for messages that were not popped again."""
 
 from __future__ import annotations
 
@@ -108,10 +108,10 @@ def _why_impossible(done: OperationRow) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _UndoStrategy:
-    """Undoes one operation: moves rows from a store into a table, for split messages also the second half.
+    """Undoes one operation by moving rows from a store back into the table.
 
-    For a requeue, ``known`` are the columns that identify a message, and ``clocked`` the columns set from the
-    server's clock.
+    For split messages, it also moves the second half. For a requeue, ``known`` are the columns that identify a message,
+    and ``clocked`` the columns set from the server's clock.
     """
 
     done: OperationRow
@@ -129,7 +129,7 @@ class _UndoStrategy:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key that finds a row of the table, as far as the store contains it; for a requeue as recorded."""
+        """The key columns that the store contains. For a requeue, the recorded columns that identify a message."""
         if not self.is_purge:
             return self.known
         return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
@@ -166,8 +166,9 @@ class _UndoStrategy:
         return self.names | {slot: column if (column := self.columns.get(slot)) in there else None for slot in slots}
 
     def _unchanging_columns(self, back: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the columns that must come back unchanged: those that identify a message, or all if
-        qmon knows none.
+        """Return the columns that must come back unchanged.
+
+        These are the columns that identify a message, or all columns if qmon knows none.
         """
         if not self.key or self.columns.get("payload") is None:
             return back
@@ -187,7 +188,7 @@ class _UndoStrategy:
         return why if why is not None or self.data_strategy is None else self.data_strategy.why_not_comparable(sql)
 
     def choose_rows(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
-        """Count and freeze the rows that can be undone. Also return the rest with the reasons."""
+        """Count and freeze the rows that can be undone. Also return why the others are left out."""
         called = self.id_columns
         # SQL Server's statements need the id columns even if no ids were chosen.
         named = id_columns_for(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
@@ -241,7 +242,7 @@ class _UndoStrategy:
         return put_back if self.is_purge else take_back
 
     def _read_other_halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
-        """Return the rows of the second table's trash that belong to these."""
+        """Return the rows of the second table's trash that belong to these messages."""
         if self.data_strategy is None or not self.id_columns:
             return []
         names: dict[str, Name] = {
@@ -254,9 +255,9 @@ class _UndoStrategy:
         return [(each.key, "") for each in sql.fetch(_OtherHalf, "other_halves", names, values)]
 
     def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
-        """Put exactly these rows back and delete them from the trash. Return how many were altered by triggers.
+        """Put exactly these rows back and delete them from the trash. Return how many rows triggers altered.
 
-        Raises ``RowRefused`` if a row did not come back, or came back with other important values.
+        Raises ``RowRefused`` if a row did not come back, or if an important value differs.
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         watch = TriggerWatch(sql, "insert", self.table)

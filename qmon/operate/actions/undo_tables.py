@@ -1,4 +1,4 @@
-"""Tables that keep what an undo needs: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
+"""Tables with the data for undo: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
 
 There is one for each queue table and structure. When the table's columns change, the next operation gets a new one.
 """

@@ -56,12 +56,12 @@ def layout_for(
     """Return the layout of a newly installed queue.
 
     ``objects``: the objects that the design's files create, by slot name. ``size``: slots of a ring.
-    ``subscribers``: number of pop sequences of a ring with one per subscriber, else 0.
+    ``subscribers``: number of subscribers of a ring with a pop sequence for each one, otherwise 0.
     """
     made = set(objects)
 
     def named(*slots: str) -> TableName | None:
-        """Return the name of the first of these objects that the design has."""
+        """Return the name of the first of these objects that the design's files create."""
         return next((table_name(schema, queue, slot) for slot in slots if slot in made), None)
 
     shape = SHAPES[design]

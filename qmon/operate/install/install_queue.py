@@ -1,4 +1,4 @@
-"""Installs and uninstalls queue designs. Each runs completely or not at all, and never replaces existing objects."""
+"""Installs and uninstalls queues of a design, each in one transaction. Installing never replaces existing objects."""
 
 from __future__ import annotations
 
@@ -154,11 +154,11 @@ def install_queue(
     """Install a queue of a design and add it to the registry, in one transaction.
 
     - ``ring_size``: slots of a ring.
-    - ``subscribers``: how many programs read each message of a ring. A ``ring`` for more than one becomes a
-      ``ring_subscribers``, which has 2 by default.
+    - ``subscribers``: how many programs read each message of a ring. With more than one, the design ``ring`` becomes
+      ``ring_subscribers``. That design has 2 by default.
     - ``timeout_s``: seconds in progress after which a message is stuck.
-    - ``owner_held_while_working``: consumers keep their session while they work, so a vanished session proves them
-      dead.
+    - ``owner_held_while_working``: consumers keep their session open while they work. If the session has ended, the
+      consumer is dead.
     - ``max_attempts``: pops after which a failed message is dead, if the design counts them.
 
     Raises ``BadInput``, with nothing changed, if the design or a name is not possible, or if one of the objects or a
@@ -253,7 +253,7 @@ def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
 
 
 def design_numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
-    """Return the whole numbers for the placeholders in a design's files."""
+    """Return the values of the number placeholders in a design's files."""
     most = max_attempts or DEFAULT_MAX_ATTEMPTS
     return {object_names.SIZE: ring_size, object_names.SUBSCRIBERS: subscribers, object_names.MAX_ATTEMPTS: most}
 
@@ -290,7 +290,7 @@ def _read_objects(sql: Sql, schema: str, queue: str, slots: Iterable[str]) -> tu
 
 
 def _read_taken(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject, ...]:
-    """Return which of these names exist in the schema. The schema itself is included if it exists."""
+    """Return which of these names exist in the schema. The result also contains the schema if it exists."""
     values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
     rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
     return tuple(DatabaseObject(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)

@@ -25,12 +25,12 @@ _LENGTH_LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "by
 
 
 def object_name(queue: str, slot: str) -> str:
-    """Return the name, without schema, of the object with this placeholder ``{slot}`` in a design's file."""
+    """Return the name, without schema, of the object for the placeholder ``{slot}`` in a design's file."""
     return queue if slot == TABLE else f"{queue}_{slot}"
 
 
 def names_for(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
-    """Return the names for a file of a design.
+    """Return the names for the placeholders in a file of a design.
 
     Indexes and keys are in the schema of their table and are created without one. ``numbers``: values for the
     placeholders in ``NUMBER_SLOTS``.

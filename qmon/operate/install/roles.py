@@ -78,8 +78,8 @@ def plan_setup(
     """Return the missing steps for this role, in order. Only reads.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: tables and sequences of the queues. ``layouts``: the
-    queues, for other objects that actions use. Raises what ``Connection.fetch`` raises, and ``BadInput`` if qmon's
-    own schema cannot be trusted.
+    queues, which define other objects that actions use. Raises what ``Connection.fetch`` raises, and ``BadInput`` if
+    qmon's own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     work = _SetupPlan(connection, engine)
@@ -126,7 +126,10 @@ def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
 
 
 def run_setup(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
-    """Run each step by itself. A step that the server refuses does not stop the others; its result has the problem."""
+    """Run each step separately.
+
+    A step that the server refuses does not stop the others; its result contains the problem.
+    """
     return tuple(_run_step(connection, step) for step in steps)
 
 

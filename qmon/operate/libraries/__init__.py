@@ -1,1 +1,1 @@
-"""Actions on queues of libraries. They write what the library's own functions write."""
+"""Actions on queues of libraries. They make the same changes to the tables as the library's own functions."""

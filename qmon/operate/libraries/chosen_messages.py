@@ -1,4 +1,4 @@
-"""The messages of a library's queue for an action: choose, freeze, lock, and run the library's statement."""
+"""Chooses the messages of a library's queue for an action, freezes and locks them, and runs the library's statement."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ChosenMessages:
         self._states = queue.states_of(*_state_kinds(choice, verb))
         self._proves_owners = queue.group.gone is not None and self._is_requeue
         self._text_conditions: tuple[Condition, ...] = ()
-        # Only messages that have taken too long, unless their worker is known to be gone.
+        # True if only messages over their timeout are chosen, unless their worker is known to be gone.
         self._by_age = self._is_requeue and not choice.ids and not choice.has_age_limit
 
     @property
@@ -91,8 +91,9 @@ class ChosenMessages:
         return needs | {table: ",".join(sorted({*own.split(","), *needs.get(table, own).split(",")}))}
 
     def why_impossible(self) -> str | None:
-        """Return why the action is impossible here, or ``None``. Raises ``BadInput`` for a choice that
-        makes no sense.
+        """Return why the action is impossible here, or ``None``.
+
+        Raises ``BadInput`` for a choice that makes no sense.
         """
         choice, layout = self._choice, self._queue.layout
         kinds = _state_kinds(choice, self._verb)
@@ -124,7 +125,7 @@ class ChosenMessages:
         return of_rows | {"gone": gone, "holds": names.condition(*self._text_conditions)}
 
     def _read_text_columns(self, sql: Sql) -> None:
-        """Read which of the columns that must contain a text hold bytes."""
+        """Build the conditions for the searched texts. Reads from the catalog whether their columns contain bytes."""
         group, found = self._queue.group, []
         for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
             if column is not None and text is not None:
@@ -134,7 +135,7 @@ class ChosenMessages:
         self._text_conditions = tuple(found)
 
     def _still_conditions(self) -> tuple[Condition, ...]:
-        """Return the conditions that must still be true when the action runs, in addition to the row version."""
+        """Return the conditions, in addition to the row version, that must still be true when the action runs."""
         group = self._queue.group
         gone = group.gone if self._proves_owners else None
         if gone is not None and self._only_dead_owners:
@@ -146,7 +147,7 @@ class ChosenMessages:
         return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids], ensure_ascii=False)}
 
     def _read_rows(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
-        """Read the messages in one state with their payloads, or those in any chosen state without payloads."""
+        """Read the messages in one state with payloads, or the messages in all chosen states without payloads."""
         names = self._names(late=True, states=() if state is None else (state,))
         values = self._values(ids or ())
         values |= {"proves": self._proves_owners, "payloads": state is not None, "limit": MAX_MESSAGES}
@@ -177,7 +178,7 @@ class ChosenMessages:
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def _why_left_out(self, row: ChosenRow) -> str | None:
-        """Return why a message is left out: ``None`` if it is chosen, empty if it was not asked for."""
+        """Return why a message is left out. ``None`` if it is chosen; empty if the operator did not ask for it."""
         choice = self._choice
         if choice.owner is not None and row.owner != choice.owner:
             return ""
@@ -234,8 +235,8 @@ class ChosenMessages:
     ) -> MoveBatch:
         """Return the function that processes one batch.
 
-        ``keep``: called before with the values of the rows; then ``RowRefused`` is raised if not all rows were
-        processed. ``watch``: receives the ids.
+        ``keep`` is called before the statement, with the values of the rows. If ``keep`` is given and the statement
+        does not process all rows, ``RowRefused`` is raised. ``watch`` receives the ids.
         """
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement_name)
@@ -271,7 +272,7 @@ class ChosenMessages:
         return [Outcome(id, "failed" if id in dead else "waiting") for id in ids]
 
     def predicate_text(self) -> str:
-        """Describe the chosen messages for people."""
+        """Describe the chosen messages in words, for the plan."""
         choice, group = self._choice, self._queue.group
         parts = [" or ".join(state.name.replace("_", " ") for state in self._states)]
         if choice.ids:
@@ -293,8 +294,9 @@ class ChosenMessages:
         return ", ".join(parts)
 
     def counts_text(self, chosen: Sequence[ChosenRow]) -> str:
-        """Return the number of messages and their state for a title. For several states, all possible
-        ones are listed.
+        """Return the number of messages and their state for a title.
+
+        If several states are possible, all are listed.
         """
         kinds = list(dict.fromkeys(state.kind for state in self._states))
         if len(kinds) == 1:

@@ -1,4 +1,4 @@
-"""Requeue, redrive and purge for a library's queue, in the way the library itself does it."""
+"""Requeue, redrive and purge for a library's queue, with the same statements as the library."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _prepare_action(
 
 @dataclass(frozen=True, slots=True)
 class LibraryTrash:
-    """Keeps copies of rows, in the transaction that deletes them."""
+    """Copies rows into the trash in the transaction that deletes them."""
 
     queue: LibraryQueue
     structure: TableStructure
@@ -177,7 +177,10 @@ class LibraryTrash:
 
 
 def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> LibraryTrash | str:
-    """Return the trash, or why there can be none: an undo cannot restore other tables that change with the messages."""
+    """Return the trash, or why there is none.
+
+    A trash is impossible if other tables change with the messages, because an undo cannot restore those.
+    """
     structure = read_structure(sql, queue.group.table)
     written = (str(table) for table in queue.written_tables(sql, statement))
     if others := {*written, *structure.obstacle_names("cascade")} - {str(structure.table)}:

@@ -47,7 +47,7 @@ def is_library_paused(sql: Sql, layout: Layout) -> bool:
 def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
     """Read whether the library pauses the queue; ``None`` if it cannot pause it.
 
-    Some libraries cannot pause at all, or not before a worker has taken a message from the queue.
+    Some libraries cannot pause at all. Others can only pause a queue after a worker has popped a message from it.
     """
     if (statement := queue.statement_name("paused")) is None:
         return None

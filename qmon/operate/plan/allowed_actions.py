@@ -1,7 +1,7 @@
-"""Decides which actions a queue allows, and why not. Each action uses it, and the screens use it for their keys.
+"""Decides whether a queue allows an action, and if not, why.
 
-A plan may still refuse an action allowed here, because only the server knows the rights and the rows; see
-``required_rights``.
+Every action calls ``why_not_allowed``, and the screens call it to disable keys. An action that is allowed here may
+still be refused when it is planned, because rights and rows are read from the server; see ``required_rights``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A library's queue for actions: its group, and the statements available for its library."""
+"""A library's queue as actions use it: its layout, its group, and the statements that exist for its library."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from qmon.operate.sql import Sql
 # `requeue`: messages in progress. `retry`: dead messages. `discard`: messages that are not in progress.
 Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 
-# Kinds of states that can be discarded. A worker owns messages in progress, and the library prunes done ones.
+# Kinds of states that can be discarded. Messages in progress belong to a worker, and the library itself deletes done
+# ones.
 DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 
-# For libraries that put a failed message back by INSERT: the column and value by which a pushed row differs from such a
-# row.
+# Some libraries put a failed message back by INSERT. This is the column and value that only pushed rows have.
 _PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 
-# Libraries that put a failed message back by the same INSERT as a push.
+# Libraries that put a failed message back with the same INSERT as a push.
 _PUTS_BACK_LIKE_PUSH: Final = ("symfony-messenger",)
 
 # Tables and sequences that a library's triggers write when its jobs change, with the privileges this needs.
@@ -59,21 +59,24 @@ class LibraryQueue:
 
     @property
     def value(self) -> str | None:
-        """The library's name of the queue; ``None`` if the queue is only identified by its table."""
+        """The queue's name in the library's column. ``None`` if only the table identifies the queue."""
         return self.layout.part.value if self.layout.part is not None else None
 
     @property
     def library_name(self) -> str:
-        """The library's name of the queue, from its column or its table."""
+        """The library's name of the queue, from the column or, without one, from the table."""
         return self.value or self.group.name.partition("/")[2]
 
     @property
     def push_mark(self) -> tuple[str | None, str | None]:
-        """Column and value that distinguish a pushed row from one that is put back; both ``None`` if there are none."""
+        """Column and value that distinguish a pushed row from a failed one that is put back.
+
+        Both are ``None`` if not needed.
+        """
         return _PUSH_MARKS.get(self.group.library, (None, None))
 
     def why_no_gate(self) -> str | None:
-        """Return why its producers cannot be told from those of other queues, or ``None`` if they can."""
+        """Return why a gate cannot pause the producers of this queue alone, or ``None`` if it can."""
         if self.group.library in _PUTS_BACK_LIKE_PUSH:
             return f"{self.group.library} returns failed messages by INSERT, like a push: a pause would lose them"
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
@@ -87,8 +90,9 @@ class LibraryQueue:
         return next((name for name in names if name in _library_statements()), None)
 
     def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
-        """Return the names for one of these statements. Objects in the library's schema keep the names
-        they have there.
+        """Return the names for one of these statements.
+
+        Objects in the library's schema have the library's own names.
         """
         return {name: self._qualified_name(name).parts for name in _load_query(sql, statement).names}
 
@@ -100,7 +104,7 @@ class LibraryQueue:
         return {self._qualified_name(name): ",".join(sorted(needed)) for name, needed in found.items()}
 
     def needed_privileges(self, sql: Sql, statement: str) -> dict[TableName, str]:
-        """Return the privileges on each table and sequence that a statement needs, separated by commas."""
+        """Return the privileges that a statement needs on each table and sequence, separated by commas."""
         found = {table: set(how.split(",")) for table, how in self.written_tables(sql, statement).items()}
         for name in _LOCKED_TABLES.findall(_load_query(sql, statement).text):
             found.setdefault(self._qualified_name(name), set()).add("UPDATE")

@@ -26,7 +26,10 @@ _MASKED: Final = "masked for your role"
 
 
 def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
-    """Return the column if its type gives the payload size without unpacking the value. Reads the column's type."""
+    """Return the column if its size can be read without decompressing the value, otherwise ``None``.
+
+    Reads the column's type.
+    """
     return column if has_cheap_size(read_column_type(sql, table, column)) else None
 
 
@@ -36,9 +39,9 @@ def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column 
 
 
 def payload_shower(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> ShowPayload:
-    """Return a function that decodes and redacts payloads of this column for a screen. Reads the column's type.
+    """Return a function that decodes and redacts payloads of this column for a screen.
 
-    It does not show masked values.
+    The function hides masked values. Reads the column's type.
     """
     if column in masked_columns(sql, table):
         return lambda payload: None if payload is None else _MASKED

@@ -16,7 +16,7 @@ REQUEUE_PRIVILEGES: Final = "UPDATE"
 PURGE_PRIVILEGES: Final = "DELETE,UPDATE"
 PUT_BACK_PRIVILEGES: Final = "INSERT,SELECT"
 
-# PostgreSQL: the place of a row, which every action reads.
+# PostgreSQL: the system column with the place of a row. Every action reads it.
 _PLACE_COLUMN: Final = "ctid"
 _SETUP_ADVICE: Final = "its owner can: qmon setup <target> --role operator"
 
@@ -68,11 +68,11 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
 def why_not_keepable(
     sql: Sql, table: TableName, columns: Collection[str | None], shown: Collection[str | None] = ()
 ) -> str | None:
-    """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
+    """Return why values of these columns cannot be saved unchanged, or ``None`` if all can. Only reads the catalog.
 
-    Reasons are that our role may not read them, or that the server shows it masked values. On SQL Server, types that
-    cannot be compared and values encrypted by clients also count. ``shown``: columns that are only searched or copied
-    by the server; for them, only masks count.
+    It cannot if our role may not read a column, or if the server shows masked values to our role. On SQL Server, types
+    that cannot be compared and values encrypted by clients are also reasons. ``shown``: columns that only the server
+    searches or copies. For these, masks are the only reason.
     """
     found = [
         each
@@ -98,7 +98,7 @@ def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
 
 
 def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
-    """Return a risk if some of these columns have a mask: the table in qmon's schema that keeps them is not masked."""
+    """Return a risk if some of these columns have a mask, because their copy in qmon's schema has none."""
     name = "action/operate/masked"
     found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
     masked = [each.column_name for each in found if each.column_name in columns]
@@ -108,7 +108,7 @@ def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) ->
 
 
 def why_no_record(sql: Sql) -> str | None:
-    """Return why our role may neither record operations here nor read them, or ``None`` if it may."""
+    """Return why our role may not record operations here. ``None`` if it may, or if this database records none."""
     found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None
@@ -116,5 +116,5 @@ def why_no_record(sql: Sql) -> str | None:
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:
-    """Return the tables that hold a queue's messages."""
+    """Return the tables that contain a queue's messages."""
     return (layout.table,) if layout.data_table is None else (layout.table, layout.data_table)

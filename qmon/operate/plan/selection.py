@@ -1,4 +1,4 @@
-"""Turns the operator's choice of messages into counted and frozen rows."""
+"""Selects the rows of the operator's choice, counts them and freezes them: their places and versions are recorded."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from qmon.operate.table_structure import TableStructure, why_truncated
 MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
-# Advice for a queue without dead messages. A purge without a choice only takes dead messages.
 # Why messages are left out of a plan.
 NOT_FOUND: Final = "not found, or in another state"
 OVER_LIMIT: Final = "over the limit of one plan; plan again for the rest"
+# Advice for a queue without dead messages: a purge without a choice only selects dead messages.
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
@@ -41,10 +41,10 @@ State = Literal["ready", "in_progress", "done", "dead"]
 class Criteria:
     """The criteria of an action, in addition to the operator's choice.
 
-    - ``states``: searched one after the other; empty if the layout has no state column.
-    - ``since``: the column from which the age is counted.
+    - ``states``: the states to search, in this order. Empty if the layout has no state column.
+    - ``since``: the time column that the age is computed from.
     - ``older_than_s``: minimum age in seconds of all messages.
-    - ``stuck_s``: minimum age in seconds of messages whose owner is not dead.
+    - ``stuck_s``: minimum age in seconds of a message in progress, unless its owner is dead.
     """
 
     states: tuple[State, ...]
@@ -122,7 +122,7 @@ def check_numbers(choice: Choice) -> None:
 
 
 def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
-    """Raise ``BadInput`` if a text is empty, or if the queue has no column to search for it."""
+    """Raise ``BadInput`` if a search text is empty, or if the queue has no column to search in."""
     for given, column, name, what in (
         (choice.error, error, "error", "why a message failed"),
         (choice.payload, payload, "payload", "the message itself"),
@@ -198,7 +198,7 @@ def id_names(named: Sequence[str]) -> dict[str, Name]:
 
 
 def read_owner_facts(sql: Sql) -> OwnerFacts:
-    """Read the server's clock, and what the server allows us to know about owners."""
+    """Read the server's clock, and which facts about owners our role may read."""
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
@@ -212,7 +212,7 @@ def pack_matches(sql: Sql, found: Iterable[Matches]) -> RowSet:
 
 @contextlib.contextmanager
 def reject_bad_ids(layout: Layout) -> Iterator[None]:
-    """Convert the server's conversion errors to ``BadInput``: only ids come from the operator."""
+    """Convert the server's conversion errors to ``BadInput``, because the operator typed the ids."""
     try:
         yield
     except PermissionMissing:
@@ -244,7 +244,7 @@ class MessageQuery:
         return self._select()
 
     def why_not_decidable(self, kept: Sequence[str]) -> str | None:
-        """Return why a column that decides which rows are chosen, or is ``kept``, cannot be used as it is.
+        """Return why a column cannot be used as it is, if it decides which rows are chosen or is in ``kept``.
 
         For example, a masked time looks like 1900. Returns ``None`` if all can be used.
         """
@@ -289,7 +289,7 @@ class MessageQuery:
             )
 
     def _refuse_truncated(self, columns: Sequence[str], texts: Iterable[str]) -> None:
-        """Raise ``BadInput`` if the server may have truncated a key or id: it would name another row."""
+        """Raise ``BadInput`` if the server may have truncated a key or id, because it could then match another row."""
         if self.sql.engine.name == "sqlserver" and (why := why_truncated(self.structure, columns, texts)):
             raise BadInput(why)
 
@@ -368,7 +368,7 @@ def _left_out_reason(what: str, owner_proof: OwnerProof, criteria: Criteria) -> 
 def _predicate_text(
     choice: Choice, criteria: Criteria, facts: OwnerFacts, owner_proof: OwnerProof, states: frozenset[OwnerState]
 ) -> str:
-    """Describe the predicate for people, with the frozen values."""
+    """Describe the predicate in words, with the frozen values."""
     parts = [" or ".join(state.replace("_", " ") for state in criteria.states) or "ready"]
     if choice.ids:
         shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
@@ -380,7 +380,7 @@ def _predicate_text(
     parts += text_criteria(choice)
     if criteria.stuck_s is not None and owner_proof.kind == "none":
         parts.append(f"for more than {duration(criteria.stuck_s)}")
-    elif criteria.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
+    elif criteria.stuck_s is not None and states != {OwnerState.DEAD}:  # if the owner is dead, age does not matter
         parts.append(f"for more than {duration(criteria.stuck_s)} unless the owner is dead")
     if choice.owner is not None:
         parts.append(f"owner {choice.owner}")

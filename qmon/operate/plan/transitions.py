@@ -44,7 +44,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """The new column values of a message that becomes ready or dead.
+    """The column values to write for a message that becomes ready or dead.
 
     ``writes``: the written columns, without the state and without those that keep their value. ``assigned``: all
     columns that the configuration mentions.
@@ -69,7 +69,7 @@ class Transition:
 
     @property
     def clock_columns(self) -> tuple[str, ...]:
-        """The columns set from the server's clock. A trigger may write another time into them."""
+        """The columns set from the server's clock. A trigger may change these times."""
         return tuple(each.column for each in self.writes if each.what == "now")
 
     @property
@@ -101,7 +101,10 @@ class Transition:
         return {"written": "".join(ElementTree.tostring(ElementTree.Element("w", row), "unicode") for row in rows)}
 
     def read_front_place(self, sql: Sql, layout: Layout) -> str | None:
-        """Read the place before the first ready message that was never popped; ``None`` if there is none."""
+        """Read the value that sorts before the first ready message that was never popped.
+
+        ``None`` if there is no such message.
+        """
         if self.front_column is None:
             return None
         kind = self.structure.column_type(self.front_column)
@@ -116,7 +119,7 @@ class Transition:
         return found[0].place if found else None
 
     def writes_text(self) -> str | None:
-        """Describe the written columns besides the state, for a plan."""
+        """Describe the written columns other than the state, for a plan."""
         parts = [f"{each.column} {_write_text(each)}" for each in self.writes]
         return f"messages that become {self.state} get: {', '.join(parts)}" if parts else None
 
@@ -128,7 +131,7 @@ def transition_for(
     target: Literal["ready", "dead"],
     extra_writes: Sequence[Write] = (),
 ) -> Transition:
-    """Return the configured writes for this state. The owner becomes NULL if the table allows that.
+    """Return the configured writes for this state. Start time and owner become NULL if the table allows that.
 
     ``extra_writes``: writes for columns that the layout does not mention.
     """
@@ -146,9 +149,9 @@ def transition_for(
 def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: str) -> str | None:
     """Return why a message cannot change from the state ``source`` to this one, or ``None``.
 
-    A column blocks the change if its new value is unknown and a CHECK constraint combines it with the state. A
-    nullable time column also blocks it if its name says that a message ended (``finished_at``, ``discarded_on``) and
-    the message ends or becomes ready after its end. Columns that cannot be written block it, too.
+    A column blocks the change if its new value is unknown and a CHECK constraint combines it with the state. A nullable
+    time column blocks it if its name looks like an end time (``finished_at``, ``discarded_on``), unless a message in
+    progress becomes ready. A column that cannot be written also blocks it.
     """
     if (wrong := _why_unwritable(transition) or _why_wrong_clock(layout, transition)) is not None:
         return wrong
@@ -208,7 +211,7 @@ def _why_unwritable(transition: Transition) -> str | None:
 
 
 def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
-    """Return why writing the current time in UTC would be wrong for a column."""
+    """Return why the current time in UTC would be wrong in one of the written columns, or ``None``."""
     for each in transition.writes:
         zone = dict(layout.zones).get(each.column, UTC_ZONE)
         kind = transition.structure.column_type(each.column)
@@ -220,7 +223,7 @@ def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
 
 
 def place_text(layout: Layout, ready: Transition) -> str:
-    """Return the line of a plan with the position in the queue of messages that become ready."""
+    """Describe, for a plan, at which position in the queue messages become ready."""
     if not layout.order:
         return (
             "they keep their old place; whether consumers take them next is unknown, because no order is configured"

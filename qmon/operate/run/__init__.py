@@ -1,1 +1,1 @@
-"""Run a plan in small, paced transactions that are audited, verified and can be stopped."""
+"""Run a plan in small transactions with rests between them. Each is audited and verified, and a run can be stopped."""

@@ -1,4 +1,4 @@
-"""Processes the frozen rows of a plan in small paced transactions that can be stopped at any moment."""
+"""Processes the frozen rows of a plan in small transactions with rests between them. It can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MoveBatch = Callable[[Sequence[Mark], Tally], list[Mark]]
 # Returns the readable name of a row.
 NameRow = Callable[[Mark], str]
 
-# SQLSTATEs of a deadlock and of a serialization failure. These are retried, as are lock timeouts.
+# SQLSTATEs of a deadlock and of a serialization failure. Batches with these errors are retried, as after lock timeouts.
 _RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
 
 # Prefixes of the SQLSTATEs with which a constraint, check option, policy, trigger or the page size refuses a row.
@@ -39,7 +39,7 @@ _FIRST_USER_ERROR: Final = 50_000
 # trigger, and a row blocked by a security policy.
 _REFUSAL_NUMBERS: Final = frozenset({511, 3609, 3616, 33504})
 
-# Statements that lock the rows themselves. They only wait for the table lock.
+# Statements that lock the frozen rows. They skip locked rows, so a lock timeout is about the table lock.
 _LOCK_STATEMENTS: Final = re.compile(r"/lock(_|$)")
 _MAX_TRIES: Final = 5
 _MAX_TRIES_LOCKED: Final = 3
@@ -51,7 +51,7 @@ _MAX_ONLY_REFUSED: Final = 1000
 _ANY_ROWS: Final = ("", "")
 _CHECK_EVERY_S: Final = 0.05
 
-# After a stop request, a batch may go on for this many seconds. Then the server is asked to cancel it.
+# After a stop request, a batch may run for this many seconds before the server is asked to cancel it.
 _CANCEL_AFTER_S: Final = 0.3
 
 
@@ -64,7 +64,7 @@ class AllRefused(QmonError):
 
 
 def _refusal_reason(problem: QmonError) -> str | None:
-    """Return why a row is left alone after this error, or ``None`` if the error does not concern a row."""
+    """Return why a row is skipped after this error, or ``None`` if the error is not about a single row."""
     if isinstance(problem, RowRefused):
         return str(problem)
     # rows locked by others are skipped, not refused
@@ -80,7 +80,7 @@ def _refusal_reason(problem: QmonError) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class BatchWork:
-    """Move the frozen rows of a plan. Requeue, purge and undo share this.
+    """Move the frozen rows of a plan. Requeue, purge and undo use this class.
 
     ``begin`` creates what the operation needs and returns the function that moves one batch. ``name_row`` returns the
     readable name of a row.
@@ -109,8 +109,8 @@ def lock_rows(
 ) -> tuple[list[Mark], list[Mark]]:
     """Lock the rows that have not changed since the plan.
 
-    Return the rows that are now locked for us, and the rows locked by others. Rows that changed are counted in the
-    tally. Raises ``RowRefused`` if row-level security shows a row that our role may not lock.
+    Return the rows that this transaction has locked, and the rows that others have locked. Rows that changed are
+    counted in the tally. Raises ``RowRefused`` if row-level security shows a row that our role may not lock.
     """
     found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
     if None in found.values():
@@ -145,10 +145,10 @@ class Batches:
         self._name_row: NameRow = itemgetter(0)
 
     def move_all(self, rows: RowSet, move: MoveBatch, name_row: NameRow = itemgetter(0)) -> None:
-        """Move all rows. Rows locked by others are tried once more at the end.
+        """Move all rows.
 
-        If the server refuses a batch, its halves are tried, until only the refused row is left. Raises
-        ``AllRefused``.
+        Rows locked by others are tried once more at the end. If the server refuses a batch, it is halved again and
+        again until the refused rows are found. Raises ``AllRefused``.
         """
         self._name_row = name_row
         locked: list[Mark] = []
@@ -157,7 +157,7 @@ class Batches:
             self._move_in_batches(iter(locked), move, [], again=True)
 
     def repeat_batches(self, count: int, do_batch: Callable[[Tally, int], int]) -> None:
-        """Call ``do_batch``, which processes a batch of rows, until ``count`` rows are done or a call does nothing."""
+        """Call ``do_batch``, which processes one batch, until ``count`` rows are done or a call processes none."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
@@ -264,7 +264,7 @@ class Batches:
 
 
 class _CancelTimer:
-    """Cancels a running batch on the server if the operator asked to stop and the batch does not end soon."""
+    """Cancels a running batch on the server if it does not end soon after the operator asked to stop."""
 
     def __init__(self, connection: Connection, stopped: StopRequested) -> None:
         self._connection, self._stopped = connection, stopped

@@ -1,4 +1,4 @@
-"""Watches the messages of a redrive. Too many messages that fail again end the redrive."""
+"""Watches the messages of a redrive and ends it if too many messages fail again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.model.formatting import count_text
 
-# Maximum number of messages whose outcomes are read at once; they are found by their key.
+# Maximum number of messages whose outcomes are read at once.
 MAX_READ: Final = 1_000
 
 # Maximum number of unfinished messages to watch. The ones made ready last are kept.
@@ -33,8 +33,8 @@ ReadOutcomes = Callable[[Sequence[str]], Iterable[Outcome]]
 class FailureWatch:
     """Watch the messages of one redrive. Not thread-safe.
 
-    ``max_failures``: this many failures end the redrive; ``None``: no limit. Only the first outcome of each message
-    counts. A deleted message counts as done.
+    ``max_failures``: number of failures that ends the redrive; ``None`` means no limit. Only the first outcome of each
+    message counts. A deleted message counts as done.
     """
 
     def __init__(
@@ -47,7 +47,10 @@ class FailureWatch:
         self.failed = self.finished = 0
 
     def record_batch(self, ids: Callable[[], Iterable[str]]) -> None:
-        """Remember the messages of the current batch. ``ids`` is only called if outcomes can be read."""
+        """Remember the messages of the current batch until it is committed.
+
+        ``ids`` is only called if outcomes can be read.
+        """
         self._batch = () if self._read_outcomes is None else tuple(ids())
 
     def record_commit(self) -> None:
@@ -75,14 +78,14 @@ class FailureWatch:
         self._checked_at = self._clock()
 
     def progress_text(self) -> str:
-        """Return how many messages failed again, and the limit."""
+        """Describe how many messages have failed again, and the limit."""
         if self._read_outcomes is None:
             return "which of them fail again is unknown"
         most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
         return f"failed again: {self.failed:,}{most}"
 
     def summary_text(self, done: int) -> str:
-        """Return the outcomes of all ``done`` messages that were made ready. Call this after the last batch."""
+        """Describe the outcomes of the ``done`` messages that were made ready. Call this after the last batch."""
         if self._read_outcomes is None:
             return self.progress_text()
         self.check_outcomes()

@@ -1,19 +1,19 @@
-"""Chooses the size of the next batch and the rest before it, so that producers and consumers are not slowed down."""
+"""Chooses the size of the next batch and how long to rest before it, so that producers and consumers are not slowed."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-# Target duration of a batch, in seconds. No consumer waits longer for a row that the batch has locked.
+# Target duration of a batch, in seconds. A consumer waits about this long at most for a row that the batch has locked.
 TARGET_S: Final = 0.02
 FIRST_BATCH: Final = 20
 
-# Maximum rows of a batch. A consumer must skip the rows that a batch has written and not committed, and its commit
-# waits while the log of the batch is written; see `make bench ARGS=acting`.
+# Maximum rows of a batch. A consumer must skip the rows that a batch has written and not committed. The consumer's
+# commit also waits while the log of the batch is written; see `make bench ARGS=acting`.
 LARGEST_BATCH: Final = 100
 
-# Rest after a batch, as a multiple of its duration: two thirds of the time belong to the consumers.
+# Rest after a batch, as a multiple of its duration. So qmon normally works for a third of the time.
 REST_FACTOR: Final = 2.0
 LONGEST_REST_S: Final = 2.0
 
@@ -25,7 +25,7 @@ ARCHIVE_TARGET_S: Final = 0.1
 # The same for archiving, which is active for at most a quarter of the time.
 ARCHIVE_REST_FACTOR: Final = 3.0
 
-# Maximum factor by which archiving rests longer when rows take longer than the quickest so far.
+# Maximum factor on the rest of archiving when rows take longer than they did in the quickest batch.
 MAX_SLOWDOWN: Final = 5.0
 
 # Seconds that archiving waits after a batch that found fewer messages than it could take.
@@ -35,7 +35,7 @@ ARCHIVE_BACK_OFF_S: Final = 0.25
 BACK_OFF_S: Final = 0.08
 MAX_BACK_OFF_S: Final = 30.0
 
-# Growth of the quickest time per row with each batch, so that pacing adapts to a permanently slower server.
+# The quickest time per row grows by this factor with each batch, so that pacing adapts to a server that stays slower.
 _QUICKEST_GROWTH: Final = 1.001
 
 
@@ -47,10 +47,10 @@ def largest_batch_for(rate: float | None) -> int:
 class BatchPace:
     """Adapt batch size and rest to the duration of batches. Not thread-safe.
 
-    A slow batch, because the server is busy or others hold locks, is followed by a longer rest and a smaller batch.
-    Each batch that had to be given up doubles the rest. Both recover when batches are quick again. If a smaller
-    batch was hardly quicker, the time is spent on the network or waiting for a processor, not on rows. Then the next
-    batch gets twice as many rows as the larger one.
+    A batch is slow if the server is busy or other sessions hold locks. Then the rest becomes longer and the next batch
+    smaller. Each failed batch doubles the rest. Both return to normal when batches are quick again. If a smaller batch
+    was hardly quicker, most of its time went to the network or to waiting for a processor. Then the next batch gets
+    twice as many rows as the larger one.
     """
 
     def __init__(
@@ -68,7 +68,8 @@ class BatchPace:
         """``rest_factor``: factor on the duration of a batch.
 
         ``max_slowdown``: maximum extra factor when rows are slow.
-        ``back_off_s``: rest after the first batch that was given up, in seconds; it doubles with each further one.
+        ``back_off_s``: seconds to rest after the first failed batch. The rest doubles with each further failure in a
+        row.
         """
         self.size = first
         self._largest, self._target_s = largest, target_s
@@ -82,7 +83,7 @@ class BatchPace:
     def record_batch(self, rows: int, seconds: float) -> float:
         """Record a batch of ``rows`` rows that took ``seconds``. Return the seconds to rest.
 
-        A full batch at most doubles the size of the next one; a batch that was not full does not increase it.
+        Usually, a full batch at most doubles the size of the next one. A batch that was not full does not increase it.
         """
         self._back_off_s = 0.0
         slowed = 1.0
@@ -104,7 +105,7 @@ class BatchPace:
         return rows < rows_before and seconds > seconds_before * (1 + rows / rows_before) / 2
 
     def record_given_up(self) -> float:
-        """Record a batch given up because of a deadlock, lock or timeout. Return the seconds to rest."""
+        """Record a batch that failed because of a deadlock, lock or timeout. Return the seconds to rest."""
         self.size = max(1, self.size // 2)
         self._last_full_batch = (0, 0.0)
         first = max(self._first_back_off_s, self._shortest_rest_s)

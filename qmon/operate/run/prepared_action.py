@@ -11,16 +11,16 @@ from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRe
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, check_permission, run_operation
 from qmon.operate.sql import Sql
 
-# The body of an operation, between its recorded begin and end.
+# Runs an operation, between the records of its begin and its end.
 Work = Callable[[Sql, RunningOperation, OnProgress, StopRequested], None]
 
 
 class PreparedAction:
-    """A plan as read from the server, to be applied once or discarded.
+    """A plan made from the state of the server. It can be applied once, or discarded.
 
-    ``work``: the body of the operation, ``None`` if the plan is refused. ``record``: the part of the record that is
-    not in the plan. ``ensure``: creates what the operation needs before it begins. If qmon is read-only, every plan
-    is refused.
+    ``work``: the function that runs the operation; ``None`` if the plan is refused. ``record``: the part of the record
+    that is not in the plan. ``ensure``: creates what the operation needs before it begins. If qmon is read-only, every
+    plan is refused.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class PreparedAction:
     def apply(self, permission: Permission, on_progress: OnProgress, stopped: StopRequested) -> OperationResult:
         """Run the plan in batches until it is done or ``stopped()`` is true. Audits it before and after.
 
-        Raises ``BadInput`` with nothing changed if the permission does not suffice or the plan cannot be applied,
-        and ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other errors of the server. Committed batches stay;
-        the operation then counts as interrupted, and preparing it again finishes it. If the connection is lost
-        during a commit, the result has the state unknown and names the batch. A plan cannot be applied twice,
-        because the database has changed since it was prepared.
+        Raises ``BadInput``, with nothing changed, if the permission does not suffice or the plan cannot be applied.
+        Also raises ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other server errors. Batches committed before
+        an error stay, and the operation counts as interrupted. A new plan covers the remaining messages. If the
+        connection is lost during a commit, the result has the state unknown and names the batch. A plan cannot be
+        applied twice, because the database has changed since it was prepared.
         """
         if self._applied:
             raise BadInput("this plan was already applied; plan again; nothing was changed")

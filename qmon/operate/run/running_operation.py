@@ -1,4 +1,4 @@
-"""Runs one operation: checks the permission, records begin and end, and counts batch by batch."""
+"""Runs one operation: checks the permission, records begin and end, and counts the rows of each batch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ class AuditAccess:
 
     @property
     def can_record(self) -> bool:
-        """Whether operations can be recorded. If ``recorded`` is true and ``writable`` is false, a right is missing."""
+        """True if operations can be recorded.
+
+        If ``recorded`` is true and ``writable`` is false, our role lacks a right.
+        """
         return self.writable or (not self.recorded and self.can_create)
 
 
@@ -64,7 +67,7 @@ class OperationRecord:
     - ``about``: the table, slot or session that it changes.
     - ``frozen``: the values that the plan froze, without secrets and payloads.
     - ``undo_of``: the operation that it undoes.
-    - ``undoable``: an undo can find what it needs.
+    - ``undoable``: the data for an undo is stored.
     - ``tables``: the tables whose rows it changes. Their triggers may need the schema of these tables.
     """
 
@@ -118,7 +121,7 @@ def ensure_operation_tables(sql: Sql) -> bool:
 
 
 def new_operation_id() -> str:
-    """Return a new id that sorts by time and is easy to read aloud, such as ``261121-071402-k7qd`` (UTC)."""
+    """Return a new id such as ``261121-071402-k7qd``. It begins with the time in UTC, so ids sort by time."""
     return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_ID_CHARS) for _ in range(4))
 
 
@@ -137,11 +140,11 @@ def check_permission(context: OperatorContext, plan: Plan, permission: Permissio
 def run_operation(
     context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord | None = None
 ) -> Iterator[RunningOperation]:
-    """Check an operation, record its begin, run the body, and record its end in every case.
+    """Check an operation and record its begin. Run the block, and record the end in every case.
 
-    Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the body
-    after recording it. The operation then counts as interrupted, or as failed if it had done nothing. If the
-    connection is lost while a step takes effect, nothing is raised: the result has the state unknown.
+    Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the block
+    after recording it. After an error, the operation counts as interrupted, or as failed if it had changed nothing. If
+    the connection is lost while a step takes effect, nothing is raised, and the result has the state unknown.
     """
     check_permission(context, plan, permission)
     work = RunningOperation(context, sql, plan, permission, record or OperationRecord())
@@ -209,8 +212,9 @@ class RunningOperation:
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[Tally]:
-        """Run one transaction and count it: in the operation's row inside the transaction, and here
-        after the commit.
+        """Run the block in one transaction and add its counts.
+
+        The operation's row in the database is updated inside the transaction, the counts here after the commit.
         """
         if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
             self._write_audit("progress", self._counts())
@@ -252,9 +256,7 @@ class RunningOperation:
         self._notes.append(text)
 
     def record_refusal(self, why: str, name: str) -> None:
-        """Record that a row was left alone because the server refused to change it. ``name``: the readable name of the
-        row.
-        """
+        """Record that a row was not changed because the server refused it. ``name``: the readable name of the row."""
         kind = re.sub(r"\d+", "…", why)  # trigger messages may differ only in the row's numbers
         if kind not in self._refusals and len(self._refusals) >= _MAX_REASONS:
             kind = why = "for other reasons"
@@ -263,7 +265,7 @@ class RunningOperation:
         self._refusals[kind] = (reason if reason == why else kind, names)
 
     def record_altered(self, count: int) -> None:
-        """Count rows that came back with other values than written, in columns that do not matter to the queue."""
+        """Count rows in which triggers changed the written values of columns that the queue does not depend on."""
         self._altered += count
 
     def mark_cancelled(self) -> None:
@@ -359,6 +361,6 @@ class RunningOperation:
 
 
 def _describe_error(problem: BaseException) -> str:
-    """Describe an error for notes and audit. Python's own errors may quote values, so those are removed."""
+    """Describe an error for notes and audit. Python's own errors may quote values, so these are hidden."""
     text = str(problem) if isinstance(problem, QmonError) else hide_values(str(problem))
     return f"{type(problem).__name__}: {text}"[:500]

@@ -34,8 +34,7 @@ class TableIdentity:
     def check_unchanged(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
         """Raise ``TableChanged`` if the table, or a partition that contains these rows, has changed.
 
-        Call it in a batch after the last statement: from then on the locks of the batch prevent changes until the
-        commit.
+        Call it in a batch after the last statement, because from then on the locks of the batch prevent changes.
         """
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
         now = {each.part: each for each in _read_parts(sql, self.table, parts)}

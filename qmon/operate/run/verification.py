@@ -20,7 +20,10 @@ _INSERTS: Final = "a trigger inserts further rows into the table"
 
 @dataclass(frozen=True, slots=True)
 class WrittenRow:
-    """A row that a statement wrote: its new place (PostgreSQL), and whether it has the expected values."""
+    """A row that a statement wrote.
+
+    ``place``: its new place (PostgreSQL). ``same``: it has the expected values.
+    """
 
     place: str
     same: bool
@@ -28,7 +31,7 @@ class WrittenRow:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """Numbers of rows of some tables that a session has written."""
+    """Numbers of rows that a session has inserted, updated and deleted in some tables."""
 
     inserted: int = 0
     updated: int = 0
@@ -42,11 +45,11 @@ class RowCounts:
 
 
 class TriggerWatch:
-    """Detect rows that triggers write to the tables of a queue in a batch, in addition to the batch's own rows.
+    """Detect rows that triggers write to the tables of a queue during a batch, in addition to the batch's own rows.
 
-    Create it in the transaction of the batch, before the statement that writes. ``event``: ``insert``, ``update`` or
-    ``delete``, the event that this statement causes. It finds nothing if no trigger fires on the event, and on SQL
-    Server, which does not count the rows of a session.
+    Create it in the transaction of the batch, before the statement that writes. ``event`` is the event that this
+    statement causes: ``insert``, ``update`` or ``delete``. If no trigger fires on the event, nothing is counted. On SQL
+    Server nothing is counted either, because it does not count the rows of a session.
     """
 
     def __init__(self, sql: Sql, event: str, *tables: TableStructure | None) -> None:
@@ -133,7 +136,7 @@ def check_written(
 def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:
     """Return whether no trigger, including deferred ones, has touched these rows since they were written.
 
-    Always true on SQL Server: its write statements read the rows again themselves, and it has no deferred triggers.
+    Always true on SQL Server. Its write statements read the rows again themselves, and it has no deferred triggers.
     """
     if not sql.has_statement(_STILL_AT_STATEMENT):
         return True

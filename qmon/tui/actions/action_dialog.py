@@ -78,7 +78,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
     @property
     def _is_resume(self) -> bool:
-        """True if a pause key found the queue paused: then there is no duration to choose."""
+        """True if the pause key was pressed for a paused queue. Then the dialog offers no duration."""
         return self.plan is not None and self.plan.kind is OperationKind.RESUME
 
     def compose(self) -> ComposeResult:
@@ -166,7 +166,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         return request
 
     def _current_request(self) -> ActionRequest:
-        """Return the request with what is chosen and typed now."""
+        """Return the request with the current choices and typed texts."""
         return self._request_with(
             [each.at for each in self.query(Cycle)], [each.value for each in self.query("Input.choice").results(Input)]
         )
@@ -180,7 +180,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         name = self.app.confirmation_name(plan.queue)
-        same = typed.value in (name, clean(name))  # a name with untypable characters may be typed as it is shown
+        same = typed.value in (name, clean(name))  # the name may also be typed as it is shown
         if plan.consent is Consent.TYPED and not same:
             self._show_problem(f"type the queue's name exactly: {name}", typed)
             return
@@ -285,7 +285,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.query_one("#act").set_class(text_width(name) > _SHORT_NAME, "-long")
 
     def _draw_hint(self) -> None:
-        """Show the available keys. ``PgDn`` is known only after the text was laid out."""
+        """Show the available keys. ``PgDn`` is among them if the text scrolls, which is only known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = dialog_text.STEPS[self.step].hint + (
             " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
@@ -309,7 +309,8 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def action_leave(self) -> None:
         """Close the dialog, or stop the running operation.
 
-        The first time it stops after the batch, the second time immediately, without waiting for the server.
+        The first time, the operation stops after the current batch. The second time, it stops immediately, without
+        waiting for the server.
         """
         if self.step is DialogStep.APPLYING and self._action_task is not None:
             if self._action_task.is_stopping:
@@ -344,7 +345,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self.app.push_screen(ActionDialog(request, self._runner))
 
     def action_next(self, action: str) -> None:
-        """After the end, close and request the next action on the screen below."""
+        """Once the operation has ended, close the dialog and request the next action on the screen below."""
         if self.step is DialogStep.ENDED and self.is_active:
             self.finish(self._result)
             self.app.call_next(self.app.run_action, f"screen.act('{action}')")

@@ -40,9 +40,9 @@ class DialogText:
 
     Attributes:
         took_s: seconds spent planning or applying so far.
-        since_end_s: seconds from the end of the operation to the poll of ``after``.
+        since_end_s: seconds from the end of the operation to the poll that read ``after``.
         planned_s: seconds since planning finished.
-        before, after: the queue before the operation, and after it once it was polled.
+        before, after: the queue before the operation, and from the first poll after it.
     """
 
     request: ActionRequest
@@ -73,7 +73,7 @@ def title_line(content: DialogText, step: str, shown: Shown, cells: int) -> Line
 
 
 def problem_lines(words: str, cells: int) -> list[Line]:
-    """Return the reason why the plan was not applied yet."""
+    """Return why the plan was not applied."""
     return entry_lines("", f"▲ {words}", cells, "alarm", most=2) if words else []
 
 
@@ -212,9 +212,10 @@ def result_lines(
 
 
 def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """Return ``ready 1,235 (was 31)``, or that the next poll is awaited.
+    """Return ``ready 1,235 (was 31)``, or a note that qmon waits for the next poll.
 
-    Rates are left out until their window begins after the end: earlier windows contain the operation itself.
+    A rate is shown once its window begins after the end of the operation, because an earlier window includes the
+    operation itself.
     """
     if before is None:
         return []

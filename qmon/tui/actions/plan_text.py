@@ -1,4 +1,4 @@
-"""The texts of a plan: its messages, what is left out, the effort, whether it can be undone, the SQL."""
+"""The texts of a plan: its messages, those left out, batches and duration, whether it can be undone, the SQL."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ COLUMNS: Final = (
 _ERROR: Final = grid_table.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
 
 
-# Plans older than this many seconds show their age, because the times in their texts are those of planning.
+# Plans older than this many seconds show their age, because the times in their texts were computed during planning.
 _OLD_S: Final = 10.0
 
 
 def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> list[Line]:
-    """Return everything to know before confirming a plan.
+    """Return the complete text of a plan, for its confirmation.
 
     ``sql``: add the statements at the end. ``planned_s``: seconds since planning.
     """
@@ -94,7 +94,7 @@ def can_undo(plan: Plan | None, result: OperationResult) -> bool:
 
 
 def undo_text(undo: Undo) -> tuple[str, str]:
-    """Return whether the operation can be undone and what cannot, and the tone of the text."""
+    """Return a text about whether the operation can be undone and for which messages it cannot, and the text's tone."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
@@ -119,7 +119,7 @@ def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
 def _row(row: PlanRow, planned_s: float, *, failed: bool) -> grid_table.GridRow:
     """Build the row of a message.
 
-    ``failed``: show the error instead of the owner, which failed messages do not have.
+    ``failed``: show the error instead of the owner, because failed messages have no owner.
     """
     who = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
     owner = row.error if failed else who

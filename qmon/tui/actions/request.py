@@ -1,4 +1,4 @@
-"""What a key requests before it is planned, and the choices that the dialog offers."""
+"""The request of an action before it is planned, and the choices that the dialog offers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ActionRequest:
 
     Attributes:
         operation: the operation to undo; ``None`` for the newest of the queue that can be undone.
-        session, started_at: the session to end, exactly as it was shown (seconds since the epoch).
+        session, started_at: number and start (seconds since the epoch) of the session to end, as they were shown.
         unchosen: the user must still choose the messages.
     """
 
@@ -66,7 +66,7 @@ class ActionRequest:
         """Read the server and plan the action.
 
         Raises:
-            BadInput: nothing fits the request.
+            BadInput: the request matches nothing.
             QmonError: whatever planning raises.
         """
         if self.unchosen:
@@ -87,14 +87,14 @@ class ActionRequest:
             return operator.repair(self.layout)
         if self.layout.part is not None and self.side is Side.CONSUMERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (self.queue, pause_subject(self.layout))  # the pause may use another name of the same table
+        known = (self.queue, pause_subject(self.layout))  # the pause may be under another queue of the table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 
 
 def end_session_request(session: int, started_at: float | None) -> ActionRequest:
-    """A request to end exactly the session that is shown. ``started_at``: its start, seconds since the epoch."""
+    """Return a request to end the session that is shown. ``started_at``: its start, seconds since the epoch."""
     return ActionRequest(OperationKind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
@@ -102,7 +102,7 @@ UNDOABLE: Final = ("possible", "partly undone")
 
 
 def _newest_undoable(operator: Operator, queue: str) -> str:
-    """Return the id of the operation that ``u`` undoes: the last one of this queue that can be undone."""
+    """Return the id of the operation that ``u`` undoes: the newest one of this queue that can be undone."""
     for operation in operator.read_operations():
         if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
@@ -115,7 +115,7 @@ Change = Callable[[ActionRequest], ActionRequest]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A choice in the dialog: its name, and the text of each value with the change it makes."""
+    """A choice in the dialog: its name, and for each value the text and the change to the request."""
 
     name: str
     values: tuple[tuple[str, Change], ...]
@@ -124,7 +124,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text that the user may type, and the change it makes. ``about``: the placeholder."""
+    """A text that the user may type, and the change it makes to the request. ``about``: the placeholder."""
 
     name: str
     about: str
@@ -167,7 +167,7 @@ def options_for(request: ActionRequest) -> tuple[Option, ...]:
 
 
 def text_fields_for(request: ActionRequest) -> tuple[TextField, ...]:
-    """Return the text fields of a request: for a redrive, what its messages and their errors contain."""
+    """Return the text fields of a request: for a redrive, texts that the messages or their errors must contain."""
     if request.kind is not OperationKind.REDRIVE or request.layout is None or request.choice.ids:
         return ()
     fields = []
@@ -189,14 +189,14 @@ def _redrive_options(request: ActionRequest) -> tuple[Option, ...]:
 def _has_age(request: ActionRequest) -> bool:
     """Return True if the age of a dead message may be known.
 
-    For library queues only the library's description shows it, and planning reads that.
+    For library queues, planning finds that out from the library's description.
     """
     layout = request.layout
     return layout is not None and (layout.part is not None or layout.has_known_time(layout.enqueued_at))
 
 
 def _requeue_values(request: ActionRequest) -> list[tuple[str, Change]]:
-    """Return the messages in progress, by owner state, and the dead ones."""
+    """Return the values of the choice: messages in progress by owner state, and dead messages."""
     values = _owner_values(request) or [("stuck", _change_request())]
     return [*values, ("dead messages", _change_choice(state="dead"))] if "dead" in request.states else values
 
@@ -210,7 +210,7 @@ def _owner_values(request: ActionRequest) -> list[tuple[str, Change]]:
 
 
 def _purge_values(request: ActionRequest) -> list[tuple[str, Change]]:
-    """Return the dead messages first. If the queue has no such state, the user must choose."""
+    """Return the values of the choice, dead messages first. If the queue has no dead state, the user must choose."""
     if request.layout is None:
         return []
     known = [

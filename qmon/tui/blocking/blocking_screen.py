@@ -104,7 +104,7 @@ class BlockingScreen(DashboardScreen):
         return end_session_request(place.session.session, place.session.started_at) if place is not None else None
 
     def handle_result(self, result: OperationResult | None) -> None:
-        """Poll immediately, to see which sessions wait now."""
+        """Poll immediately, to show which sessions wait now."""
         self.app.source.poll_now()
 
     @on(Grid.Opened)
@@ -115,7 +115,7 @@ class BlockingScreen(DashboardScreen):
             return
         session = place.session
 
-        def then(end: bool | None) -> None:  # the cursor may be on another session by now
+        def then(end: bool | None) -> None:  # the cursor may have moved to another session
             why = read_only_reason(self.app.runner, self.app.shown.view)
             if end and why is not None:
                 self.app.notify_briefly(why)

@@ -1,4 +1,4 @@
-"""The server's reports about sessions that waited for long, newest first, two lines each."""
+"""The server's reports about long waits of sessions, newest first, two lines each."""
 
 from __future__ import annotations
 

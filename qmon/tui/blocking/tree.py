@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
-# The number of levels that are drawn. Deeper levels are written as a number.
+# The number of tree levels that are drawn. Deeper levels only show their depth as a number.
 MAX_LEVELS: Final = 6
 
 COLUMNS: Final = (
@@ -86,7 +86,7 @@ def rows_for(places: list[LockChainLine]) -> tuple[GridRow, ...]:
 
 
 def row_keys(places: list[LockChainLine]) -> list[str]:
-    """Return the row keys: the session's name, followed by its blocker's name if the session is a repetition."""
+    """Return the row keys: the session's name. If the session is a repetition, its blocker's name follows."""
     path: list[SessionKey] = []
     found = []
     for place in places:
@@ -294,7 +294,7 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
 
 
 def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
-    """Return the known ones of: open transactions, isolation level, last batch."""
+    """Return open transactions, isolation level and last batch, as far as they are known."""
     many = formatting.count_text(session.transactions, "transaction") if session.transactions is not None else ""
     return (
         f"{many} open" if many else "",

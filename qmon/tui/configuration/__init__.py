@@ -1,1 +1,1 @@
-"""The configuration of a session: queues can be added from the screen, and changes of the file are applied."""
+"""The configuration file of a dashboard: queues can be added from the screen, and changes to the file are applied."""

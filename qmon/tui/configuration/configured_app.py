@@ -27,7 +27,7 @@ from qmon.tui.sanitize import clean
 
 
 class ConfiguredApp(QmonApp, inherit_bindings=False):
-    """Polls the target itself, so that queues can be found on it and written to ``qmon.toml``."""
+    """The dashboard over a target that it polls itself, so that it can find queues and write them to ``qmon.toml``."""
 
     BINDINGS = keys.APP
 
@@ -42,7 +42,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Look once for tables that may be queues. The base class also handles this message."""
+        """Search once for tables that may be queues. The base class also handles this message."""
         self._reload_config()
         if not self._has_searched:
             self._search_queues(asked=False)
@@ -108,7 +108,10 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
     # ------------------------------------------------------------------------------------------------ read again
 
     def _reload_config(self) -> None:
-        """Apply the configuration file if it has changed. Report a file that cannot be read, and ignore it."""
+        """Apply the configuration file if it has changed.
+
+        If it cannot be read, report that and keep the old settings.
+        """
         before = self._followed.config
         try:
             config = self._followed.reload_if_changed()

@@ -1,4 +1,4 @@
-"""The ``qmon.toml`` of a session: it is reloaded when it changes, and queues can be added to it."""
+"""The ``qmon.toml`` of a dashboard: it is reloaded when it changes, and queues can be added to it."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ class FollowedConfig:
     def reload_if_changed(self) -> Config | None:
         """Return the configuration if its file has changed since it was last read, otherwise ``None``.
 
-        Changed queues are watched from now on.
+        If its queues have changed, the new ones are watched from now on.
 
         Raises:
-            BadInput: the file cannot be read. It is raised once per change; the previous configuration stays in force.
+            BadInput: the file cannot be read. It is raised once per change, and the previous configuration stays in
+                use.
         """
         if self._clock() - self._checked_at < _CHECK_EVERY_S:
             return None

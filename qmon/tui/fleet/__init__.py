@@ -1,1 +1,1 @@
-"""Several targets at once: an overview of targets and all their queues, and access to each target's screens."""
+"""Several targets in one dashboard: screens of all targets and of all their queues, and the screens of each target."""

@@ -1,4 +1,7 @@
-"""The dashboard over several targets. Each has its own source; the target's screens show the one opened last."""
+"""The dashboard over several targets.
+
+Each target has its own source. The screens of one target show the target opened last.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ from qmon.tui.widgets.dialog import leave_pushed_screen
 OFF_SCREEN_S: Final = 10.0
 # On screens of all targets, the poll interval is this many seconds times the number of targets, at most `OFF_SCREEN_S`.
 _PER_TARGET_S: Final = 0.5
-# The first target connects alone for at most this many seconds: thirty connecting together would delay it.
+# The first target connects alone for at most this many seconds. Thirty targets connecting at once would delay it.
 _FIRST_ALONE_S: Final = 0.5
 # Seconds until the first figures are painted.
 _PAINT_DELAY_S: Final = 0.05
@@ -54,7 +57,7 @@ class FleetApp(QmonApp):
 
     Attributes:
         members: the targets by name, in the given order.
-        current: the target whose screens are shown; on screens of all targets, the one under the cursor.
+        current: the target whose screens are shown. On screens of all targets, the target under the cursor.
         has_shown_target: a screen of one target was shown since the start.
     """
 
@@ -195,12 +198,12 @@ class FleetApp(QmonApp):
         self.current.set_focus(focus)
 
     def focus_source(self, focus: Focus) -> None:
-        """Tell the current target's source what is on screen, and poll the other targets less often."""
+        """Set what the current target's source reads, and poll the other targets less often."""
         super().focus_source(Focus(away=True) if self.is_showing_all_targets else focus)
         self._set_poll_intervals()
 
     def _set_poll_intervals(self) -> None:
-        """Set the poll interval of each target to what the screen needs."""
+        """Set the poll interval of each target, as the screen needs it."""
         each_s = min(_PER_TARGET_S * len(self.members), OFF_SCREEN_S) if self.is_showing_all_targets else OFF_SCREEN_S
         for member in self.members.values():
             on_screen = member is self.current and not self.is_showing_all_targets
@@ -251,7 +254,7 @@ class FleetApp(QmonApp):
         await self.switch_mode("overview" if queue is None else "queue")
 
     def select_target(self, target: str) -> None:
-        """Make a target the current one, for the screen that is shown next."""
+        """Make a target the current one, whose screens are shown next."""
         member = self.members[target]
         if member is self.current:
             return
@@ -263,7 +266,7 @@ class FleetApp(QmonApp):
         self._recorder, self._held_message, self._focus = given.recorder, None, member.focus
         self.selected = member.selected
         shown = replace(member.shown, alerts=self.shown.alerts)
-        self.set_reactive(QmonApp.shown, shown)  # does not redraw the screen that is being left
+        self.set_reactive(QmonApp.shown, shown)  # avoids a redraw of the screen that is left
 
     def leave_screen(self, name: str) -> None:
         """Go from a screen of a target to its overview, or from there to the screen of all targets."""

@@ -1,4 +1,4 @@
-"""The base of the screens of all targets. They watch every target; the one under the cursor is the current one."""
+"""The base of the screens of all targets. They show every target. The target under the cursor is the current one."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _SHORT: Final = {
 
 
 def rank_members(members: Iterable[Member], now: float) -> list[Member]:
-    """Return the members, worst first. Equal ones are sorted by their worst queue, then by name."""
+    """Return the members, worst first. Members of equal health are sorted by their worst queue, then by name."""
 
     def order(member: Member) -> tuple[object, ...]:
         worst = member.ranking.sort_key(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)

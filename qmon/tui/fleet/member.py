@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FleetTarget:
-    """The objects with which one target is watched and acted on. The fields are the arguments of ``QmonApp``.
+    """The objects that watch one target and act on it. The fields are the arguments of ``QmonApp``.
 
     ``runner`` may be set later, once the target was reached and before its first figures.
     """
@@ -40,7 +40,7 @@ class FleetTarget:
 
     @property
     def shown(self) -> Shown:
-        """What to show before anything has arrived."""
+        """The state to show before the first figures have arrived."""
         return Shown(
             self.source.target,
             interval_s=self.source.interval_s,
@@ -82,8 +82,8 @@ class Member:
         focus: the parts of the target that are on screen.
         totals: the sums over its queues, by ``QueueFigure.field``.
         memory: the history since the start.
-        lost_at: when it became unreachable, on the local monotonic clock; ``None`` if it can be reached.
-        reason: why it could not be reached last, in one line.
+        lost_at: when the target became unreachable, on the local monotonic clock. ``None`` if it can be reached.
+        reason: why the last connection failed, in one line.
     """
 
     def __init__(self, target: FleetTarget) -> None:
@@ -131,7 +131,7 @@ class Member:
                 self.target.source.poll_now()
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Set the poll interval. Figures that still arrive at the old interval do not count as late."""
+        """Set the poll interval. The figures of a poll at the old interval do not count as late."""
         if self.target.source.interval_s != seconds:
             self.target.source.set_interval(seconds)
             self.shown = replace(self.shown, interval_s=max(self.shown.interval_s, seconds))
@@ -142,7 +142,7 @@ class Member:
         return self.lost_at is not None or late or self.shown.phase is Phase.LATE
 
     def health(self, now: float) -> Health:
-        """Return the health from what is known. A lost target is ``LOST`` even if it was critical before."""
+        """Return the health. A lost target is ``LOST`` even if it was critical before."""
         if self.is_lost(now):
             return Health.LOST
         if self.shown.view is None:

@@ -51,7 +51,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
 
     @property
     def preferences_target(self) -> str:
-        """One shared name, whichever targets are watched."""
+        """One name for all combinations of targets, so that they share preferences."""
         return ALL_TARGETS
 
     @property
@@ -121,7 +121,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return self._selected_queue()[1]
 
     def action_act(self, action: str) -> None:
-        """Act on the queue under the cursor with its target's runner, even if keys follow quickly."""
+        """Act on the queue under the cursor with its target's runner, even if keys are pressed in quick succession."""
         self._select_target()
         super().action_act(action)
 

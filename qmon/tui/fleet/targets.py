@@ -160,7 +160,10 @@ def searchable_text(member: Member, now: float) -> str:
 
 
 def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member]:
-    """Return the targets sorted by one column, those without a value always last. ``ranked``: worst first."""
+    """Return the targets sorted by one column.
+
+    Targets without a value are always last. ``ranked``: the targets, worst first.
+    """
     if by == DEFAULT_SORT[0]:
         return ranked if descending else ranked[::-1]
     known = [each for each in ranked if _sort_value(each, by) is not None]

@@ -1,4 +1,4 @@
-"""The texts around the history plot: queue and range, the axis, values at the cursor, and the usual band."""
+"""The texts around the history plot: queue and range, the axis, the values at the cursor, and the usual band."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> st
 
 
 def recording_hint(shown: Shown) -> str:
-    """Return how to record, for targets without a recording: the history starts with qmon."""
+    """Return a hint how to record. Without a recording, the history only goes back to the start of qmon."""
     if shown.served:
         return f"start qmon serve at {clean(shown.served)} with --record DIR to record"
     return f"record more: `qmon connect {clean(shown.target)} --record DIR`"
 
 
 def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
-    """Return the queue and the range. At the right end, what is being read."""
+    """Return the queue and the range, and at the right end ``state``, such as ``reading 40 %``."""
     left = [LinePart.from_text(f" {shorten(clean(queue), 30)}", "strong"), LinePart.from_text(span, "accent")]
     if past is not None:
         left.append(LinePart.from_text(range_text(past.since_at, past.until_at, zone), "muted", 1))
@@ -103,7 +103,7 @@ def axis_title(figure: str) -> Line:
 def axis_line(
     past: PastRange, zone: tzinfo, replay_at: float | None, marked: tuple[float, float] | None = None
 ) -> Line:
-    """Return the times below the plot, each to the right of its position.
+    """Return the times below the plot. Each label is to the right of its position.
 
     ``replay_at``: the moment that a replay shows. ``marked``: the marked range.
     """
@@ -132,7 +132,7 @@ def step_middle(past: PastRange, place: int) -> float:
 
 
 def newest_step(past: PastRange, figure: str) -> int:
-    """Return the last step in which the figure is known, or the last one."""
+    """Return the last step in which the figure is known, or the last step if there is none."""
     steps = past.steps[figure]
     return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
 
@@ -146,7 +146,7 @@ def bands_for(past: PastRange, figure: str, known: KnownPast, target: str) -> li
 def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
     """Return all figures at the cursor, the chosen one with its minimum and maximum.
 
-    Without a cursor, return how to get one.
+    Without a cursor, return which key shows one.
     """
     if at is None:
         return cut_line(
@@ -185,7 +185,7 @@ def usual_line(
     zone: tzinfo,
     cells: int,
 ) -> Line:
-    """Return the value at the cursor, or the newest one, compared with the usual band, or why there is no band.
+    """Compare the value at the cursor, or the newest value, with the usual band. If there is no band, return why.
 
     ``at``: the position of the cursor.
     """

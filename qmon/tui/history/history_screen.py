@@ -1,4 +1,4 @@
-"""Screen 5: the history of a queue as a plot, with the usual band behind it and incidents and operations below."""
+"""Screen 5: the history of a queue as a plot. The usual band is behind it; incidents and operations are below it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,10 @@ class HistoryScreen(OperationsReading):
         return self.range.request_for(self.queue, self._step_count)
 
     def _read_range(self, *, again: bool = False) -> None:
-        """Read the chosen range. ``again``: the same one; what is shown stays until everything was read."""
+        """Read the chosen range.
+
+        ``again``: it is the shown range, which stays on screen until the new data is complete.
+        """
         wanted = self._wanted_request()
         if wanted is not None:
             self._last_request, self._requested_at, self._stopped = wanted, time.monotonic(), False
@@ -116,7 +119,7 @@ class HistoryScreen(OperationsReading):
             self.is_reading = True
 
     def _read_if_outdated(self) -> None:
-        """Read if the choice has changed. Read a live range again from time to time."""
+        """Read if the choice has changed. A live range is also read again from time to time."""
         wanted, asked = self._wanted_request(), self._last_request
         if wanted is None or not self.is_current:
             return
@@ -137,7 +140,7 @@ class HistoryScreen(OperationsReading):
             self._read_range(again=True)
 
     def on_past_read(self, message: PastRead) -> None:
-        """Show a range, or the part of it that was read."""
+        """Show a range, or the part of it that has been read so far."""
         if message.number != self._reader.number:
             return
         self.past, self._known_range = message.past, (message.begins_at, message.ends_at)
@@ -260,7 +263,7 @@ class HistoryScreen(OperationsReading):
         return self.chosen_event if self.chosen_event in self.plot_events else None
 
     def _show_text(self, words: str) -> None:
-        """Show a text instead of the plot."""
+        """Show this text instead of the plot."""
         self.query_one("#past", Lines).show(
             lambda cells, _: [
                 (),
@@ -374,7 +377,7 @@ class HistoryScreen(OperationsReading):
         self._move_end(math.inf if by > 0 else self._known_range[0] + self.range.length_s(self._step_count))
 
     def action_jump(self, direction: int) -> None:
-        """Go to the next or previous incident or operation, if needed in another range."""
+        """Go to the next or previous incident or operation. If it is outside the range, move the range."""
         past, forward = self.past, direction > 0
         if past is None or self.is_reading:
             return
@@ -408,7 +411,7 @@ class HistoryScreen(OperationsReading):
         self.app.notify_briefly("replay moved to the cursor; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
-        """Stop reading, or else remove the mark, or else the cursor, or else go back to the overview."""
+        """Stop reading, or remove the mark, or the cursor, or go back to the overview: the first that applies."""
         if self.is_reading and self.app.known_past.archive is not None:
             self._reader.stop()
             self.is_reading, self._stopped = False, True

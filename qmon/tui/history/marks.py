@@ -1,4 +1,4 @@
-"""Incidents and operations on the history screen: below the plot, next to it, and the chosen one in full."""
+"""Incidents and operations on the history screen: marks below the plot, a list next to it, the chosen one in full."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def mark_lines(past: PastRange, events: Sequence[PlotEvent], chosen: PlotEvent |
 
 
 def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzinfo, cells: int) -> Line:
-    """Return the chosen event in full, or how many there are."""
+    """Return the chosen event in full. If none is chosen, return the number of events."""
     if chosen is not None:
         lead = (
             (f" {events.index(chosen) + 1} of {len(events)}  ", "muted"),

@@ -13,7 +13,7 @@ SPANS_S: Final = (300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_00
 SPAN_NAMES: Final = ("5 m", "15 m", "1 h", "6 h", "24 h", "7 d", "30 d")
 _FIRST_S: Final = 3_600.0
 _LEAST_S: Final = 60.0
-# Longer steps are rounded to whole minutes, because reading another range reuses whole minutes.
+# Longer steps are rounded up to whole minutes, because minutes that were read can be reused for other ranges.
 _BY_MINUTE_FROM_S: Final = 400.0
 _LEAST_STEPS: Final = 20
 
@@ -61,7 +61,10 @@ class ShownRange:
         return self._pasts.ends_at if self._until_at is None else self._until_at
 
     def request_for(self, queue: str, count: int) -> PastRequest | None:
-        """Return what to read: the span, or a little more if steps are whole minutes. ``None`` if there is no room."""
+        """Return what to read: the span, or slightly more because long steps are whole minutes.
+
+        ``None`` if there is no room.
+        """
         if count < _LEAST_STEPS:
             return None
         step_s, until = self.span_s / count, self.until_at
@@ -96,8 +99,8 @@ class ShownRange:
     def zoom(self, by: int, around_at: float | None, begins_at: float, count: int) -> bool:
         """Switch to the next longer (1) or shorter (-1) span. Return False if there is none.
 
-        ``around_at``, by default the middle, keeps its position. Without a moment, a range at the end of the data stays
-        there.
+        The moment ``around_at`` keeps its position on the screen. Without it, the middle does, but a range at the end
+        of the data stays there.
         """
         now = self.span_s
         longer, shorter = (each for each in SPANS_S if each > now), (each for each in reversed(SPANS_S) if each < now)

@@ -36,7 +36,7 @@ def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int,
 def fact_lines(
     queue: QueueView, sample: MessageSample, message: Message | None, cells: int, rows: int, since_read_s: float = 0.0
 ) -> list[Line]:
-    """Return one line of times, then the owner and what its session does.
+    """Return one line of times, then the owner and the state of its session.
 
     ``since_read_s``: seconds since the message was read.
     """
@@ -126,7 +126,7 @@ def column_table(message: Message) -> Table:
 
 
 def known_lines(sample: MessageSample) -> list[PagerLine]:
-    """Return what the last list contained about the message."""
+    """Return the message's values from the last list."""
     known = {
         "id": sample.id,
         "state": sample.state.replace("_", " "),

@@ -87,7 +87,7 @@ class MessageScreen(DashboardScreen):
 
     @property
     def sample(self) -> MessageSample:
-        """The message as in the newest list, or as it was last listed if it is no longer there."""
+        """The message from the newest list. If it is no longer listed, as it was last listed."""
         last, queue = self._listed[self._list_index], self.current_queue()
         now = queue.messages if queue is not None else None
         return next((each for each in now or () if each.id == last.id), last)
@@ -115,7 +115,7 @@ class MessageScreen(DashboardScreen):
         self.redraw()
 
     def on_message_read(self, message: MessageRead) -> None:
-        """Show what was read. Show nothing older if the message is gone or could not be read."""
+        """Show the new reading. If the message is gone or could not be read, the old one is removed."""
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
@@ -129,7 +129,7 @@ class MessageScreen(DashboardScreen):
     # ------------------------------------------------------------------------------------------------------- drawing
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the message, and search it if the search text has changed."""
+        """Draw the message. Search in it again if the search text has changed."""
         queue, sample, found = self.current_queue(), self.sample, self._found
         gone = self._notice_text == _GONE
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
@@ -246,7 +246,7 @@ class MessageScreen(DashboardScreen):
         self.app.notify_briefly(f"copied: {words}")
 
     def action_back(self) -> None:
-        """Remove the search if there is one, or go back to the list."""
+        """Remove the search. If there is none, go back to the list."""
         if self.filter_text:
             super().action_back()
         else:

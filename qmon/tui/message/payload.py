@@ -21,7 +21,7 @@ _MAX_DEPTH: Final = 40
 _MAX_LINES: Final = 100_000
 _BYTES_PER_ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
-# Unclosed parts match up to the end. Otherwise the time would grow with the square of the length.
+# A part that is never closed matches up to the end. Otherwise the time would grow with the square of the length.
 _XML: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<",
     re.DOTALL,
@@ -39,7 +39,7 @@ class ShownPayload:
 def payload_text(value: str | bytes, *, cut: bool = False) -> ShownPayload:
     """Return the payload as lines.
 
-    ``cut``: the end is missing, so the payload counts as JSON or XML even if it does not parse.
+    ``cut``: the end is missing. Then a payload that looks like JSON or XML counts as such even if it does not parse.
     """
     if isinstance(value, bytes):
         return ShownPayload("bytes", tuple(_hex_dump(value)))

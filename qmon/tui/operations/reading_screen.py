@@ -1,4 +1,4 @@
-"""The base of screens that show operations: it reads them from the database while the screen is open."""
+"""The base of screens that show operations. It reads them from the database while the screen is open."""
 
 from __future__ import annotations
 

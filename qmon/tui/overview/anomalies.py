@@ -1,4 +1,4 @@
-"""Figures outside their usual band: a symbol next to the figure, and a text if there is room."""
+"""Marks figures outside their usual band: a symbol next to the figure, and a text if there is room."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def mark_cell(cell: Cell, figure: str, anomalies: Sequence[Anomaly]) -> Cell:
 
 
 def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
-    """Return the farthest figure: ``△ ready 3.1× the usual Tue 14:00``, or without ``full`` ``△ ready 3.1×``.
+    """Return the figure farthest outside its band: ``△ ready 3.1× the usual Tue 14:00``.
 
-    Empty if everything is as usual.
+    Without ``full``, return ``△ ready 3.1×``. Empty if no figure is outside its band.
     """
     if not anomalies:
         return ""

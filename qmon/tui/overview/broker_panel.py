@@ -13,7 +13,8 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
 
-# Panels of at least this many cells show each queue's proof in its line; others show the worst one's below.
+# Panels of at least this many cells show each queue's proof in its line. Narrower ones show only the worst queue's,
+# below.
 _WIDE: Final = 150
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="name of the queue in the database"),

@@ -38,13 +38,13 @@ _FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
 }
 _EMPTY_CELL: Final = ("", "muted")
 
-# These columns are shown even if they are not chosen, once a queue has such messages.
+# Once a queue has such messages, these columns are shown even if they are not chosen.
 OPTIONAL_COLUMNS: Final = ("scheduled", "dead")
 _INSERT_BEFORE: Final = "oldest"
 
 
 class OptionalColumns:
-    """Adds columns of figures that are not 0 to the usual ones. An added column stays, so that columns do not jump."""
+    """Adds columns to the usual ones if their figure is not 0. An added column stays, so that columns do not jump."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {}
@@ -52,7 +52,7 @@ class OptionalColumns:
     def columns_with_optional(
         self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str
     ) -> tuple[GridColumn, ...]:
-        """Return the usual columns and those whose figure is not 0 in one of the ``queues``, or ever was."""
+        """Return the usual columns and those whose figure is, or once was, not 0 in one of the ``queues``."""
         seen = self._seen.setdefault(target, set())
         if hidden := set(OPTIONAL_COLUMNS) - seen:
             seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
@@ -73,7 +73,7 @@ def chosen_columns(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[
 
 
 def sort_columns_for(columns: Sequence[GridColumn], usual: Sequence[str]) -> list[str]:
-    """Return the columns that ``s`` cycles through. ``usual``: those of the usual columns that it cycles through."""
+    """Return the columns that ``s`` cycles through. ``usual``: the keys of the usual columns that can be sorted."""
     shown = {column.key for column in columns}
     return [key for key in (*usual, *(column.key for column in EXTRA_COLUMNS)) if key in shown]
 

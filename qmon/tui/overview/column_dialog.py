@@ -24,7 +24,7 @@ _KEYS: Final = (("space", "shows or hides"), ("< >", "move"), ("D", "default col
 
 
 class ChoosingDialog(Dialog[None], inherit_bindings=False):
-    """Every choice is applied to the screen behind the dialog immediately.
+    """The dialog for columns. Every choice is applied immediately to the screen behind it.
 
     Args:
         usual: the columns shown if none are chosen.

@@ -81,7 +81,7 @@ class OverviewScreen(ArrangedScreen):
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_lines(view, cells), stale=stale)
         ranked = self._ranked_view_for(view)
-        # One call, because each change of classes restyles every widget.
+        # A single call, because each change of a screen's classes restyles all its widgets.
         known_broker = view.server.broker is not None
         self.update_classes({"-waiting": False, "-caused": bool(ranked.causes), "-broker": known_broker})
         if ranked.causes:
@@ -167,7 +167,7 @@ class OverviewScreen(ArrangedScreen):
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
         if not self.is_current:
-            return  # the cursor moved before another screen came up, and that screen shows its own queue
+            return  # another screen, which shows its own queue, was opened after the cursor moved
         self.app.selected = message.key
         shown = self.app.shown
         if shown.view is not None:
@@ -181,9 +181,9 @@ class OverviewScreen(ArrangedScreen):
         self.app.switch_mode("queue")
 
     def _guessed_queues_text(self, view: View) -> str:
-        """Return how many queues are only guessed and how many more tables may be queues.
+        """Return how many watched queues are only guessed, and how many other tables may be queues.
 
-        Empty if none can be added to the configuration.
+        Empty if the configuration cannot be written from here.
         """
         guessed = sum(queue.layout.is_guess for queue in view.queues)
         watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}

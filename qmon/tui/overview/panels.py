@@ -18,7 +18,7 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts, wrap_text
 
 
 def target_lines(view: View, cells: int) -> list[Line]:
-    """Return one line about the server, and about messages of all queues that may have no column."""
+    """Return one line about the server, with the numbers of scheduled and dead messages of all queues."""
     server = view.server
     parts = [
         _rate_part("tx/s", server.commits, 0),
@@ -52,7 +52,7 @@ def _rate_part(name: str, figure: Figure, rank: int, *, hot: bool = False) -> Li
 
 
 def _sessions_part(view: View) -> LinePart:
-    """Return how many of the sessions that the server allows are used, or nothing if that is unknown."""
+    """Return how many sessions are in use and how many the server allows, or nothing if that is unknown."""
     used, limit = view.server.sessions_used, view.server.sessions_limit
     if used is None or limit is None:
         return LinePart(())

@@ -20,7 +20,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 TREND_CELLS: Final = 6
-# Cells for the top of the scale, to the right of a trend.
+# Width of the number to the right of a trend, which is the top of its scale, in cells.
 _TOP_CELLS: Final = 5
 FULL_WORDS_FROM: Final = 150
 
@@ -108,7 +108,7 @@ def rows_for(
     Args:
         unusual: the figures outside their bands, for rows of ``WITH_USUAL``.
         cache: the rows built before; updated with those built now.
-        own_verdicts: the texts of queues that share a cause.
+        own_verdicts: the verdict texts of queues that share a cause.
     """
     wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
     cache, own_verdicts = {} if cache is None else cache, own_verdicts or {}
@@ -188,7 +188,10 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool, own: OwnVerdict |
 
 
 def _design_text(queue: QueueView) -> str:
-    """Return the design; ``library`` for libraries, because the queue's name already begins with the library's."""
+    """Return the design.
+
+    For libraries it is ``library``, because the queue's name already begins with the library's.
+    """
     return queue.layout.design if queue.layout.part is None else "library"
 
 
@@ -201,14 +204,14 @@ def _trend_text(queue: QueueView) -> str:
 
 
 def _sort_value(queue: QueueView, column: str) -> Any:
-    """Return what a column is sorted by: values of one type, or ``None``."""
+    """Return the value by which a column is sorted. All values of a column have one type, or are ``None``."""
     if column in _FIGURES:
         return _FIGURES[column].figure_for(queue).value
     return _design_text(queue) if column == "design" else queue.name.casefold()
 
 
 def sort_queues(ranked: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
-    """Return the queues sorted by one column; equal ones by name, those without a value always last.
+    """Return the queues sorted by one column, equal ones by name. Queues without a value are always last.
 
     ``ranked``: the queues, worst first.
     """

@@ -16,7 +16,7 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit_parts
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
-# The text for one queue, for several, and the rank: narrow lines drop the greatest first.
+# The text for one queue, the text for several, and the rank. Narrow lines drop the greatest rank first.
 _OTHER_STATES: Final = (
     ("is fine", "are fine", 0),
     ("has a notice", "have a notice", 7),

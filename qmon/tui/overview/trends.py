@@ -33,7 +33,7 @@ def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False)
 
 
 def small_plot_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return three plots next to each other. The figure is behind the plot if there is one row, otherwise below it.
+    """Return three plots next to each other. With one row, the label is to the right of its plot, otherwise below it.
 
     Each label contains the top of its scale. Push and pop share one scale.
     """

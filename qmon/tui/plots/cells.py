@@ -1,4 +1,4 @@
-"""Combines the dots of several lines into the cells of a plot: overlaps and filled areas."""
+"""Combines the dots of several lines and filled areas into the cells of a plot."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ def paint_layers(
     until: Sequence[int] = (),
     together: int = 1,
 ) -> list[Line]:
-    """Return the cells, row by row. Where layers meet, the first is in front.
+    """Return the cells, row by row. Where layers overlap, the first one is in front.
 
-    ``together``: this many of the first layers share a cell, in the tone of the layer with most dots there. ``fill``:
-    the first filled row per column; the area ends at the bottom, or before the row of ``until``.
+    ``together``: in a cell, the dots of this many of the first layers are combined. The cell gets the tone of the layer
+    with most dots in it. ``fill``: the first filled row per column; the area ends at the bottom, or before the row of
+    ``until``.
     """
     filled = (HATCHED if plain else FILLED, "area")
     out: list[Line] = []
@@ -61,7 +62,7 @@ def paint_layers(
 
 
 def _cell_dots(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
-    """Return the dots of the layers in front, with the tone of the layer that has most of them."""
+    """Return the dots of the front layers in one cell, with the tone of the layer that has most of them."""
     bits, first, most = 0, 0, 0
     for place, each in enumerate(dots[:together]):
         bits |= each

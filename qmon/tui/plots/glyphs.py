@@ -33,8 +33,8 @@ def trace_line(
 ) -> Bits:
     """Return the dots of one line through ``values``, one value per column of cells.
 
-    ``low`` is on the lowest dot and ``top`` on the highest. Neighbours are joined half-way. Unknown values leave a gap.
-    ``dashed`` skips every other cell, so that two lines can be told apart without colours.
+    ``low`` is drawn as the lowest dot and ``top`` as the highest. Vertical dots connect neighbouring values. Unknown
+    values leave a gap. ``dashed`` skips every other cell, so that two lines can be told apart without colours.
     """
     cells = [[0] * len(values) for _ in range(rows)]
     before: int | None = None
@@ -55,7 +55,7 @@ def trace_line(
 
 
 def dot_row(value: float, low: float, top: float, rows: int) -> int:
-    """Return the row of dots of a value, counted from the top. A row of cells has four rows of dots."""
+    """Return the row of the dot for a value, counted from the top. A row of cells has four rows of dots."""
     levels = rows * 4 - 1
     return levels - min(levels, max(0, round((value - low) / (top - low) * levels) if top > low else 0))
 
@@ -63,7 +63,7 @@ def dot_row(value: float, low: float, top: float, rows: int) -> int:
 def spread_dots(
     low: Sequence[float | None], high: Sequence[float | None], scale: tuple[float, float], rows: int
 ) -> Bits:
-    """Return dots between the two values of each column. ``scale``: the bottom and the top of the plot."""
+    """Return all dots between the two values of each column. ``scale``: the bottom and the top of the plot."""
     cells = [[0] * len(low) for _ in range(rows)]
     for x, (least, most) in enumerate(zip(low, high, strict=True)):
         if least is not None and most is not None:

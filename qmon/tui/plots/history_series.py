@@ -34,8 +34,8 @@ def usual_spacing_s(times: Sequence[float]) -> float:
 def sample_reading(history: Sequence[Point], reading: Reading, steps: int, window_s: float) -> Values:
     """Return the mean of ``reading`` in each of ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
 
-    A step without a point repeats the previous one if points are merely further apart than steps. After a silence of
-    more than three times the usual distance the step is ``None``, so that gaps mean no data.
+    Points may be further apart than steps, so a step without a point repeats the previous value. If there was no point
+    for more than three times the usual distance, the step is ``None``, so that gaps mean no data.
     """
     return sample_readings(history, (reading,), steps, window_s)[0]
 
@@ -82,7 +82,7 @@ def _step_start(times: Sequence[float], steps: int, size: float) -> int:
     return place
 
 
-# The minimum top of a scale of messages, so that one message more or less does not look like a peak.
+# The minimum top of a scale of messages. With a smaller one, a single message would look like a peak.
 MIN_DEPTH_SCALE: Final = 10.0
 
 
@@ -95,7 +95,7 @@ _ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def round_up(value: float) -> float:
-    """Return a round number at or above ``value``, at least 1. As the top of an axis it seldom changes."""
+    """Return a round number at or above ``value``, at least 1. The top of an axis then seldom changes."""
     if value <= 1.0:
         return 1.0
     power = 1.0

@@ -14,7 +14,7 @@ from qmon.tui.plots.history_series import round_up
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line
 
-# Cells for the scale and for the names of the lines below it.
+# Width in cells of the scale, and of the names of the lines below it.
 SCALE_CELLS: Final = 11
 
 Steps = Sequence[Bucket | None]
@@ -36,7 +36,7 @@ def range_plot_lines(
     """Return ``rows`` lines with one column per step.
 
     ``write`` formats a value. ``plain``: draw line and band without relying on colours. Unknown steps leave a gap. A
-    cell of the line shows nothing else. The area below a depth is filled.
+    cell with a part of the line does not show range or band. The area below a depth is filled.
     """
     low, high = scale_limits(steps, bands)
     line = trace_line([None if s is None else s.mean for s in steps], high, rows, low=low)
@@ -66,7 +66,7 @@ def _highest_rows(bits: Bits) -> list[int]:
 
 
 def draw_cursor(line: Line, column: int) -> Line:
-    """Return a line of a plot with the cursor at a column: a bar, or the highlighted character there."""
+    """Return a line of a plot with the cursor at a column: a bar, or the character there highlighted."""
     out: list[tuple[str, str]] = []
     at = SCALE_CELLS + 1 + column
     for written, tone in line:

@@ -1,4 +1,4 @@
-"""Sparklines over the last ten minutes or less. Their scales are shared or labelled."""
+"""Sparklines over the last ten minutes or less. Their scale is shared, or its top is shown as a label."""
 
 from __future__ import annotations
 

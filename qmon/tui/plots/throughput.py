@@ -1,4 +1,7 @@
-"""The large plot of a queue: push and pop as lines, depth as an area, each with its scale. Wide plots are split."""
+"""The large plot of a queue: push and pop as lines with one scale, depth as an area with another.
+
+Wide plots are split.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,7 @@ def _pane_lines(
 
 
 def _scale_cells(history: Sequence[Point], axis: _Axis) -> int:
-    """Return the cells for the labels of a scale. Its top is at most the greatest of all readings."""
+    """Return the width in cells of the labels of a scale."""
     most = max((v for name in axis.readings for v in figure_column(history, name) if v == v), default=0.0)
     return max(text_width(axis.write(each)) for each in (round_up(max(axis.least, most)), 12.5)) + 2
 

@@ -17,7 +17,7 @@ from qmon.tui.sanitize import clean, shorten
 
 LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "group_messages", "group_page")
-# No sort column: the order of the list.
+# No sort column: rows keep the order of the list.
 LIST_ORDER: Final = ("", False)
 TITLES: Final = {
     "ready": "ready messages",
@@ -73,7 +73,7 @@ class MessageLists:
 
     def choose_list(self, layout: Layout, by: int) -> str:
         """Go to the next (1) or previous (-1) list of this queue. Return why lists were skipped."""
-        # Few tables have a state for blocked messages, so its absence is not worth a notice.
+        # Few tables have a state for blocked messages, so a missing one is skipped without a notice.
         listed = (
             state for state in STATES if state != "blocked" or layout.has_figure("blocked") or state == self._state
         )
@@ -133,13 +133,13 @@ def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSam
 
 
 def is_chosen_list(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
-    """Return True if the messages that were read belong to the chosen list."""
+    """Return whether the messages that were read belong to the chosen list."""
     read = None if queue.page is None else queue.page.listing
     return bool(fixed) or read == listing or (listing is None and read == default_listing(queue.layout))
 
 
 def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
-    """Return the position and total, the page, the order, and what may be missing.
+    """Return the position and total, the page, the order, and which messages may be missing.
 
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
     ``listed`` messages the filter lets through.
@@ -172,7 +172,10 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
 
 
 def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
-    """Return how many messages are shown before a list is chosen, with the figure if it differs."""
+    """Return the count for the list that is shown before the user chooses one.
+
+    If the queue's figure differs, it is added.
+    """
     if shown != listed:
         return f"{shown} of {listed}"
     figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)

@@ -92,7 +92,7 @@ def sort_messages(
 ) -> list[MessageSample]:
     """Return the messages sorted by one column; equal ones by id, those without a value last.
 
-    Sorted by age, stuck messages always come first.
+    If sorted by age, stuck messages always come first.
     """
     if by == "id":
         return sorted(messages, key=lambda m: natural_key(m.id), reverse=descending)

@@ -122,7 +122,7 @@ def _rate_spans(figure: Figure) -> tuple[Span, ...]:
 
 
 def _trend_part(name: str, reading: Reading, figure: Figure, drawn: Mapping[Reading, str]) -> LinePart:
-    """Return a figure with its sparkline, if the line has room for all of them."""
+    """Return a figure with its sparkline. The sparkline is left out unless the line has room for all sparklines."""
     value: tuple[Span, ...] = (
         _rate_spans(figure) if reading != "ready" else (figures.figure_cell(figure, tone="strong"),)
     )
@@ -161,7 +161,7 @@ def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def _probe_subject(probe: str) -> str:
-    """Return a readable name of what a probe reads."""
+    """Return a readable name for the data that a probe reads."""
     return next(
         (words for begins, words in _PROBE_SUBJECTS.items() if probe.startswith(begins)), clean(probe.replace("_", " "))
     )
@@ -209,7 +209,7 @@ def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[L
 
 
 def _past_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return one line per past verdict, or with one row a line with as many as fit."""
+    """Return one line per past verdict. If there is only one row, return one line with as many verdicts as fit."""
     if not rows:
         return []
     if rows == 1:
@@ -253,6 +253,6 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
 
 
 def _count_text(ledger: Ledger, name: str, count: int) -> str:
-    """Return a count with its symbol. Only the ready messages and the remainder are ever estimated."""
+    """Return a count with its symbol. Only the number of ready messages and the remainder can be estimates."""
     exact = not ledger.estimated or (name != READY and name != ledger.parts[-1].name)
     return formatting.count(count) if exact else f"~{formatting.count(count)}"

@@ -41,7 +41,7 @@ TALL_ROWS = 36
 
 
 class QueueScreen(DashboardScreen):
-    """The queue that was under the cursor of the overview."""
+    """The screen of one queue, the one under the cursor of the overview."""
 
     NAME = "queue"
     BINDINGS = keys.QUEUE_SCREEN
@@ -79,7 +79,7 @@ class QueueScreen(DashboardScreen):
         return TALL_VERDICT_ROWS if self.size.height >= TALL_ROWS else SHORT_VERDICT_ROWS
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the queue. Without figures, or if the queue is gone, say so."""
+        """Draw the queue, or a text if there are no figures or the queue no longer exists."""
         view, found = shown.view, self.current_queue()
         if view is None or found is None:
             self.add_class("-waiting")
@@ -174,7 +174,7 @@ class QueueScreen(DashboardScreen):
         self.show_heading("rows-heading", title, count)
 
     def _rows_heading(self, found: QueueView) -> tuple[str, str]:
-        """Return what the rows are, and how many."""
+        """Return the title of the rows and their number."""
         listing, listed = self._listing, self._read_messages(found) or ()
         page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and listing is not None:
@@ -206,7 +206,7 @@ class QueueScreen(DashboardScreen):
         return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
 
     def message_choice(self) -> Choice:
-        """Return the marked messages in their shown state. Without marks, all that the action applies to."""
+        """Return the marked messages in their shown state. Without marks, the choice is empty: the action decides."""
         marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
         listed = self._read_messages(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
@@ -214,13 +214,13 @@ class QueueScreen(DashboardScreen):
         return Choice(ids=tuple(sorted(marked, key=messages.natural_key)), state=one if one in STATES else None)
 
     def handle_result(self, result: OperationResult | None) -> None:
-        """Remove the marks once the action was run."""
+        """Remove the marks after the action."""
         if result is not None:
             self.marks.clear()
             self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the message under the cursor, or unmark it. While any are marked, the list keeps its order."""
+        """Mark the message under the cursor, or unmark it. While messages are marked, the list keeps its order."""
         if self.grid.cursor is not None and self.grid.row_keys and self.app.selected is not None:
             listed = [message.id for message in self._listed_messages]
             self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.page_number)
@@ -274,7 +274,7 @@ class QueueScreen(DashboardScreen):
             self.action_turn(message.direction)
 
     def action_sort(self) -> None:
-        """Sort by the next column. After the last one, a page returns to the order of its list."""
+        """Sort by the next column. After the last column, a page returns to the order of its list."""
         if self._listing is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
             self.sorted_by = lists.LIST_ORDER
             self.redraw()
@@ -339,7 +339,7 @@ class MarkedMessages:
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
     def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:
-        """Mark an id on a page of the list, or unmark it. ``listed``: the ids of that page, whose order is kept."""
+        """Mark or unmark an id on a page of the list. ``listed``: the ids of that page, in the order to keep."""
         if queue != self._queue:
             self.clear()
             self._queue = queue
@@ -352,7 +352,9 @@ class MarkedMessages:
     def keep_order(
         self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
-        """Return the page in its order at the last mark, new messages last. Unmark messages not in ``read``.
+        """Return the page in the order that it had at the last mark, new messages last.
+
+        Unmark messages not in ``read``.
 
         ``read``: all messages of the page; ``None`` if it was not read yet.
         """

@@ -155,7 +155,7 @@ def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
 
 
 def tour_lines(step: TourStep, cells: int) -> list[Line]:
-    """Return the fault that the tour causes now, then the key to press; each on at most two lines."""
+    """Return the fault that the tour causes now, then the key to press. Each has at most two lines."""
     title = f" {step.title} "
     room = cells - text_width(title) - 1
     lines: list[Line] = []

@@ -92,7 +92,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
-        """Request what this screen needs polled, and show what arrived while another was open."""
+        """Request the polls that this screen needs, and show the figures that arrived while another screen was open."""
         self.app.focus_source(self.required_focus())
         self.redraw()
 
@@ -106,7 +106,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Draw everything. Widgets repaint only what has changed."""
-        if not (self.is_mounted and self.app.is_running):  # otherwise some of its widgets do not exist
+        if not (self.is_mounted and self.app.is_running):  # before that, some of its widgets do not exist
             return
         shown, now = self.app.shown, self.app.clock()
         self._drawn_freshness = shown.freshness(now)
@@ -145,7 +145,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
-        """Draw the alert and the operations in the background, which are on every screen."""
+        """Draw the alert and the operations in the background. Every screen shows them."""
         alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
         self.set_class(alerted, "-alerted")
         if alerted:
@@ -211,7 +211,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
         return {id: why for id, why in reasons.items() if why is not None}
 
     def request_for(self, action: str) -> ActionRequest | None:
-        """Return what to ask for the action with this id, or ``None``."""
+        """Return the request for the action with this id, or ``None``."""
         return action_request_for(action, self.app.shown.view, self.current_queue(), self.message_choice())
 
     def action_propose(self) -> None:
@@ -219,7 +219,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
         self.app.propose_queues(self.current_queue())
 
     def action_act(self, action: str) -> None:
-        """Open the dialog of an action, which plans it, or say why the action is disabled."""
+        """Open the dialog of an action, which plans it, or notify the user why the action is disabled."""
         if (why := self.disabled_reasons().get(action)) is not None:
             self.app.notify_briefly(why)
         else:
@@ -238,7 +238,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Open the help with the chosen column, the row under the cursor and the queue on top."""
+        """Open the help. It starts with the chosen column, the row under the cursor and the queue."""
         from qmon.tui.shared.help import Help
 
         grid = next(iter(self.query(Grid)), None)
@@ -334,7 +334,7 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
             self._sort_by(message.column)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable these keys while a filter is being typed: they are part of the text."""
+        """Disable these keys while a filter is being typed, because they are then part of the text."""
         return action not in ("filter", "palette") or not isinstance(self.focused, FilterBar)
 
     def action_filter(self) -> None:

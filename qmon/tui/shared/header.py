@@ -1,4 +1,4 @@
-"""The first line of every screen: the target, how fresh the figures are, and what qmon costs the server.
+"""The first line of every screen: the target, how fresh the figures are, and the cost of polling.
 
 ``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
 """
@@ -22,7 +22,10 @@ _WIDE: Final = 120
 
 
 def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
-    """Return the header line. Narrow screens drop pages first, then the budget, then the interval."""
+    """Return the header line.
+
+    Narrow screens drop CPU time first, then buffers, the budget, probe time and the interval.
+    """
     badges = [b for b in _badge_parts(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
     served = f" from serve at {shorten(clean(shown.served), 24 if cells >= _WIDE else 13)}" if shown.served else ""
@@ -40,12 +43,12 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 
 def _replay_spans(shown: Shown) -> tuple[Span, ...]:
-    """Return the badge and the recorded time of a replay. Replayed figures are never called live."""
+    """Return the badge and the recorded time of a replay. Replayed figures are never labelled live."""
     return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
 def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
-    """Return what the source does and how old the figures are. Each state has its own symbol."""
+    """Return the state of the source and the age of the figures. Each state has its own symbol."""
     age = formatting.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
@@ -115,7 +118,10 @@ def _cost_parts(view: View) -> list[LinePart]:
 
 
 def _budget_text(observing: PollingCost | None) -> str:
-    """Return the name of the budget. If other qmons poll the database, return this one's part: ``0.33 % (3 qmons)``."""
+    """Return the name of the budget.
+
+    If other qmons poll the database, return the share of this one: ``0.33 % (3 qmons)``.
+    """
     whole = parse_budget(observing.budget) if observing is not None else None
     if observing is None or whole is None or (observing.qmons or 1) < 2:
         return "budget"

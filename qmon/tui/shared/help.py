@@ -1,4 +1,4 @@
-"""The help: what is under the cursor (a verdict, a figure, a wait), the symbols and words, and all keys."""
+"""The help: explains the verdict, figure or wait under the cursor, the symbols and words, and all keys."""
 
 from __future__ import annotations
 

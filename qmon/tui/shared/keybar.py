@@ -22,7 +22,7 @@ _TWO_LINES_FROM = 100
 
 
 def key_name(binding: Binding) -> str:
-    """Return the name of the key as users know it."""
+    """Return the name of the key as it is shown to users."""
     return binding.key_display or binding.key.partition(",")[0]
 
 
@@ -82,7 +82,7 @@ def keybar_lines(
 
 
 def _screen_spans(entries: Iterable[ScreenEntry], current: str, *, named: bool) -> Line:
-    """Return the digits of the screens, with the titles of all or only the current one."""
+    """Return the digits of the screens, with all titles or only the title of the current screen."""
     spans: list[Span] = []
     for entry in entries:
         is_here = entry.name == current
@@ -92,7 +92,7 @@ def _screen_spans(entries: Iterable[ScreenEntry], current: str, *, named: bool) 
 
 
 class KeyLine(Lines):
-    """The key lines as a widget: click a key or a screen to press it."""
+    """The key lines as a widget. Clicking a key or a screen presses its key."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, most=2)
@@ -112,7 +112,7 @@ class KeyLine(Lines):
         self.show(lambda cells, _: keybar_lines(bindings, current, filter_text, cells, off, off_word, entries))
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse: a name follows its key."""
+        """Press the key under the mouse. A click on a name presses the key before it."""
         before, left = "", event.x
         for text, _ in self._lines[event.y] if event.y < len(self._lines) else ():
             if left < text_width(text):

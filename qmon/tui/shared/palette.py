@@ -120,7 +120,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
     AUTO_FOCUS = "FilterBar"
 
     def on_key(self, event: events.Key) -> None:
-        """Accept keys that were pressed before the line had the focus."""
+        """Add keys to the line that were pressed before it had the focus."""
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 

@@ -43,7 +43,7 @@ def table_records(table: Table) -> list[dict[str, str | float | None]]:
 
 
 def _cell_value(text: str, column: GridColumn) -> str | float | None:
-    """Return a number if a cell of a number column is a plain number. An estimate stays a text, with its sign."""
+    """Return a number if a cell of a number column is a plain number. An estimate remains a text with its symbol."""
     text = text.strip()
     if column.right and _NUMBER.fullmatch(text):
         plain = text.replace(",", "")

@@ -33,7 +33,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
             yield Lines(id="details-hint")
 
     def on_mount(self) -> None:
-        """Write the text, and again whenever figures arrive or time passes."""
+        """Write the text now, and again every time figures arrive or time passes."""
         self.watch(self.app, "shown", self._write, init=False)
         self.watch(self.app, "ticks", self._write, init=False)
         self._write()

@@ -105,7 +105,7 @@ def _without_repeats(topics: Iterator[Topic]) -> Iterator[Topic]:
 def _manual_paragraph(term: str) -> str:
     try:
         return manual.explanation_text(term)
-    except QmonError:  # the installation is broken, but the list of keys is still useful
+    except QmonError:  # the manual is missing from the installation, but the list of keys is still useful
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Reads events from the recordings of all targets on a thread of its own, some hundred at a time."""
+"""Reads events from the recordings of all targets on a separate thread, a few hundred at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RecordedEvent = tuple[str, TimelineEvent]
 
 
 class EventsRead(Message):
-    """More events were read, older than the previous ones. ``whole``: there are no others."""
+    """More events were read, older than the previous ones. ``whole``: there are no older ones."""
 
     def __init__(self, events: Sequence[RecordedEvent], *, whole: bool) -> None:
         super().__init__()

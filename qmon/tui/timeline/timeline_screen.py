@@ -41,14 +41,15 @@ class TimelineScreen(OperationsReading):
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None
-        # Keyed by target: the recorded events read so far, all events as last collected, and the same events joined.
+        # All three are keyed by target: the recorded events read so far, the events as last collected, and these
+        # joined.
         self._recorded: dict[str, list[TimelineEvent]] = {}
         self._given: dict[str, Sequence[TimelineEvent]] = {}
         self._joined: dict[str, list[TargetEvent]] = {}
         # The events of all targets by their key, newest first.
         self._events: dict[str, TargetEvent] = {}
         self._rows: dict[str, tuple[TargetEvent, GridRow]] = {}
-        # The sources of the drawn rows: events, filter, day, and the text if there are none.
+        # The values from which the rows were drawn: events, filter, day, and the text for an empty table.
         self._drawn: tuple[dict[str, TargetEvent], str, date, str] = {}, "", date.min, ""
 
     @property
@@ -75,7 +76,7 @@ class TimelineScreen(OperationsReading):
         self.redraw()
 
     def tick(self) -> None:
-        """Show new events, also of targets whose figures do not change ``shown``."""
+        """Show new events. This includes targets whose figures are not in ``shown``."""
         self._read_if_old()
         self.redraw()
 
@@ -145,7 +146,10 @@ class TimelineScreen(OperationsReading):
         self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
 
     def _complete_since(self) -> float | None:
-        """Return the moment since which no event is missing: for recordings, the time of the oldest event."""
+        """Return the moment since which no event is missing.
+
+        With recordings, it is the time of the oldest event that was read.
+        """
         if self._reader is None:
             return max((each.memory.oldest_event_at for each in self.targets if each.memory is not None), default=None)
         return min((found.event.at for found in self._events.values()), default=None)

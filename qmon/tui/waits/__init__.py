@@ -1,1 +1,1 @@
-"""Screen 3: what sessions wait for, server health, the horizon, and what pops cost."""
+"""Screen 3: the waits of sessions, server health, the horizon, and the cost of pops."""

@@ -1,4 +1,4 @@
-"""The horizon panel: who holds the horizon, since when, what it costs the queues, and what releasing it gains."""
+"""The horizon panel: which session or object holds the horizon, its age, its cost, and the gain of releasing it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _holder_line(holder: HorizonSample, cells: int) -> Line:
 
 
 def cost_lines(view: View) -> list[Line]:
-    """Return the queues that pay most, each with its dead rows and what a pop touches."""
+    """Return the queues with the highest cost, each with its dead rows and the rows that a pop touches."""
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.dead]
     paying.sort(key=lambda pair: _cost_key(pair[1]), reverse=True)
     found: list[Line] = []
@@ -122,7 +122,7 @@ def _cost_key(use: QueueUse) -> tuple[float, int]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
-    """Return what can be removed once the oldest holder is gone, and who holds the horizon next."""
+    """Return which rows can be removed once the oldest holder has ended, and the next holder of the horizon."""
     if version_store.has_version_store(view):
         after = next_holder(holders)
         return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))

@@ -38,9 +38,9 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
 from qmon.tui.waits import settings_card
 
-# Number of virtual log files from which on recovery and backups take noticeably longer.
+# From this number of virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
-# The name of the pieces of a log, by engine.
+# The name of the segments of a log, by engine.
 _LOG_PIECES: Final = {"sqlserver": "virtual log files"}
 # The label of each line, keyed by the probe that reads it.
 _PROBES: Final = {
@@ -126,7 +126,7 @@ def _readings(view: View) -> Iterator[_Reading]:
 
 
 def _job_reading(job: QueueJob) -> _Reading:
-    """Return a job step that names a queue, and its last result."""
+    """Return a line about a job step that mentions a queue, with its last result."""
     bad = job.outcome == FAILED_OUTCOME
     parts = [
         LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
@@ -279,5 +279,5 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 
 
 def _unread_text(view: View) -> str:
-    """Return what to show if there is nothing to show."""
+    """Return the text for an empty panel."""
     return figures.unread_reason(view, "server health", *_PROBES)

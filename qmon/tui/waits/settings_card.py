@@ -10,7 +10,10 @@ from qmon.tui.spans import Line, entry_lines
 
 
 def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
-    """Return the card: one line with the number of settings that hurt a queue; if ``whole``, each of them."""
+    """Return the card: one line with the number of settings that hurt a queue.
+
+    If ``whole``, each of these settings follows.
+    """
     hurt = [each for each in settings if each.harm]
     if not whole:
         told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]

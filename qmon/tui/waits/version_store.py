@@ -1,4 +1,4 @@
-"""The cost of holding the horizon on servers with a version store (SQL Server), and what releasing it gains."""
+"""The cost of holding the horizon on servers with a version store (SQL Server), and the gain of releasing it."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def cost_lines(view: View) -> list[Line]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
-    """Return what can be removed once the oldest holder is gone.
+    """Return what can be removed once the oldest holder has ended.
 
-    ``next_holder``: who holds the horizon next, or empty.
+    ``next_holder``: the next holder of the horizon, or empty.
     """
     store = view.server.version_store
     much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"

@@ -16,7 +16,7 @@ def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, 
 
     A wait missing from a step in which others were read had no session. A step in which nothing was read is ``None``.
     """
-    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
+    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # the start of a step of memory
     newest = (memory.ends_at - start_at) // step_s
     found = memory.wait_history(start_at + (newest - count + 1) * step_s, step_s, count)
     known = {name: bins.steps(0) for name, bins in found.items()}

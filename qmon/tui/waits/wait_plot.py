@@ -15,14 +15,14 @@ from qmon.tui.waits.wait_history import wait_steps
 
 # The minimum rows of a plot with its name and its axis.
 MIN_ROWS: Final = 8
-# Seconds per column: the first of these with which the plot reaches back to the start is used.
+# Seconds per column. The plot uses the first of these with which it reaches back to the start of the history.
 _STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
 
 
 def wait_plot_lines(
     rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, rows: int, *, plain: bool
 ) -> list[Line]:
-    """Return the plot of the wait under the cursor; empty if there is no room or nothing to show yet.
+    """Return the plot of the wait under the cursor. Empty if there is no room or no data yet.
 
     ``plain``: draw without relying on colours.
     """

@@ -108,7 +108,7 @@ COLUMNS: Final = (
 
 
 def columns_for(waiting: Waiting | None) -> tuple[GridColumn, ...]:
-    """Return the columns. Those of counted waits exist only if the server counts waits."""
+    """Return the columns. The columns of counted waits are only included if the server counts waits."""
     if waiting is not None and waiting.source is WaitSource.COUNTED:
         return COLUMNS
     widths = {"past": 108, "per_s": _NEVER, "each": _NEVER, "signal": _NEVER}
@@ -188,7 +188,7 @@ def _wait_meaning(rate: WaitRate) -> str:
 
 
 def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
-    """Return what the wait under the cursor means for a queue, and what helps."""
+    """Return the meaning of the wait under the cursor for a queue, and what helps."""
     known = wait_meaning(rate.kind, rate.event) if rate is not None else None
     if known is None:
         return []

@@ -1,4 +1,4 @@
-"""Screen 3: waits and their meaning for queues, server health, the horizon, and what pops cost."""
+"""Screen 3: waits and their meaning for queues, server health, the horizon, and the cost of pops."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class WaitsScreen(DashboardScreen):
         )
 
     def _shown_queue(self, shown: Shown) -> QueueView | None:
-        """Return the selected queue, or the one whose pops touch most."""
+        """Return the selected queue, or the one whose pops touch the most rows."""
         view = shown.view
         if view is None or not view.queues:
             return None
@@ -159,7 +159,7 @@ class WaitsScreen(DashboardScreen):
         return end_session_request(holder.session, holder.started_at) if holder is not None else None
 
     def handle_result(self, result: OperationResult | None) -> None:
-        """Poll immediately, to see who holds the horizon now."""
+        """Poll immediately, to show the current holder of the horizon."""
         self.app.source.poll_now()
 
     def action_neighbour(self, by: int) -> None:

@@ -1,1 +1,1 @@
-"""Widgets that draw lines and tables. They know nothing about queues."""
+"""Widgets that draw lines and tables. They do not depend on queues."""

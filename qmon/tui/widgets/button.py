@@ -17,7 +17,7 @@ from qmon.tui.themes import tones
 
 
 class Button(Widget, can_focus=True):
-    """Press it with enter, space or the mouse. ``hot``: it changes something."""
+    """A button for enter, space or the mouse. ``hot``: pressing it changes data."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "choose", id="button.press")]
 

@@ -1,4 +1,4 @@
-"""The base of all dialogs, and the only ways to leave a screen that was pushed onto another."""
+"""The base of all dialogs, and the functions to use for leaving a screen that was pushed onto another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Dialog(TerminalSized[ScreenResultType], ModalScreen[ScreenResultType], inh
     """A window over a screen. ``finish`` closes it."""
 
     def finish(self, result: ScreenResultType | None = None) -> None:
-        """Close with ``result``. Does nothing if the dialog is already closed or another dialog is over it.
+        """Close with ``result``. Does nothing if the dialog is already closed or another dialog is on top of it.
 
-        The second of two quick keys may arrive after the first has closed the dialog. Without the check it would close
-        the screen below, and the program ends if there is none.
+        The second of two quick keys may arrive after the first has closed the dialog. Without the check, the second key
+        would close the screen below. If there is no screen below, the program would end.
         """
         if self.is_active:  # is_current is also true for screens below a dialog
             self.dismiss(result)

@@ -44,7 +44,7 @@ class FilterBar(Widget, can_focus=True):
         self._hint = hint
 
     def open(self, text: str) -> None:
-        """Show the line, with ``text`` as what was typed so far."""
+        """Show the line with ``text`` as its current text."""
         self.text = text
         self.display = True
         self.refresh()

@@ -26,7 +26,10 @@ _ARROWS = {True: "▾", False: "▴"}
 
 
 class Grid(TonedWidget, can_focus=True):
-    """A header line with rows below it. Rows arrive sorted and filtered; the grid knows cells, not values."""
+    """A header line with rows below it.
+
+    The rows must be sorted and filtered, because the grid gets texts and not values.
+    """
 
     BINDINGS = GRID
 
@@ -118,7 +121,7 @@ class Grid(TonedWidget, can_focus=True):
         self._empty = empty or self._empty
         known = (
             set(map(id, old)) if self._widths else set()
-        )  # columns never get narrower, so rows that were there before need no new measurement
+        )  # columns never get narrower, so old rows need not be measured again
         self._place_columns([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._is_cursor_moved:
@@ -134,13 +137,13 @@ class Grid(TonedWidget, can_focus=True):
             self._paint_changes(old, cursor)
 
     def _nearest_key(self, old: Sequence[GridRow]) -> str | None:
-        """Return where the cursor goes if its row is gone: to the row now at the same place."""
+        """Return the row for the cursor if its own row is gone: the row that is now at the same place."""
         keys, before = self.row_keys, _row_keys(old)
         at = before.index(self.cursor) if self.cursor in before else 0
         return keys[min(at, len(keys) - 1)] if keys else None
 
     def _paint_changes(self, old: Sequence[GridRow], old_cursor: str | None) -> None:
-        """Repaint the cells that differ, and nothing else."""
+        """Repaint only the cells that differ."""
         cells, rows = self.size
         changed: list[Region] = []
         for line in range(rows - 1):
@@ -153,7 +156,7 @@ class Grid(TonedWidget, can_focus=True):
                 changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
                 differ = [p for p in self._placed if before.cells[p.index] != after.cells[p.index]]
-                if differ:  # one region per row: a second region costs more than the cells between them
+                if differ:  # one region per row, because a second region costs more than the cells between the two
                     left, right = differ[0].x, min(differ[-1].x + differ[-1].width, cells)
                     changed.append(Region(left, line + 1, right - left, 1))
         if changed:
@@ -269,7 +272,7 @@ class Grid(TonedWidget, can_focus=True):
                 self.refresh(Region(0, line - self._top + 1, self.size.width, 1))
 
     def action_cursor(self, by: int) -> None:
-        """Choose the next or previous column, for the help to explain. Past either end none is chosen."""
+        """Choose the next or previous column, which the help then explains. Past either end, no column is chosen."""
         keys = ["", *(p.column.key for p in self._placed)]
         at = keys.index(self._chosen_key) if self._chosen_key in keys else 0
         self._chosen_key = keys[(at + by) % len(keys)]
@@ -299,7 +302,7 @@ class Grid(TonedWidget, can_focus=True):
             self.post_message(self.Opened(self.cursor))
 
     def action_copy(self) -> None:
-        """Copy the name of what the row under the cursor describes."""
+        """Copy the name of the object that the row under the cursor describes."""
         if (row := self.cursor_row) is not None:
             self._copy_text(row.name, row.name)
 

@@ -100,7 +100,7 @@ def natural_widths(
 def _title_width(column: GridColumn) -> int:
     """Return the cells of a title.
 
-    Left-aligned sortable columns need one more for the arrow; others have it in the gap.
+    Left-aligned sortable columns need one more cell for the arrow. In right-aligned columns, the arrow is in the gap.
     """
     return text_width(column.title) + (1 if column.sortable and not column.right else 0)
 

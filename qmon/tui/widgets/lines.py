@@ -18,7 +18,10 @@ Writer = Callable[[int, int], Sequence[Line]]
 
 
 class Lines(TonedWidget, can_focus=False):
-    """Lines of spans. With ``height: auto`` the widget is as high as its writer's lines, up to ``most`` rows."""
+    """Lines of spans.
+
+    With ``height: auto``, the widget has as many rows as the writer returns lines, up to ``most``.
+    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, most: int = 100) -> None:
         super().__init__(id=id, classes=classes)

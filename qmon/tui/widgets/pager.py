@@ -47,7 +47,7 @@ class Pager(TonedWidget, can_focus=True):
     ALLOW_SELECT = True
 
     class Moved(Message):
-        """Other lines are visible now, or more of them."""
+        """The visible lines have changed."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -205,7 +205,7 @@ class Pager(TonedWidget, can_focus=True):
     # ----------------------------------------------------------------------------------------------------- selecting
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text, with the original lines and not as they are broken."""
+        """Return the selected text with its original line breaks."""
         if not self._rows:
             return None
         first, last = (

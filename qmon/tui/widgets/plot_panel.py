@@ -9,7 +9,7 @@ from qmon.tui.widgets.lines import Lines
 
 
 class PlotPanel(Lines):
-    """Posts which column the mouse is at. ``left``: the cells before the first column."""
+    """Posts messages with the column under the mouse. ``left``: the cells before the first column."""
 
     class Pressed(Message):
         """The mouse button was pressed, dragged (``dragged``) or released (``released``) at a column."""

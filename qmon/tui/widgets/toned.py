@@ -31,7 +31,7 @@ class TonedWidget(Widget):
         return tones(self.app.theme, stale=self._stale, base=self.base)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Leave out the conversion of ANSI colours: tones have none."""
+        """Leave out Textual's conversion of ANSI colours, because tones have no ANSI colours."""
         return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
 
     def notify_style_update(self) -> None:

@@ -114,7 +114,7 @@ class RedriveOptions:
     ] = None
 
     def to_limits(self) -> RedriveLimits:
-        """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
+        """Return the limits as ``Operator`` needs them. Raises ``BadInput`` if a value is not a number."""
         from qmon.model.operation_records import DEFAULT_FAILURES, DEFAULT_RATE, RedriveLimits
 
         rate = DEFAULT_RATE if self.rate is None else _parse_number("--rate", self.rate)
@@ -162,10 +162,7 @@ class MessageSelection:
     limit: Max = None
 
     def to_choice(self, texts: TextSelection) -> Choice:
-        """Return the selection in the form that the operator takes.
-
-        Raises ``BadInput`` for a bad list of owners or ids.
-        """
+        """Return the selection as ``Operator`` needs it. Raises ``BadInput`` for a bad list of owners or ids."""
         from qmon.model.operation_records import Choice
 
         return Choice(

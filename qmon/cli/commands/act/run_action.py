@@ -35,7 +35,7 @@ _PIPED_EVERY_S: Final = 5.0
 _BAR_CELLS: Final = 30
 _LABEL_CELLS: Final = 10
 
-# Seconds that a cancelled statement gets to end after the second Ctrl-C. Its audit entry gets the same time.
+# Maximum seconds to wait for a cancelled statement to end after the second Ctrl-C, and again for its audit entry.
 _ORDERLY_S: Final = 1.0
 _LINE_CELLS: Final = 110
 # Commands whose name differs from the name of their operation.
@@ -68,7 +68,7 @@ def act_on_queue(
 def run_action(prepare: Callable[[], PreparedAction], connections: Connections, given: ConfirmationOptions) -> None:
     """Plan, show, confirm, apply and report. Raises ``typer.Exit`` if the exit code is not 0.
 
-    Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed, and passes on server errors.
+    Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed. Also raises server errors.
     """
     from qmon.model.operation_records import Consent, OperationState
 
@@ -109,9 +109,9 @@ def exit_code(result: OperationResult) -> int:
 def run_attended(call: Callable[[], T], connections: Connections, stop: Callable[[], None] | None = None) -> T:
     """Run ``call`` on a thread, so that Ctrl-C works while the server does not answer.
 
-    The first Ctrl-C calls ``stop``. Without ``stop``, and at the second Ctrl-C, the running statements are cancelled.
-    If they do not end within a second, the second Ctrl-C abandons the connections. Raises what ``call`` raises. Raises
-    ``KeyboardInterrupt`` if Ctrl-C was pressed and ``call`` raised or has not ended.
+    The first Ctrl-C calls ``stop``, or cancels the running statements if there is no ``stop``. The second Ctrl-C always
+    cancels them, and abandons the connections if the statements do not end within a second. Raises what ``call``
+    raises. Raises ``KeyboardInterrupt`` if Ctrl-C was pressed and ``call`` raised or has not ended.
     """
     got: list[T] = []
     raised: list[BaseException] = []
@@ -149,7 +149,10 @@ def run_attended(call: Callable[[], T], connections: Connections, stop: Callable
 
 
 def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
-    """Print the plan: on standard output, or on standard error if JSON or CSV is printed and confirmation needed."""
+    """Print the plan on standard output.
+
+    With JSON or CSV, print it on standard error, but only if confirmation is needed.
+    """
     if given.output == "table":
         for line in plan_text(plan, sql=given.sql):
             print_output(line)
@@ -171,7 +174,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
 
 
 def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
-    """Return the permission for the operator, prompting for what the options do not give."""
+    """Return the permission for the plan. Prompts for the confirmations that the options do not contain."""
     from qmon.operate.context import Permission
 
     if not given.yes and not sys.stdin.isatty():
@@ -249,7 +252,7 @@ def _progress_text(now: Progress) -> str:
 
 
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
-    """Yield the lines of a plan that is not refused, with its statements if ``sql``."""
+    """Yield the lines of a plan that is not refused. ``sql``: add its statements."""
     if plan.nothing_to_do:
         left = f" ({_left_out_text(plan)})" if plan.left_out else ""
         yield clean_text(f"{plan.queue}: {plan.refused}{left}")
@@ -292,7 +295,7 @@ def _effort_text(plan: Plan) -> str:
 
 
 def undo_text(undo: Undo) -> str:
-    """Describe whether a plan can be undone, fully or partly, and what would not come back."""
+    """Describe whether a plan can be undone, fully or partly, and what an undo would not restore."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return f"cannot be undone{': ' + notes if notes else ''}"

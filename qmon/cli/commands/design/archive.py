@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
-# Pause between two batches, at least, in seconds. A slow batch makes it longer.
+# Minimum pause between two batches, in seconds. After a slow batch, the pause is longer.
 _LEAST_PAUSE_S: Final = 0.1
 _ENDINGS: Final = {
     "empty": "nothing is left to archive",

@@ -138,7 +138,7 @@ def _check_allowed(target: Target, *, yes: bool) -> None:
 
 @contextmanager
 def _progress_meter() -> Iterator[tuple[_Tell, _Finish]]:
-    """A bar on a terminal with each result above it; elsewhere a line for each result; all on standard error."""
+    """Show progress on standard error: a bar with the results above it on a terminal, otherwise one line per result."""
     from qmon.cli.commands.design.bench_text import result_line
 
     if not sys.stderr.isatty():

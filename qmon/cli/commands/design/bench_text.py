@@ -1,4 +1,4 @@
-"""What ``qmon design bench`` prints: lines as it goes, tables and bars at its end, and all of it as JSON."""
+"""The output of ``qmon design bench``: a line for each result while it runs, tables and bars at the end, or JSON."""
 
 from __future__ import annotations
 

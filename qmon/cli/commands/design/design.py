@@ -1,4 +1,4 @@
-"""``qmon design``: the queue designs that qmon can install, and what can be done with installed queues."""
+"""``qmon design``: lists the queue designs that qmon can install, and contains the commands for installed queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon design install`` and ``qmon design uninstall``: queues of qmon's own making."""
+"""``qmon design install`` and ``qmon design uninstall``: install and remove queues of qmon's designs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon design list`` and ``show``: the queue designs there are, and the SQL of one of them."""
+"""``qmon design list`` and ``show``: list the queue designs, and print the SQL of a design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon design load``: producers and consumers on a queue, to see it move."""
+"""``qmon design load``: runs test producers and consumers on a queue."""
 
 from __future__ import annotations
 

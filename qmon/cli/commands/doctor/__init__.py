@@ -1,1 +1,1 @@
-"""``qmon doctor``: what the role may do and see on a target, and the archive for bug reports."""
+"""``qmon doctor``: checks what the role may do and read on a target, and writes the archive for bug reports."""

@@ -157,7 +157,8 @@ def _add_target(archive: _Archive, text: str, path: Path | None, server: dict[st
 def _add_or_explain(archive: _Archive, name: str, make: Callable[[], object]) -> str:
     """Add the object that ``make`` returns.
 
-    Returns why it is missing, or empty. Failures are part of the bug report.
+    Returns why the object is missing, or an empty text. Errors are not raised, because the reason is part of the bug
+    report.
     """
     try:
         made = make()

@@ -1,4 +1,4 @@
-"""``qmon doctor``: driver, connection, version, and for each probe whether it works, its time, or what is missing."""
+"""``qmon doctor``: checks driver, connection and version. For each probe, prints its time or what is missing."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from qmon.recording.write.retention import unread_bytes
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
 
-# Below this many bytes of new segments, a run counts as brief. Measured: below this, Java's second compiler costs more
-# than it saves; at 640 MB it breaks even.
+# A run with fewer bytes of new segments counts as brief. For a brief run, Java's second compiler costs more time than
+# it saves. Measured: at 640 MB it breaks even.
 _BRIEF_BYTES: Final = 250_000_000
 
 
