@@ -81,7 +81,7 @@ class Crowd:
         self._drain()
 
     def ledger(self) -> tuple[int, int, int]:
-        """Return the numbers of messages pushed, popped as often as they should be, and wrong (too often, never pushed)."""
+        """Return the numbers of messages pushed, popped as often as they should be, and wrong (doubled or invented)."""
         ((pushed,),) = self.place.ask("SELECT count(*) FROM pushed")
         once = f"SELECT message FROM popped GROUP BY message HAVING count(DISTINCT subscriber) = {self.subscribers}"
         ((popped,),) = self.place.ask(f"SELECT count(*) FROM ({once}) AS p")

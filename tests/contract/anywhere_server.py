@@ -128,7 +128,7 @@ WAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A login. ``name``: of the login, and of its user or role in the database. ``place``: the database as this login."""
+    """A login. ``name``: also that of its user or role in the database. ``place``: the database as this login."""
 
     name: str
     place: Place

@@ -16,10 +16,11 @@ from tests.facts import query
 
 Promise = Literal["any", "commit", "due", "lax", "newest", "number"]
 
-# The order in which each design promises to pop.  `commit`: exactly in the order in which pushes were committed. `lax`:
-# by id, within the number of processes. `newest`: the same by descending id. `due`: the same by due time, and never
-# before it. `number`: exactly lap by lap in each slot, and by number from slot to slot, except that a late process
-# delays its own consumer. `any`: no order.
+# The order in which each design promises to pop.
+#
+# `commit`: exactly in the order in which pushes were committed. `lax`: by id, within the number of processes. `newest`:
+# the same by descending id. `due`: the same by due time, and never before it. `number`: exactly lap by lap in each
+# slot, and by number from slot to slot, except that a late process delays its own consumer. `any`: no order.
 PROMISES: Final[dict[str, Promise]] = {
     "batch_fast": "lax",
     "batch_single": "lax",
