@@ -1,4 +1,4 @@
-"""Rings heal by themselves: the next consumers pop in order what a rollback, a kill or a crash left behind."""
+"""Rings heal by themselves: the next consumers pop, in order, messages left by a rollback, a kill or a crash."""
 
 from __future__ import annotations
 

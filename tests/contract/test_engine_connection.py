@@ -197,7 +197,7 @@ def test_another_thread_cancels(connection: Connection, database: str) -> None:
 
 
 def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connection) -> None:
-    """Cancel the driver between two results, where it answers in odd ways."""
+    """Cancel the driver between two results, at a point where it answers in odd ways."""
     series = "SELECT g FROM generate_series(1, CAST(? AS int)) AS g"
     asked = [sql(series, "g", n=n) for n in (3000, 1, 500)]
     begun, done = threading.Semaphore(0), threading.Event()

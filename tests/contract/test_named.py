@@ -1,4 +1,4 @@
-"""Configured names that are no table to watch: qmon reports what they are and which name to use instead."""
+"""Configured names that are no table to watch: qmon reports their kind and the name to use instead."""
 
 from __future__ import annotations
 
