@@ -174,7 +174,7 @@ def _timed(layout: Layout) -> bool:
 
 
 def _oldest_sql(layout: Layout, number: int) -> str:
-    """Return the queue's number, the earliest start of a message in progress, and the server's clock."""
+    """Return SQL for the queue's number, the earliest start of a message in progress, and the server's clock."""
     assert layout.state is not None
     assert layout.started_at is not None
     began, state = ENGINE.quote((layout.started_at,)), ENGINE.quote((layout.state.column,))

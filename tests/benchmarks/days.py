@@ -58,7 +58,7 @@ def _jittered(rng: random.Random, figures: Any) -> Any:
 
 
 def _waited(rng: random.Random, at: float) -> Any:
-    """Who waits for what, as often as it is looked at."""
+    """Return the wait events, as often as they are sampled."""
     if at % WAITS_EVERY_S >= INTERVAL_S:
         return {}
     return {"wait": list(WAITS), "sessions": [rng.randrange(40) for _ in WAITS]}

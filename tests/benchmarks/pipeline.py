@@ -102,7 +102,7 @@ def run_large(*, quick: bool = False) -> Part:
 
 
 def _begun(name: str, root: Path, *, quick: bool) -> tuple[Part, Path]:
-    """Yield a part, and the folder with the recording of one target."""
+    """Return a part, and the folder with the recording of one target."""
     hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
     part = Part(name, {"master": "local[2]", "hours": hours, "interval_s": 2.0, "counted": "whole processes"})
     live = live_run(root / "live", live_s)

@@ -51,7 +51,7 @@ class Part:
 
 
 def write(parts: list[Part], path: Path) -> None:
-    """All parts as one JSON file."""
+    """Write all parts to one JSON file."""
     found = [asdict(part) | {"holds": all(bound.holds for bound in part.bounds)} for part in parts]
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -108,14 +108,14 @@ COLUMNS = (
 
 
 def table(url: str, *more: str, key: str = "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY") -> None:
-    """The table, with statements that change it."""
+    """Create the table, and run statements that change it."""
     with connected(url) as connection:
         for statement in (f"CREATE TABLE jobs ({key}, {COLUMNS})", *more):
             connection.execute(statement)
 
 
 def fill(state: str, count: int, columns: str = "", values: str = "") -> str:
-    """Return the number of rows in a state."""
+    """Return SQL that inserts rows in a state."""
     return (
         f"INSERT INTO jobs (status{', ' if columns else ''}{columns})"
         f" SELECT '{state}'{', ' if values else ''}{values} FROM generate_series(1, {count}) AS n"

@@ -36,7 +36,7 @@ def applied(
     tell: Callable[[Progress], None] = lambda now: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> OperationResult:
-    """Apply with a reason, without stopping. Checks that progress never exceeds the plan."""
+    """Apply with a reason, without stopping. Check that progress never exceeds the plan."""
 
     def told(now: Progress) -> None:
         assert now.done + now.skipped + now.changed <= now.total

@@ -20,7 +20,7 @@ BROKEN: Final = ["broken"]
 
 
 def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:
-    """Replace each match of ``pattern`` in a routine; fail if its body has none."""
+    """Return a change that replaces each match of ``pattern`` in a routine. It fails if the body has none."""
 
     def spoil(url: str, layout: Layout) -> None:
         name = ENGINE.quote((layout.table.schema, f"{layout.queue}_{verb}"))
@@ -33,7 +33,7 @@ def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:
 
 
 def altered(*statements: str) -> Spoil:
-    """Run statements about the queue; ``{0}`` is its name."""
+    """Return a change that runs statements; ``{0}`` is the name of the queue."""
 
     def spoil(url: str, layout: Layout) -> None:
         for statement in statements:
@@ -43,7 +43,7 @@ def altered(*statements: str) -> Spoil:
 
 
 def both(*spoils: Spoil) -> Spoil:
-    """Apply both, one after the other."""
+    """Return a change that applies these one after the other."""
 
     def spoil(url: str, layout: Layout) -> None:
         for each in spoils:

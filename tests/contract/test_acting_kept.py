@@ -35,7 +35,7 @@ WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 
 
 def keyless(url: str, *ids: str) -> None:
-    """Insert messages without a key, in progress, with these ids."""
+    """Create a table without a key, with messages in progress with these ids."""
     query(url, "CREATE TABLE jobs (id bigint, status text, tries int, body text, " + TAKEN)
     for number, id in enumerate(ids):
         query(url, f"INSERT INTO jobs VALUES ({id}, 'working', {number}, 'm{number}')")
@@ -43,7 +43,7 @@ def keyless(url: str, *ids: str) -> None:
 
 @pytest.fixture
 def role(database: str) -> Iterator[str]:
-    """Return the URL of a role that has no rights yet except to make qmon's schema."""
+    """Yield the URL of a role that has no rights yet except to make qmon's schema."""
     name = "reader_" + database.rsplit("test_", 1)[1].split("?")[0]
     current = query(database, "SELECT current_database()")[0][0]
     query(database, f'CREATE ROLE {name} LOGIN; GRANT CREATE ON DATABASE "{current}" TO {name}')

@@ -35,7 +35,7 @@ WORKING_IDS = replace(WORKING, ids=("1", "2", "3"))
 
 
 def table(url: str, *, key: str = "PRIMARY KEY", state: str = "ready") -> None:
-    """Insert twelve messages into ``jobs``."""
+    """Create ``jobs`` with twelve messages."""
     query(url, f"CREATE TABLE jobs (id bigserial {key}, status text NOT NULL, body text)")
     query(url, "INSERT INTO jobs (status, body) SELECT ?, 'm' || n FROM generate_series(1, 12) AS n", state)
 

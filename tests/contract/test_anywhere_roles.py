@@ -114,7 +114,7 @@ MISUSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """Create queues with work for every action, before there were roles."""
+    """Queues with work for every action, created before there were roles."""
 
     place: Place
     layouts: dict[str, Layout]

@@ -30,7 +30,7 @@ TABLE: Final = "CREATE TABLE jobs (id bigserial PRIMARY KEY, q text, status text
 
 
 def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> None:
-    """Return the rows of one queue in a state."""
+    """Insert rows of one queue in a state."""
     query(
         url,
         f"INSERT INTO jobs (q, status, taken, body) SELECT ?, ?, {taken}, 'm' || n FROM generate_series(1, ?) AS n",

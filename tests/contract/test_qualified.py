@@ -152,7 +152,7 @@ def _options(body: Any) -> tuple[Any, ...]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """Return the statements and expressions in functions and blocks of PL/pgSQL."""
+    """Yield the statements and expressions in functions and blocks of PL/pgSQL."""
 
     def walk(node: object) -> Iterator[str]:
         if isinstance(node, dict):

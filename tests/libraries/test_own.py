@@ -37,7 +37,7 @@ TABLE: Final = "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, visible time
 
 @pytest.fixture(autouse=True)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write the configuration file; return its folder."""
+    """Write the library's file to the user's configuration folder."""
     folder = tmp_path / "qmon" / "libraries"
     folder.mkdir(parents=True)
     (folder / "our-bus.toml").write_text(FILE)
