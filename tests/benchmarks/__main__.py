@@ -1,4 +1,4 @@
-"""``make bench``: runs the parts named, or all; prints tables, writes ``bench.json``, exits 1 where a bound breaks."""
+"""``make bench`` runs all parts or those named, prints tables, writes ``bench.json``, and exits 1 if a bound breaks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PARTS = {
     "serve": serving.run,
     "pipeline": pipeline.run,
 }
-# To be named only: parts of a part, each a run with its own comparison, and what is too large for everyone.
+# Run only if named: parts of a part, each with its own comparison, and parts that are too large for every machine.
 NAMED_ONLY = {
     "acting-requeue": acting.run_requeue,
     "acting-purge": acting.run_purge,
@@ -52,7 +52,7 @@ NAMED_ONLY = {
 
 
 def main() -> int:
-    """Run; ``--quick`` makes everything small, to see that it works."""
+    """Run the benchmark. ``--quick`` makes everything small, only to see that it works."""
     parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
     choices = [*PARTS, *NAMED_ONLY, []]
     parser.add_argument("parts", nargs="*", choices=choices, help="which parts; all where none is named")

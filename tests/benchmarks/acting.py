@@ -1,8 +1,8 @@
-"""Acting: what requeueing and purging a million messages does to eight consumers, beside one plain UPDATE or DELETE.
+"""Acting: impact on eight consumers of requeueing and purging a million messages, compared with one plain statement.
 
-Each way has a fresh server and queue, filled alike: so many ready messages, and before them, in the order of pops, as
-many in progress (requeue) or ready ones from a producer that went wrong (purge). Consumers pop, work for 10 ms, and
-complete: for a while before the action, during it, and for a while after it.
+Each run has a fresh server and queue, filled in the same way: ready messages, and before them in pop order the same
+number in progress (requeue) or of ready messages from a faulty producer (purge). Consumers pop, work for 10 ms and
+complete, before, during and after the action.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Do = Callable[[], int]
 
 @dataclass(frozen=True)
 class Case:
-    """One action: how the queue is filled, the plain statement, and what qmon prepares."""
+    """One action: SQL that fills the queue, the plain statement, and the function that prepares qmon's action."""
 
     name: str
     fill: str
@@ -64,17 +64,17 @@ CASES = {
 
 
 def run(*, quick: bool = False) -> Part:
-    """Both actions, each by qmon and by the plain statement: a quarter of an hour, two minutes where quick."""
+    """Run both actions, each with qmon and with the plain statement: 15 minutes, or two minutes if ``quick``."""
     return _part("acting", tuple(CASES), quick)
 
 
 def run_requeue(*, quick: bool = False) -> Part:
-    """The requeue alone, by qmon and by the plain statement."""
+    """Run only the requeue, with qmon and with the plain statement."""
     return _part("acting-requeue", ("requeue",), quick)
 
 
 def run_purge(*, quick: bool = False) -> Part:
-    """The purge alone, by qmon and by the plain statement."""
+    """Run only the purge, with qmon and with the plain statement."""
     return _part("acting-purge", ("purge",), quick)
 
 
@@ -89,7 +89,7 @@ def _part(name: str, cases: tuple[str, ...], quick: bool) -> Part:
 def one(
     part: Part, case: Case, count: int, alone_s: float, ways: tuple[str, ...] = ("qmon", "plain statement")
 ) -> None:
-    """One action: consumers before it, beside qmon, and after it; on a fresh queue likewise the plain statement."""
+    """Measure consumers before, during and after qmon's action, then on a fresh queue with the plain statement."""
     for way in ways:
         with EmbeddedServer(settings={"shared_buffers": "512MB", "max_wal_size": "4GB"}) as server:
             layout = _filled(server.url(), case, count)

@@ -1,4 +1,4 @@
-"""Archiving: what it takes from producers and consumers that use all the processor there is, in alternating windows."""
+"""Archiving: impact on producers and consumers that use all processors, in alternating windows."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from tests.benchmarks.results import Bound, Part
 from tests.facts import query, wait_until
 
 AT_LEAST = 0.98
-# Messages pushed per second where there is processor time to spare.
+# Messages pushed per second if processor time is to spare.
 PACED = 500.0
 
 
 def run(*, quick: bool = False) -> Part:
-    """Pairs of windows with and without ``qmon design archive`` beside two producers and two consumers, for "
-    "two designs.
+    """Compare windows with and without ``qmon design archive``, with two producers and two consumers, for two designs.
 
-    Once at a rate that leaves processor time to spare, once with producers and consumers as fast as they can: then each
-    thing that is done costs them something. What piles up in a window without archiving is caught up with in the next.
+    Once at a rate that leaves processor time to spare, and once with producers and consumers at full speed, where any
+    extra work costs them throughput. A window with archiving also catches up with the one before.
     """
     pairs, window_s = (2, 3.0) if quick else (6, 4.0)
     part = Part("archiving", {"pairs": pairs, "window_s": window_s, "producers": 2, "consumers": 2})
@@ -68,7 +67,7 @@ def _row(load: Load, layout: Layout, url: str, pairs: int, window_s: float) -> d
 
 
 def _throughput(load: Load, layout: Layout, window_s: float) -> float:
-    """Messages pushed and popped per second over one window."""
+    """Return the messages pushed and popped per second in one window."""
     began = time.time()
     time.sleep(window_s)
     ended = time.time()
@@ -79,7 +78,7 @@ def _throughput(load: Load, layout: Layout, window_s: float) -> float:
 
 @contextmanager
 def _archiving(url: str, layout: Layout) -> Iterator[dict[str, float]]:
-    """``qmon design archive`` at work; what it says at the end is in the result afterwards."""
+    """Run ``qmon design archive`` in the block; its output is in the result afterwards."""
     log = f'"{layout.table.schema}"."{layout.table.name}_archive_log"'
     before = query(url, f"SELECT count(*) FROM {log}")
     command = [sys.executable, "-m", "qmon", "design", "archive", url, layout.queue]

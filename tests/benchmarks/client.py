@@ -1,6 +1,6 @@
-"""Client: processor time and memory of the whole dashboard with twelve queues, and how soon it shows figures.
+"""Client: processor time and memory of the whole dashboard with twelve queues, and the time until it shows figures.
 
-By processor time of the process with all its threads; ``split`` tells where in a tick it goes.
+Processor time is that of the process with all its threads; ``split`` shows how a tick spends it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WARM_S = 480.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One run: share of a core, milliseconds of a tick by parts; ticks, those painted, those with a probe throttled."""
+    """One run: share of a core, milliseconds of a tick by part; ticks, painted ticks, ticks with a throttled probe."""
 
     core: float
     parts: dict[str, float]
@@ -48,7 +48,7 @@ class Seen:
 
 
 def run(*, quick: bool = False) -> Part:
-    """Five runs of a minute each at 1 s and 2 s under load, and at 1 s without: 120×40, 20 messages per second each."""
+    """Five runs of a minute each at 1 s and 2 s under load, and at 1 s without load: 120×40, 20/s in each queue."""
     runs, minute = (1, 6.0) if quick else (5, 60.0)
     part = Part("client", {"queues": 12, "columns": 120, "lines": 40, "minute_s": minute, "runs": runs})
     with bench_server() as server:
@@ -114,7 +114,7 @@ def _painted(url: str) -> float:
 
 
 def _memory(url: str, warm_s: float) -> tuple[float, float]:
-    """Megabytes after an hour of polls, and after another; first so many seconds, in which caches of paint fill."""
+    """Return the megabytes after one and two hours of polls. ``warm_s``: seconds to fill the paint caches first."""
     with _dashboard(url, 1) as (terminal, file):
         _settle(warm_s)
         found = []
@@ -126,7 +126,7 @@ def _memory(url: str, warm_s: float) -> tuple[float, float]:
 
 
 def _told(terminal: InTerminal, file: Path, lines: int, by: signal.Signals = signal.SIGUSR1) -> dict[str, float]:
-    """What the program wrote down when it was asked."""
+    """Return the numbers that the program writes when it gets the signal."""
     terminal.process.send_signal(by)
     until = time.monotonic() + 600
     while not file.exists() or len(written := file.read_text(encoding="utf-8").splitlines()) < lines:

@@ -1,7 +1,6 @@
-"""A consumer that notes how long each of its pops takes: ``python -m tests.benchmarks.consumer``, told what to "
-"do as JSON.
+"""A consumer that records how long each of its pops takes: ``python -m tests.benchmarks.consumer``, with JSON orders.
 
-It says "ready", works until its input ends, then prints its pops as [seconds since the epoch, seconds taken].
+It prints "ready", works until its input ends, then prints its pops as [seconds since the epoch, seconds taken].
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pyodbc
 
 
 def main() -> None:
-    """Pop, work for a while, complete, and again."""
+    """Pop, work and complete in a loop."""
     told = json.loads(sys.stdin.readline())
     connection = pyodbc.connect(told["connection"], autocommit=True)
     cursor = connection.cursor()

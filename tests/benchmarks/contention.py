@@ -1,6 +1,6 @@
-"""Contention: what qmon sees of the demo's queues while other programs take the processors, and how soon after.
+"""Contention: qmon's figures of the demo's queues while other programs take the processors, and how old they get.
 
-Beside the demo's load queues of its own get faults, one after the other: each must be named in time, none besides.
+Separate queues get faults, one after the other. Each fault must be named in time, and no other verdict may be raised.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ LOOPS: Final = (0, 4, 16)
 INTERVAL_S: Final = Settings().interval_s
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
-# A stuck row, consumers that stop, a session that blocks.
+# A stuck message, consumers that stop, a session that blocks.
 CASES: Final = tuple(
     case
     for case in (*consumers.CASES, *locks.CASES)
     if case.cause in ("consumer crashed", "no consumers", "all rows held by a sleeper")
 )
-# The scene itself has a transaction that is open for long, now and then: it may be said of every queue.
+# The scene itself sometimes has a long open transaction, which may be reported for every queue.
 _TRUE: Final = frozenset({HORIZON.code})
 _STORY_S: Final = 240.0
-# The scene's own story begins anew this often, and so long is there something wrong in it that makes probes dearer.
+# The scene's story restarts every `_STORY_S`. For its first `_TROUBLED_S` it has a fault that makes probes dearer.
 _TROUBLED_S: Final = 150.0
 _LOOK_S: Final = 0.25
 _WORDS: Final = 12
@@ -57,7 +57,7 @@ _FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_
 
 @dataclass(slots=True)
 class Stretch:
-    """What the polls of one stretch have shown, and what became of the faults in it."""
+    """The polls of one stretch and the outcomes of its faults."""
 
     views: list[View]
     late: int
@@ -66,7 +66,7 @@ class Stretch:
     lies: list[str] = field(default_factory=list)
 
     def figures(self) -> list[tuple[Figure, float]]:
-        """Each figure that was shown, with the seconds after which it is three times as old as its cadence."""
+        """Return each figure shown, with the age in seconds at which it is three times its cadence old."""
         return [
             (figure, 3 * max(figure.every_s, view.server.observing.asked_s if view.server.observing else INTERVAL_S))
             for view in self.views
@@ -76,12 +76,12 @@ class Stretch:
         ]
 
     def throttled(self) -> list[int]:
-        """How many probes were read less often, for each poll."""
+        """Return the number of throttled probes in each poll."""
         return [len(view.server.observing.throttled) for view in self.views if view.server.observing is not None]
 
 
 def run(*, quick: bool = False) -> Part:
-    """The demo's scene beside no, four and sixteen busy loops, ten minutes each; polled as the demo polls it."""
+    """Run the demo's scene for ten minutes each with no, four and sixteen busy loops, polled as the demo polls it."""
     stretch_s = 60.0 if quick else 600.0
     part = Part("contention", {"queues": 16 + len(CASES), "interval_s": INTERVAL_S, "seconds each": stretch_s})
     with contextlib.ExitStack() as stack:
@@ -112,7 +112,7 @@ def run(*, quick: bool = False) -> Part:
 
 @contextlib.contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """So many programs that take all the processor time they get."""
+    """Run this many programs that use all the processor time they get."""
     programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     try:
         yield
@@ -123,7 +123,7 @@ def busy(loops: int) -> Iterator[None]:
 
 
 class Truth:
-    """Reads again and again how long messages have been in progress, of each queue that has a column for it."""
+    """Reads continuously how long messages have been in progress, for each queue that has a column for it."""
 
     def __init__(self, url: str, lab: Laboratory) -> None:
         self._url = url
@@ -134,7 +134,7 @@ class Truth:
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[Truth]:
-        """Until the end of the block, in a thread."""
+        """Read in a thread until the end of the block."""
         layouts = [q.layout for q in self._lab.watched.views[-1].queues]
         thread = threading.Thread(target=self._look, args=([each for each in layouts if _timed(each)],))
         thread.start()
@@ -154,7 +154,7 @@ class Truth:
                 self._oldest.append({names[at]: began for at, began, _ in rows if began is not None})
 
     def lies(self, views: list[View]) -> list[str]:
-        """Each time that a queue was called fine while the same message was stuck before the poll and after it."""
+        """Return each poll that called a queue fine although the same message was stuck before and after the poll."""
         out = []
         for view in views:
             before = bisect_right(self._times, view.sampled_at) - 1
@@ -174,7 +174,7 @@ def _timed(layout: Layout) -> bool:
 
 
 def _oldest_sql(layout: Layout, number: int) -> str:
-    """The number of the queue, when the message that is longest in progress began, and the server's clock."""
+    """Return SQL for the queue's number, the earliest start of a message in progress, and the server's clock."""
     assert layout.state is not None
     assert layout.started_at is not None
     began, state = ENGINE.quote((layout.started_at,)), ENGINE.quote((layout.state.column,))
@@ -185,7 +185,7 @@ def _oldest_sql(layout: Layout, number: int) -> str:
 
 
 def _wrong(found: Stretch) -> list[str]:
-    """What was wrong, in words, the first of it."""
+    """Return the first faults as text."""
     faults = [
         f"{outcome.cause}: {fault}"
         for outcome in found.outcomes
@@ -196,10 +196,10 @@ def _wrong(found: Stretch) -> list[str]:
 
 
 def _stretch(lab: Laboratory, seconds: float, began: float) -> Stretch:
-    """Inject all faults side by side, again and again, for so many seconds at least.
+    """Inject all faults at the same time, again and again, for at least ``seconds``.
 
-    It ends in a part of the story (which ``began`` then, monotonic clock) without troubles: a horizon that is held, and
-    the dead rows behind it, cost probes more with no contention at all.
+    The stretch ends in a part of the story without troubles: a held horizon and the dead rows behind it make probes
+    dearer without any contention. ``began``: when the story began, by the monotonic clock.
     """
     views, states = len(lab.watched.views), len(lab.watched.states)
     outcomes: list[Outcome] = []
@@ -213,7 +213,7 @@ def _stretch(lab: Laboratory, seconds: float, began: float) -> Stretch:
 
 
 def _back(lab: Laboratory) -> float:
-    """Seconds from now until a poll has nothing throttled; infinite after a minute."""
+    """Return the seconds until no probe is throttled; infinite after a minute."""
     began = time.monotonic()
     while time.monotonic() - began < 60.0:
         newest = lab.watched.views[-1]

@@ -1,4 +1,4 @@
-"""Recordings of the full schema for the pipeline, made fast: a real run again and again, for many targets."""
+"""Recordings of the full schema for the pipeline, made quickly: a real run repeated for many targets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0
 WAITS = ("Lock:transactionid", "Lock:tuple", "IO:WalSync", "LWLock:WALWrite", "Client:ClientRead")
-# At the start of each hour one queue is in trouble for so long.
+# At the start of each hour, one queue is in trouble for this long.
 TROUBLE_S = 300.0
 
 
 def varied_day(root: Path, live: Live, hours: int) -> Day:
-    """So many hours of the run's last two minutes, of which no two have the same figures; one target."""
+    """Repeat the run's last two minutes for these hours, with different figures each time, for one target."""
     rng = random.Random(hours)
 
     def vary(figures: Any, at: float) -> Any:
@@ -27,10 +27,10 @@ def varied_day(root: Path, live: Live, hours: int) -> Day:
 
 
 def copies(day: Path, root: Path, targets: int) -> int:
-    """The same day of so many targets; returns the bytes.
+    """Copy the same day for this many targets; return the bytes written.
 
-    All but the first frame of a segment is copied as it is, so the index at its end is of no use, which readers of
-    whole segments do not need.
+    Only the first frame of a segment is rewritten, so the index at the end is useless. Readers of whole segments do not
+    need it.
     """
     size = 0
     for path in list_segments(day):
@@ -45,7 +45,7 @@ def copies(day: Path, root: Path, targets: int) -> int:
 
 
 def _jittered(rng: random.Random, figures: Any) -> Any:
-    """Counts go up by some messages, ages by some milliseconds; what is not known stays so."""
+    """Raise counts by some messages and ages by some seconds. Unknown values stay unknown."""
     count = len(figures["queue"])
     steps = {"ready": 200, "in_progress": 8, "pushed": 50, "popped": 50, "completed": 50}
     found: Any = {}
@@ -58,14 +58,14 @@ def _jittered(rng: random.Random, figures: Any) -> Any:
 
 
 def _waited(rng: random.Random, at: float) -> Any:
-    """Who waits for what, as often as it is looked at."""
+    """Return the wait events, as often as they are sampled."""
     if at % WAITS_EVERY_S >= INTERVAL_S:
         return {}
     return {"wait": list(WAITS), "sessions": [rng.randrange(40) for _ in WAITS]}
 
 
 def _troubled(figures: Any, at: float) -> Any:
-    """One queue that is behind for the first minutes of each hour, another each time."""
+    """Make another queue fall behind for the first minutes of each hour."""
     if at % 3600 >= TROUBLE_S:
         return {}
     count, place = len(figures["queue"]), int(at // 3600) % len(figures["queue"])

@@ -1,4 +1,4 @@
-"""Designs: ``qmon design bench`` on a server of our own with durable commits, against the figures of the articles."""
+"""Designs: ``qmon design bench`` on its own server with durable commits, compared with the figures of the articles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.benchmarks.results import Bound
 from tests.benchmarks.results import Part as Found
 from tests.facts import known
 
-# Slots: a lap takes longer than a held transaction leaves versions of a slot to walk over.
+# Slots: a lap must take longer than the held transaction, so that no slot collects old versions to skip.
 RING: Final = 100_000
 # Half a million operations a minute (Rusanu).
 FLAG_PER_S: Final = 8_400.0
@@ -32,7 +32,7 @@ _NOT_DURABLE: Final = {"synchronous_commit": "off"}
 
 
 def _server(**settings: str) -> EmbeddedServer:
-    """Durable commits, memory for all tables, and an autovacuum that looks every five seconds."""
+    """Durable commits, memory for all tables, and an autovacuum run every five seconds."""
     base = {"shared_buffers": "1GB", "max_wal_size": "8GB", "autovacuum_naptime": "5s", "max_connections": "300"}
     return EmbeddedServer(settings=base | settings)
 
@@ -42,8 +42,11 @@ def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[BenchResults
 
 
 def run(*, quick: bool = False) -> Found:
-    """All designs healthy; ring and naive for a minute with a transaction held open, and without durable commits; flag
-    with more and more sessions; batches of 100."""
+    """Run all designs without faults.
+
+    Then ring and naive for a minute with a transaction held open, and without durable commits; flag with a rising
+    number of sessions; batches of 100.
+    """
     seconds, minute, times = (0.5, 1.0, 1) if quick else (10.0, 60.0, 3)
     plan = BenchPlan(
         choose_designs((), available_designs(engine_named("postgres"))),
@@ -87,7 +90,7 @@ def run(*, quick: bool = False) -> Found:
 
 
 def run_dequeue(*, quick: bool = False) -> Found:
-    """What one batch reads: 40,000 messages with payloads up to 16 KB, popped empty."""
+    """Measure the reads of one batch: 40,000 messages with payloads up to 16 KB, popped until the queue is empty."""
     plan = BenchPlan(DEQUEUE_DESIGNS, parts=(Part.DEQUEUE,), rows=1_000 if quick else 40_000)
     part = Found("dequeue", {"rows": plan.rows, "payload_bytes": plan.payload_bytes})
     with _server() as server:

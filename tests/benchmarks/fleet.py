@@ -1,7 +1,7 @@
-"""Fleet: what a dashboard over thirty targets costs, three of which hang, one refuses our password and one comes later.
+"""Fleet: the cost of a dashboard over thirty targets. Three hang, one refuses our password and one starts late.
 
-Twenty-six databases of one server with four queues each; the target on the screen is polled every 2 s, the others every
-10 s. By processor time of the process with all its threads.
+Twenty-six are databases of one server, with four queues each. The target on the screen is polled every 2 s, the
+others every 10 s. Processor time is that of the process with all its threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HANGING = 3
 SHARE = 0.15
 MEGABYTES = 150.0
 KEY_S = 0.1
-# The first target may be painted so many times as late as one alone.
+# The first target may take this many times as long to be painted as a single target.
 LATER = 1.3
 _FOUR = ("status", "fifo", "batch_fast", "naive")
 _BUSY = 3
@@ -46,7 +46,7 @@ _TEMPLATE = "pattern"
 
 
 def run(*, quick: bool = False) -> Part:
-    """Once over all targets, after runs that only measure how soon the first figures are painted."""
+    """Run once over all targets, after runs that only measure the time until the first figures are painted."""
     targets, seconds, rounds, runs = (8, 12.0, 2, 1) if quick else (TARGETS, 60.0, 12, 5)
     part = Part(
         "fleet", {"targets": targets, "queues each": len(_FOUR), "seconds": seconds, "columns": 120, "lines": 40}
@@ -90,7 +90,7 @@ def run(*, quick: bool = False) -> Part:
 
 @contextmanager
 def _fleet(targets: int) -> Iterator[tuple[EmbeddedServer, EmbeddedServer, Path]]:
-    """The server of most targets, that of those which will hang, and the configuration of all."""
+    """Yield the server of most targets, the server of those that will hang, and the configuration of all."""
     with (
         EmbeddedServer(settings=SETTINGS | {"max_connections": "400"}, tcp=True) as server,
         EmbeddedServer(settings=SETTINGS) as hanging,
@@ -126,7 +126,7 @@ def _copy(server: EmbeddedServer, name: str) -> None:
 
 @contextmanager
 def _busy(server: EmbeddedServer) -> Iterator[None]:
-    """Producers and consumers on some of the targets."""
+    """Run producers and consumers on some of the targets."""
     with contextlib.ExitStack() as loads:
         for number in range(1, _BUSY + 1):
             target = bench_target(_through_socket(server, f"shop{number:02d}"))
@@ -147,14 +147,14 @@ def _painted(mark: str, *arguments: str) -> float:
 
 
 def _share(terminal: InTerminal, seconds: float) -> float:
-    """The share of a core that the program takes over so many seconds."""
+    """Return the share of a core that the program uses over this time."""
     began, used = time.monotonic(), processor_s(terminal.process.pid)
     _settle(seconds)
     return (processor_s(terminal.process.pid) - used) / (time.monotonic() - began)
 
 
 def _typed(terminal: InTerminal) -> list[float]:
-    """Seconds until each of some letters is painted in the line that finds targets and queues."""
+    """Type letters into the search for targets and queues; return the seconds until each is painted."""
     terminal.send(":")
     _settle(0.5)
     took = []

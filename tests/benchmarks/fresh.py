@@ -1,4 +1,4 @@
-"""What a program costs from its start to its end, with every process that it starts: seconds, processor, memory."""
+"""Cost of a program from start to end, with all its child processes: seconds, processor time, memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOK_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Seconds, processor seconds, the highest sum of memory in MB (shared pages in parts), and what it printed."""
+    """Seconds, processor seconds, peak memory in MB (shared pages divided among their processes), and the output."""
 
     seconds: float
     cpu_s: float
@@ -29,9 +29,9 @@ class Used:
 
 
 def used(*command: str) -> Used:
-    """Run it. Children that outlive it, as a Java without its Python, are waited for. Linux alone knows that.
+    """Run a program and wait for children that outlive it, such as a Java without its Python. Linux only.
 
-    Raises ``RuntimeError`` where it fails: how it ended, such as by a signal, and the end of what it said.
+    Raises ``RuntimeError`` if it fails, with its exit status or signal and the end of its output.
     """
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     before, began = _spent(), time.perf_counter()
@@ -54,13 +54,13 @@ def used(*command: str) -> Used:
 
 
 def processor_s() -> float:
-    """Seconds, with those of children that have ended."""
+    """Return the processor seconds, with those of children that have ended."""
     own = psutil.Process()
     total = 0.0
     for each in (own, *own.children(recursive=True)):
         try:
             times = each.cpu_times()
-        except psutil.Error:  # it has ended
+        except psutil.Error:  # the process has ended
             continue
         total += times.user + times.system
         if each.pid != own.pid:
@@ -79,6 +79,6 @@ def _look(pid: int, peak: list[int], over: threading.Event) -> None:
         with contextlib.suppress(psutil.Error):
             known = psutil.Process(pid)
             for each in (known, *known.children(recursive=True)):
-                with contextlib.suppress(psutil.Error):  # it has ended
+                with contextlib.suppress(psutil.Error):  # the process has ended
                     total += each.memory_full_info().pss
         peak[0] = max(peak[0], total)

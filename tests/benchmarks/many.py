@@ -1,4 +1,4 @@
-"""Many queues: what 10, 100 and 1,000 of them cost the server, the wire and the client, and how old figures get."""
+"""Many queues: cost of 10, 100 and 1,000 of them for the server, the wire and the client, and age of the figures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SERVER = 0.05
 CLIENT = 0.15
 MEGABYTES = 150.0
 LONGEST_MS = 2000.0
-# Beside those of the runner: what has recurred is prepared, who blocks whom is asked.
+# Round trips beyond those of the runner: preparing recurring statements and asking which session blocks which.
 TRIPS = MOST_TRIPS + 5
 _TEN = ("status", "fifo", "batch_fast", "naive", "status", "fifo", "status", "ring", "fifo", "naive")
 _BUSY = 10
@@ -52,7 +52,7 @@ _FIGURES = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", 
 
 @dataclass(slots=True)
 class Watch:
-    """Folds what a poller gives, and keeps of each poll the trips until its end and the age of its oldest figure."""
+    """Folds a poller's snapshots, and keeps the round trips and the age of the oldest figure of each poll."""
 
     wire: Wire
     began: float = field(default_factory=time.monotonic)
@@ -83,7 +83,7 @@ class Watch:
 
 @contextmanager
 def _counted(watch: Watch) -> Iterator[None]:
-    """Notes the round trips of each poll: reading the catalogue, which comes between, is none."""
+    """Count the round trips of each poll, without those for reading the catalog between polls."""
     collect = Collector.collect
 
     def counted(self: Collector, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
@@ -103,7 +103,7 @@ def _oldest(view: View) -> float:
 
 
 def run(*, quick: bool = False) -> Part:
-    """A server on which queues are added; the poller by itself, then the dashboard, each for half a minute."""
+    """Add queues to one server; measure the poller by itself, then the dashboard, for half a minute each."""
     counts, seconds = ((10, 70), 8.0) if quick else (COUNTS, 30.0)
     part = Part("many", {"interval_s": _INTERVAL_S, "budget": _BUDGET, "seconds each": seconds, "rows shown": _SHOWN})
     with bench_server(**{"pg_stat_statements.max": "50000"}) as server, TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def _bounds(rows: list[dict[str, float]]) -> list[Bound]:
 
 
 def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, float]:
-    """The poller by itself, from connecting on, through a relay that counts."""
+    """Measure the poller by itself from the connection on, through a relay that counts."""
     with connected(server.url()) as facts, relayed(server.socket_dir) as wire:
         facts.execute("SELECT pg_stat_statements_reset()")
         url = wire.through(server.url(user=_ROLE), server.socket_dir)
@@ -158,7 +158,8 @@ def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, flo
             while watch.all_s is None and time.monotonic() < until:
                 _pause(0.1)
             poller.set_focus(Focus(visible=frozenset(watch.names[:_SHOWN])))
-            _pause(3 * EVERY_S if count > _SHOWN else seconds)  # until what recurs is prepared, and costs are known
+            # By then recurring statements are prepared, and costs are known.
+            _pause(3 * EVERY_S if count > _SHOWN else seconds)
             before, polls, sent, received = _cost(facts), watch.polls, wire.sent, wire.received
             old = len(watch.ages)
             _pause(seconds)
@@ -191,7 +192,7 @@ class _Cost:
 
 
 def _cost(facts: object) -> _Cost:
-    """What qmon's sessions have cost so far: of those that are there now, and of all statements of its role."""
+    """Return the cost of qmon so far: processor time of its current sessions, and all statements of its role."""
     fetch = facts.execute  # type: ignore[attr-defined]
     pids = fetch("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'qmon %' AND usename = ?", _ROLE)
     times = [psutil.Process(pid).cpu_times() for (pid,) in pids.fetchall()]
@@ -205,7 +206,7 @@ def _cost(facts: object) -> _Cost:
 
 
 def _shown(server: EmbeddedServer, settings: Path, seconds: float) -> dict[str, float]:
-    """The dashboard: its processor time and memory, once all queues have been read."""
+    """Measure processor time and memory of the dashboard, once all queues have been read."""
     command = [sys.executable, "-m", "qmon", "connect", server.url(user=_ROLE), "--interval", f"{_INTERVAL_S:g}s"]
     with InTerminal([*command, "--config", str(settings)]) as terminal:
         painted = terminal.wait_for("q10")

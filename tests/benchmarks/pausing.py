@@ -1,4 +1,4 @@
-"""Pausing: what the question whether a queue is paused costs push and pop, against the same functions without it."""
+"""Pausing: the cost for push and pop of checking the pause switch, compared with functions that do not check it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Loop = Callable[[pyodbc.Connection, str, int], float]
 
 
 def run(*, quick: bool = False) -> Part:
-    """With and without in turns, a transaction each message: over a connection, and in loops inside the server.
+    """Alternate between both functions, one transaction for each message, over a connection and in loops on the server.
 
-    Each pair of slices gives one ratio of throughputs; the bounds are on the medians of all designs' pairs over a
-    connection and with commits that wait for the disk, which is how queues are used. Inside the server without that
-    wait nothing but the function runs, and the question shows at its largest: said, without a bound.
+    Each pair of slices gives one ratio of throughputs. The bounds are on the medians of all designs' pairs over a
+    connection, with commits that wait for the disk: that is how queues are used. On the server without that wait, only
+    the function runs and the check costs the largest share; this is reported without a bound.
     """
     pairs = 4 if quick else 16
     part = Part("pausing", {"pairs": pairs})
@@ -47,7 +47,7 @@ def run(*, quick: bool = False) -> Part:
                     found: dict[bool, tuple[float, float]] = {}
                     for asks in (pair % 2 == 0, pair % 2 == 1):
                         found[asks] = _slice(session, layout, made, loop, messages, asks=asks)
-                    if pair:  # the first pair makes plans and warms up
+                    if pair:  # the first pair makes the plans and warms the caches
                         for index, side in enumerate(ratios):
                             ratios[side].append(found[False][index] / found[True][index])
                         rates.append(messages / found[True][0])
@@ -74,12 +74,12 @@ def run(*, quick: bool = False) -> Part:
 
 
 def _verbs(layout: Layout) -> tuple[str, ...]:
-    """What is called for one message; a pop of the batch designs goes through pop_batch, which asks."""
+    """Return the routines called for one message. Batch designs pop through pop_batch, which checks the switch."""
     return ("push", "pop_batch" if layout.design == "batch_fast" else "pop")
 
 
 def _bare(session: pyodbc.Connection, layout: Layout, verb: str) -> str:
-    """The same function without the question, under another name; returns that, quoted."""
+    """Create the same function without the check under another name; return the quoted name."""
     name = layout.routine_for(verb)
     assert name is not None
     (text,) = session.execute("SELECT pg_get_functiondef(?::regproc)", routine(layout, verb)).fetchone()
@@ -95,7 +95,7 @@ def _bare(session: pyodbc.Connection, layout: Layout, verb: str) -> str:
 def _slice(
     session: pyodbc.Connection, layout: Layout, bare: dict[str, str], loop: Loop, messages: int, *, asks: bool
 ) -> tuple[float, float]:
-    """Seconds to push so many messages, and to pop them."""
+    """Return the seconds to push this many messages, and to pop them."""
     push, pop = (routine(layout, verb) if asks else bare[verb] for verb in _verbs(layout))
     argument = "1" if layout.design == "batch_fast" else ""
     took = (loop(session, f"{push}('message')", messages), loop(session, f"{pop}({argument})", messages))

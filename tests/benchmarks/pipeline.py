@@ -1,5 +1,6 @@
-"""The pipeline from segments to rollups, from its start to its end: beside DuckDB and Polars, in the same
-run, and what little work costs.
+"""The pipeline from segments to rollups as a whole, compared with DuckDB and Polars in the same run.
+
+It also measures the cost of a small batch.
 
 A real run with twenty queues is recorded; its last two minutes, with other figures, make the hours of each target.
 """
@@ -26,20 +27,20 @@ from tests.pipeline.recordings import Watched
 
 TIMES: Final = 10
 LARGE: Final = 100
-# Samples per processor second over those of DuckDB, by the number of targets. Wanted were 0.3 and 0.9; the manual says
-# what stands in the way.
+# Samples per processor second divided by those of DuckDB, by the number of targets. The goals were 0.3 and 0.9; the
+# manual explains why they are not reached.
 OF_DUCKDB: Final = {1: 0.15, TIMES: 0.3}
-# Peak memory of all processes together, with Spark's usual heap of 1 GB, however much there is to take in.
+# Peak memory of all processes together, with Spark's usual heap of 1 GB, for input of any size.
 MOST_MB: Final = 2_800.0
 LATE_S: Final = 45.0
 LATE_RUNNING_S: Final = 5.0
-# Of twenty queues every 2 s: 1,044,000 queue-samples.
+# With twenty queues every 2 s: 1,044,000 queue-samples.
 HOURS: Final = 29
-# For a whole frame of polls.
+# Long enough for a whole frame of polls.
 _LIVE_S: Final = FRAME_S + 5.0
 _BEGIN: Final = 1_795_219_200.0
-# Late batches one after the other in a running process: by then Java has compiled most of what they need. Of the last
-# five the middle one counts.
+# Late batches one after the other in a running process. By the last ones, Java has compiled most of their code. The
+# result is the median of the last five.
 _RUNNING: Final = 50
 _TRIVIAL: Final = (
     "from qmon.pipeline.spark_session import start_session; s = start_session('local[2]'); "
@@ -48,7 +49,7 @@ _TRIVIAL: Final = (
 
 
 def run(*, quick: bool = False) -> Part:
-    """One target and ten, each into a lake of its own by ``qmon pipeline run``; then 600 samples that come late."""
+    """Run one target and ten, each into its own lake with ``qmon pipeline run``; then add 600 late samples."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         part, day = _begun("pipeline", root, quick=quick)
@@ -86,7 +87,7 @@ def run(*, quick: bool = False) -> Part:
 
 
 def run_large(*, quick: bool = False) -> Part:
-    """A hundred targets, 100 million samples: 13 GB of segments in the folder for temporary files."""
+    """Run a hundred targets, 100 million samples: 13 GB of segments in the temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         part, day = _begun("pipeline-large", root, quick=quick)
@@ -101,7 +102,7 @@ def run_large(*, quick: bool = False) -> Part:
 
 
 def _begun(name: str, root: Path, *, quick: bool) -> tuple[Part, Path]:
-    """A part, and the folder with the recording of one target."""
+    """Return a part, and the folder with the recording of one target."""
     hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
     part = Part(name, {"master": "local[2]", "hours": hours, "interval_s": 2.0, "counted": "whole processes"})
     live = live_run(root / "live", live_s)
@@ -127,14 +128,14 @@ def _taken(recordings: Path, lake: Path) -> Used:
 
 
 def _late(recordings: Path, number: int) -> None:
-    """600 samples of another recorder, within hours that are done."""
+    """Write 600 late samples of another recorder, within hours that are already processed."""
     queues = tuple(f"late{n}" for n in range(20))
     watched = Watched(recordings, "t0", f"{number:012x}", queues=queues)
     watched.record(_BEGIN + 1800 + number * 100, 30, seed=number)
 
 
 def _running(recordings: Path, lake: Path) -> float:
-    """Processor seconds of a late batch in a process that has done many."""
+    """Return the processor seconds of a late batch in a process that has already run many."""
     session = start_session("local[2]")
     try:
         intake, spent = SegmentIntake(Lake(session, str(lake)), str(recordings)), list[float]()

@@ -1,4 +1,4 @@
-"""The poller alone, for the tax: polls a URL every second, folds, and says so on standard output until it is ended."""
+"""Only the poller, for the tax: polls a URL every second, folds, and prints a line per poll until it is stopped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.benchmarks.queues import bench_target
 
 
 def main() -> None:
-    """Run until terminated."""
     history = TargetHistory()
 
     def sink(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Probe cost: server time of a poll with twelve queues, however deep they are and however many dead rows lie about."""
+"""Probe cost: server time of a poll of twelve queues, at any depth and with any number of dead rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHEAPER = 50.0
 
 
 def run(*, quick: bool = False) -> Part:
-    """10 k, 1 M and 5 M rows in each of the twelve queues; then 500 k dead rows in each under a pinned horizon."""
+    """Use 10 k, 1 M and 5 M rows in each of the twelve queues; then 500 k dead rows in each under a pinned horizon."""
     depths = (1_000, 10_000, 50_000) if quick else (10_000, 1_000_000, 5_000_000)
     dead = 20_000 if quick else 500_000
     polls = 8 if quick else 30
@@ -71,7 +71,7 @@ def _row(what: str, poll_ms: float, grouped_ms: float, anchors: tuple[int, float
 
 
 def _fill(url: str, layouts: list[Layout], rows: int) -> None:
-    """Put so many ready messages into each queue, two queues at a time; rings hold what they can."""
+    """Put this many ready messages into each queue, two queues at a time; rings get as many as they can hold."""
 
     def fill(layout: Layout) -> None:
         table = f'bench."{layout.table.name}"'
@@ -104,7 +104,7 @@ def _split(connection: object, layout: Layout, rows: int) -> None:
 
 
 def _kill_rows(url: str, layouts: list[Layout], rows: int) -> None:
-    """Pop and complete so many of the oldest messages at once: they are dead, and stay while the horizon is pinned."""
+    """Pop and complete this many of the oldest messages at once. They stay as dead rows while the horizon is pinned."""
     with connected(url) as connection:
         for layout in layouts:
             if layout.ring is None:
@@ -117,7 +117,7 @@ def _kill_rows(url: str, layouts: list[Layout], rows: int) -> None:
 
 
 def _grouped(url: str, layouts: list[Layout]) -> float:
-    """Milliseconds of one SELECT state, count(*) … GROUP BY of every queue: the median of three rounds."""
+    """Return the milliseconds of SELECT state, count(*) … GROUP BY over all queues: the median of three rounds."""
     rounds = []
     with connected(url) as connection:
         for _ in range(3):
@@ -131,7 +131,7 @@ def _grouped(url: str, layouts: list[Layout]) -> float:
 
 
 def _anchors(url: str) -> tuple[int, float]:
-    """How many exact counts qmon made meanwhile, and the milliseconds each took on the server."""
+    """Return the number of exact counts qmon made since, and the server time of each in milliseconds."""
     with connected(url) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         count, total = connection.execute(

@@ -20,7 +20,7 @@ from qmon.operate.install.install_queue import install_queue, read_registry
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 
 
-# Durable commits off the disk's mercy: figures are of the processor, not of the disk.
+# No fsync: the figures measure the processor, not the disk.
 SETTINGS = {
     "shared_preload_libraries": "pg_stat_statements",
     "pg_stat_statements.track_planning": "on",
@@ -32,12 +32,11 @@ SETTINGS = {
 
 
 def bench_server(**settings: str) -> EmbeddedServer:
-    """A server for benchmarks."""
     return EmbeddedServer(settings=SETTINGS | settings)
 
 
 def bench_target(url: str) -> Target:
-    """The server as a target."""
+    """Return the server as a target."""
     found = read_url(url, "bench")
     return Target("bench", found.engine, found.keywords, password=found.password)
 
@@ -45,7 +44,7 @@ def bench_target(url: str) -> Target:
 def install_queues(
     target: Target, designs: tuple[str, ...] = TWELVE, ring_size: int = 20_000, first: int = 1
 ) -> list[Layout]:
-    """Install a queue for each, named ``q1_design`` and so on in a schema of their own; ``first``: its number."""
+    """Install a queue for each design in their own schema, named ``q1_design`` and so on from ``first``."""
     postgres = engine_named("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
@@ -63,7 +62,7 @@ def install_queues(
 
 
 def installed_queues(target: Target) -> list[Layout]:
-    """The queues that are installed there."""
+    """Return the queues installed there."""
     postgres = engine_named("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
@@ -75,7 +74,7 @@ def installed_queues(target: Target) -> list[Layout]:
 def polled(
     target: Target, polls: int, *, interval_s: float = 1.0, begin: Callable[[], None] | None = None
 ) -> list[Snapshot]:
-    """That many snapshots of the real poller, after those in which its probes are proven one by one."""
+    """Return this many snapshots of the real poller, after the polls that test its probes one by one."""
     taken: list[Snapshot] = []
     enough = threading.Event()
 
@@ -98,5 +97,5 @@ def polled(
 
 
 def middle(snapshots: list[Snapshot]) -> float:
-    """The median of a poll's server time, milliseconds."""
+    """Return the median server time of a poll, in milliseconds."""
     return median(s.server_ms for s in snapshots if s.server_ms is not None)

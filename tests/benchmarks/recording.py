@@ -1,7 +1,7 @@
-"""Recording: bytes of a day, the recorder's share of a core, and how soon a moment of a day is shown.
+"""Recording: bytes of a day, the recorder's share of a core, and the time to show a moment of a day.
 
-A real run with twenty queues under load is recorded; a day is its last two minutes again and again, with the times
-moved on, written by the recorder's own writer.
+A real run with twenty queues under load is recorded. Its last two minutes, repeated with later times by the
+recorder's own writer, make a day.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _BEGIN: Final = 1_795_219_200.0
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A recorded run: its polls and their views, how the recording stood, and its seconds."""
+    """A recorded run: its polls and their views, the state of the recorder, and the length in seconds."""
 
     polls: list[tuple[Snapshot, View]]
     status: RecorderStatus
@@ -56,7 +56,7 @@ class Live:
 
 
 def run(*, quick: bool = False) -> Part:
-    """A run at 2 s, a day made of its last two minutes, and twenty moments of that day."""
+    """Record a run at 2 s, make a day of its last two minutes, and show twenty moments of that day."""
     minutes, hours = (0.5, 1) if quick else (FRAME_S / 60, 24)
     part = Part("recording", {"interval_s": INTERVAL_S, "minutes": minutes, "hours": hours})
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def run(*, quick: bool = False) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A made day: where it is, its bytes, its polls, its first and last time."""
+    """A generated day: its folder, bytes, polls, first and last time."""
 
     root: Path
     bytes: int
@@ -105,7 +105,7 @@ def _as_it_is(figures: Any, at: float) -> Any:
 
 
 def live_run(root: Path, seconds: float) -> Live:
-    """Queues under load, polled and recorded as ``qmon connect --record`` does it."""
+    """Poll and record queues under load as ``qmon connect --record`` does it."""
     polls: list[tuple[Snapshot, View]] = []
     history = TargetHistory()
     with bench_server() as server:
@@ -133,9 +133,9 @@ def live_run(root: Path, seconds: float) -> Live:
 
 
 def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], Any] = _as_it_is) -> Day:
-    """The run's last two minutes, a frame, again and again, with its times moved on.
+    """Repeat the run's last two minutes, one frame, with later times.
 
-    ``vary``: what becomes of the figures.
+    ``vary``: changes the figures.
     """
     polls = live.polls[-int(FRAME_S / INTERVAL_S) :]
     figures = [json.loads(encode(figures_from_view(view))) for _, view in polls]
@@ -158,7 +158,7 @@ def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], An
 
 
 def _times(day: Day) -> tuple[float, list[float]]:
-    """Milliseconds to read everything, and to show each of twenty moments of the day, in a replay that is open."""
+    """Return the milliseconds to read everything, and to show each of twenty moments of the day in an open replay."""
     began = time.perf_counter()
     count = sum(1 for _, line in open_recording(day.root).read_lines(0.0) if line.kind == "snapshot")
     read_ms = (time.perf_counter() - began) * 1000

@@ -1,4 +1,4 @@
-"""What a benchmark part found: rows of figures, and bounds that hold or do not."""
+"""Results of a benchmark part: rows of figures, and bounds on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A figure that must not go beyond its limit. ``at_most`` false: it must not fall below it."""
+    """A limit on a figure. ``at_most``: the figure must not exceed it; otherwise it must not fall below it."""
 
     what: str
     value: float
@@ -23,7 +23,6 @@ class Bound:
 
     @property
     def holds(self) -> bool:
-        """Whether it is kept."""
         return self.value <= self.limit if self.at_most else self.value >= self.limit
 
 
@@ -52,7 +51,7 @@ class Part:
 
 
 def write(parts: list[Part], path: Path) -> None:
-    """All parts as one JSON file."""
+    """Write all parts to one JSON file."""
     found = [asdict(part) | {"holds": all(bound.holds for bound in part.bounds)} for part in parts]
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

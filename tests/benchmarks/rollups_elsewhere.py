@@ -1,7 +1,8 @@
-"""The same rollups of the same segments by DuckDB and Polars, each a process of its own with its columns declared.
+"""The same rollups of the same segments with DuckDB and Polars, each in its own process with declared columns.
 
-Samples, minutes, hours with how long each value lasted, and days, as Parquet files: one recorder, no damage, no line
-twice, and nothing is looked up or replaced. ``python -m tests.benchmarks.rollups_elsewhere duckdb ROOT OUT``.
+Samples, minutes, hours with the duration of each value, and days, as Parquet files. The input has one recorder, no
+damage and no duplicates, and nothing is looked up or replaced. Usage:
+``python -m tests.benchmarks.rollups_elsewhere duckdb ROOT OUT``.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ _AGAIN: Final = ", ".join(
 
 
 def measured(reader: str, root: Path, out: Path) -> Used:
-    """Run it in a process of its own."""
+    """Run a reader in its own process."""
     return used(sys.executable, "-m", "tests.benchmarks.rollups_elsewhere", reader, str(root), str(out))
 
 
 def duckdb(root: Path, out: Path) -> int:
-    """All in SQL; how many samples there were."""
+    """Roll up everything in SQL; return the number of samples."""
     import duckdb
 
     connection = duckdb.connect()
@@ -122,7 +123,7 @@ def duckdb(root: Path, out: Path) -> int:
 
 
 def polars(root: Path, out: Path) -> int:
-    """All in one lazy frame a table; how many samples there were."""
+    """Roll up everything with one lazy frame per table; return the number of samples."""
     import polars as pl
     import zstandard
 
@@ -132,7 +133,7 @@ def polars(root: Path, out: Path) -> int:
     schema: Any = {"r": pl.String, "n": pl.Int64, "k": pl.String, "figures": pl.Struct(inside)}
     parts = []
     for path in sorted(root.rglob("*.jsonl.zst")):
-        with path.open("rb") as file:  # its reader of lines takes no compressed ones
+        with path.open("rb") as file:  # polars cannot read compressed lines
             text = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True).read()
         lines = pl.read_ndjson(text, schema=schema).filter(pl.col("k") == "figures")
         target = path.parents[1].name.removeprefix("target=")
@@ -203,7 +204,7 @@ def polars(root: Path, out: Path) -> int:
 
 
 def main() -> None:
-    """One of ``READERS``, the folder of the recordings, and where its files go."""
+    """Arguments: one of ``READERS``, the folder of the recordings, and the output folder."""
     reader, root, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     out.mkdir(parents=True, exist_ok=True)
     samples = {"duckdb": duckdb, "polars": polars}[reader](root, out)

@@ -1,4 +1,4 @@
-"""``qmon serve``: what polling, scrapes and ten dashboards that read from it cost, with 12 and 200 queues."""
+"""``qmon serve``: cost of polling, scrapes and ten dashboards that read from it, with 12 and 200 queues."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MANY = 200
 DASHBOARDS = 10
 SHARE = 0.05
 MEGABYTES = 100.0
-# Seconds of polling that take the processor as long as one scrape.
+# Seconds of polling that use as much processor time as one scrape.
 SCRAPE = 3.0
 _OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
 _MORE = ("status", "fifo", "batch_fast", "naive")
 
 
 def run(*, quick: bool = False) -> Part:
-    """A server with twelve busy queues, then with 188 more that are quiet; polled every 2 s."""
+    """Poll a server every 2 s with twelve busy queues, then with 188 more that are idle."""
     seconds, scrapes, many = (4.0, 10, 20) if quick else (60.0, 100, MANY)
     part = Part("serve", {"interval_s": 2.0, "seconds each": seconds, "scrapes": scrapes, "dashboards": DASHBOARDS})
     with bench_server() as server:
@@ -51,7 +51,7 @@ def run(*, quick: bool = False) -> Part:
 
 
 def _served(url: str, seconds: float, scrapes: int) -> dict[str, float]:
-    """Shares of one processor and megabytes (PSS) without and with dashboards, and the cost of one scrape."""
+    """Return the shares of one processor and megabytes (PSS) without and with dashboards, and the cost of a scrape."""
     with _serving(url) as (process, address):
         sent = _scrape(address)
         alone_s, elapsed_s = _used(process, seconds)
@@ -68,13 +68,13 @@ def _served(url: str, seconds: float, scrapes: int) -> dict[str, float]:
 
 @contextmanager
 def _serving(url: str) -> Iterator[tuple[psutil.Process, str]]:
-    """The program, once it has polled, and where it serves."""
+    """Yield the program once it has polled, and its address."""
     command = [sys.executable, "-m", "qmon", "serve", url, "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
         try:
             assert child.stderr is not None
             address = child.stderr.readline().split("serving ")[1].split("/metrics")[0]
-            while _scrape(address) < 5000:  # nothing is known yet
+            while _scrape(address) < 5000:  # the first poll has not ended yet
                 time.sleep(0.2)
             yield psutil.Process(child.pid), address
         finally:
@@ -89,7 +89,7 @@ def _scrape(address: str) -> int:
 
 @contextmanager
 def _reading(address: str) -> Iterator[None]:
-    """Dashboards, as far as the server knows them: each reads the stream."""
+    """Simulate dashboards: each client reads the stream."""
     streams = [urlopen(f"{address}/stream", timeout=60) for _ in range(DASHBOARDS)]  # noqa: S310
     over = threading.Event()
 
@@ -112,7 +112,7 @@ def _reading(address: str) -> Iterator[None]:
 
 
 def _used(process: psutil.Process, seconds: float) -> tuple[float, float]:
-    """Seconds of processor time, and seconds that passed."""
+    """Return the processor time used, and the time that passed, in seconds."""
     began, used = time.monotonic(), processor_s(process.pid)
     time.sleep(seconds)
     return processor_s(process.pid) - used, time.monotonic() - began

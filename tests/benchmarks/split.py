@@ -1,7 +1,7 @@
-"""The program qmon with its own processor time split: ``python -m tests.benchmarks.split FILE connect URL …``.
+"""qmon with its own processor time split into parts: ``python -m tests.benchmarks.split FILE connect URL …``.
 
-At each SIGUSR1 it appends a line of JSON to the file: seconds of processor time so far, by part of a tick. At each
-SIGUSR2 the next poll is folded as the newest of an hour of polls, a second apart, and the same line is appended.
+At each SIGUSR1 it appends a line of JSON to the file: processor seconds so far, by part of a tick. At each SIGUSR2 it
+folds the next poll as the newest of an hour of polls, a second apart, and appends the same line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _within = threading.local()
 
 
 def timed(owner: Any, name: str, part: str) -> None:
-    """Take the time of a function of the owner, less that of parts within it."""
+    """Time a function of the owner, without the parts within it."""
     call = getattr(owner, name)
 
     def timing(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def counted(owner: Any, name: str, what: str, when: Callable[..., bool] = lambda
 
 
 def hours(wanted: threading.Event, file: Path) -> None:
-    """Let the fold take in an hour of polls before the next one, where it is wanted."""
+    """Fold an hour of polls before the next one, if ``wanted`` is set."""
     fold, remember = TargetHistory.record_snapshot, InMemoryHistory.record_view
     far = [0.0]
     memories: list[InMemoryHistory] = []
@@ -91,7 +91,7 @@ def hours(wanted: threading.Event, file: Path) -> None:
 
 
 def report(file: Path) -> None:
-    """Append what was spent so far; the main thread paints."""
+    """Append the times so far; the main thread paints."""
     paint = time.clock_gettime(time.pthread_getcpuclockid(threading.main_thread().ident or 0))
     found = {**_spent, "paint": paint, "whole": time.process_time(), **_counts}
     with file.open("a", encoding="utf-8") as out:

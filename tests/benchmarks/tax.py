@@ -1,10 +1,10 @@
-"""Tax: what watching costs a load that takes all the processor there is, measured in alternating windows of one run.
+"""Tax: cost of watching for a load that uses all processors, measured in alternating windows of one run.
 
-Counted are the processor time and the pages of qmon's connections on the server, and the processor time of its process,
-in the windows in which it watches, against those of the load in the same windows. Not counted: what the server does for
-all (writing the log, checkpoints, vacuum; a row of its own), what a process used in its last half second, and the
-kernel's work outside of them. qmon writes nothing, so it adds nothing to the log. Throughput with qmon over without is
-the check: it holds all of that, and scatters more.
+In the windows with qmon, this counts the processor time and buffers of qmon's connections on the server and the
+processor time of its process, and compares them with those of the load in the same windows. It does not count work
+of the server for all sessions (writing the log, checkpoints, vacuum; shown in a row of its own), the last half
+second of a process, and the kernel's work outside of processes. qmon writes nothing, so it adds nothing to the log.
+The check is the throughput with qmon divided by the throughput without: it includes all of that, but scatters more.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal
 from tests.benchmarks.usage import LOAD, QMON, SERVER, ServerUsage, processor_s
 
-# Per cent of one processor: what polling may cost the server (docs/performance.md).
+# What polling may cost the server, in per cent of one processor (docs/performance.md).
 BUDGET: Final = 1.0
 CLIENT: Final = 8.0
 THROUGHPUT: Final = 0.94
-# In its first twelve polls a qmon reads everything; not measured.
+# qmon reads everything in its first twelve polls, which are not measured.
 _SETTLED_S: Final = 15.0
-# Student's t, 97.5 %, of 1, 2, … degrees of freedom.
+# Student's t for 97.5 %, by degrees of freedom from 1 on.
 _T: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145)
 _NOBODY: Final = "nobody"
 _SERVER: Final = "server, % of a processor"
 _CLIENT: Final = "client, % of a processor"
 _THROUGHPUT: Final = "throughput, with over without"
-# Starts qmon and gives the id of its process; `None`: it is not started.
+# Starts qmon and yields its process id, or `None` if it is not started.
 Watch = Callable[[], AbstractContextManager[int | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What was used in one window, per second of it: processors, pages, messages."""
+    """Resources used in one window, per second: processor seconds, buffers, messages."""
 
     qmon: float
     load: float
@@ -58,14 +58,13 @@ class Window:
 
     @property
     def of_load(self) -> float:
-        """Messages for each second of processor time that the load used, server and client: what others on the machine
-        take does not change it."""
+        """Messages per processor second of the load, server and client. Other programs do not change it."""
         return self.messages / (self.load + self.load_client)
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and its 95 % interval."""
+    """The mean of some values and its 95 % interval."""
 
     mean: float
     low: float
@@ -73,15 +72,15 @@ class Interval:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Interval:
-        """Of values that are independent of each other, one of each start of qmon."""
+        """Compute them from independent values, one for each start of qmon."""
         middle, half = mean(values), _T[len(values) - 2] * stdev(values) / sqrt(len(values))
         return cls(middle, middle - half, middle + half)
 
 
 def run(*, quick: bool = False) -> Part:
-    """Eight rounds of three windows of 16 s: nobody watches, the poller alone, the whole dashboard; at 1 s.
+    """Run eight rounds of three windows of 16 s, at 1 s: no watcher, the poller alone, the whole dashboard.
 
-    qmon is started anew for each window. The order changes from round to round.
+    qmon starts again for each window. The order changes from round to round.
     """
     rounds, window_s, settled_s = (3, 5.0, 5.0) if quick else (8, 16.0, _SETTLED_S)
     part = Part("tax", {"rounds": rounds, "window_s": window_s, "interval_s": 1.0, "queues": 4})

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: a pseudo terminal of a given size whose output is read and looked at."""
+"""A program in its own pseudo terminal of a given size. The output is read and searched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import psutil
 
 
 class InTerminal:
-    """Starts a command in a terminal and drains what it writes; ended with a hang-up."""
+    """Starts a command in a terminal and reads its output; hangs up at the end."""
 
     def __init__(self, command: Sequence[str], *, columns: int = 120, lines: int = 40) -> None:
         self._command = list(command)
@@ -44,7 +44,7 @@ class InTerminal:
         return self
 
     def wait_for(self, mark: str, timeout_s: float = 60.0) -> float:
-        """Seconds from the start until the terminal was sent this text; raises ``TimeoutError``."""
+        """Return the seconds from the start until this text was printed; raises ``TimeoutError``."""
         key = mark.encode()
         event = self._waiting.setdefault(key, threading.Event())
         if key in self._seen:
@@ -55,7 +55,6 @@ class InTerminal:
         return self._marks[key] - self.started
 
     def send(self, keys: str) -> None:
-        """Press keys."""
         os.write(self._ours, keys.encode())
 
     def _read(self) -> None:

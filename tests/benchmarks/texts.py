@@ -1,4 +1,4 @@
-"""Texts: what 100 polls send to SQL Server at 12 and at 200 queues, where the budget is enough and where it is not."""
+"""Texts: statements that 100 polls send to SQL Server at 12 and 200 queues, with a sufficient budget and without."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COSTS_S = (0.0, 0.0005)
 
 
 def run(*, quick: bool = False) -> Part:
-    """The driver's own end is simulated: no server is needed, and what it would take is not measured."""
+    """Simulate the driver: this needs no server, and does not measure a server's time."""
     polls = 20 if quick else 100
     part = Part("texts", {"polls": polls, "interval_s": 2, "budget": Budget().text})
     texts, plans, trips, lists = [], [], [], []

@@ -1,4 +1,4 @@
-"""Who uses a server's processor and pages: processor time of each of its processes, by whom it works for."""
+"""Processor time and buffers of a server's processes, by the client they work for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyodbc
 
 from tests.facts import odbc
 
-# Whom a process works for: qmon's connections, all other connections, and nobody or all (writer of the log, …).
+# Clients: qmon's connections, all other connections, and the server itself (WAL writer, …).
 WHOSE = QMON, LOAD, SERVER = "qmon", "load", "server"
 _EVERY_S: Final = 0.5
 _ACTIVITY: Final = """
@@ -33,13 +33,13 @@ WHERE a.pid <> pg_backend_pid()
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Totals by whom: seconds of processor time and pages touched."""
+    """Totals by client: seconds of processor time and buffers used."""
 
     seconds: Mapping[str, float]
     pages: Mapping[str, float]
 
     def since(self, before: Used) -> Used:
-        """What was used after ``before``."""
+        """Return the use after ``before``."""
         return Used(
             {whose: self.seconds[whose] - before.seconds[whose] for whose in self.seconds},
             {whose: self.pages[whose] - before.pages[whose] for whose in self.pages},
@@ -49,8 +49,8 @@ class Used:
 class ServerUsage:
     """Reads twice a second what each process of an embedded server (18 or later) has used, until it is closed.
 
-    A process that is there at the beginning counts from then on, a later one from its start. What one used after it was
-    last read is lost with it: half a second at most. Our own session is left out.
+    A process that already runs at the beginning counts from then on, a later one from its start. The last half second
+    of a process at most is lost. Our own session is left out.
     """
 
     def __init__(self, url: str, postmaster: int) -> None:
@@ -76,7 +76,7 @@ class ServerUsage:
         self._connection.close()
 
     def now(self) -> Used:
-        """What was used up to now."""
+        """Return the use up to now."""
         with self._lock:
             self._read()
             return Used(dict(self._seconds), dict(self._pages))
@@ -92,10 +92,10 @@ class ServerUsage:
         pages = {row.pid: int(row.pages or 0) for row in rows}
         there = [self._postmaster, *whose]
         for pid in there:
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # the process has ended
                 seconds = int((Path("/proc") / str(pid) / "schedstat").read_text().split()[0]) / 1e9
                 had_s, had_pages = self._before.get(pid, (0.0, 0))
-                if seconds < had_s:  # another process by the same number
+                if seconds < had_s:  # another process with the same id
                     had_s, had_pages = 0.0, 0
                 self._seconds[whose.get(pid, SERVER)] += seconds - had_s
                 self._pages[whose.get(pid, SERVER)] += max(0, pages.get(pid, 0) - had_pages)
@@ -104,6 +104,6 @@ class ServerUsage:
 
 
 def processor_s(*pids: int) -> float:
-    """Seconds of processor time that these processes have used, with all their threads."""
+    """Return the processor seconds that these processes have used, with all their threads."""
     times = [psutil.Process(pid).cpu_times() for pid in pids]
     return float(sum(each.user + each.system for each in times))

@@ -1,4 +1,4 @@
-"""What goes over the wire: a relay in front of the server's socket that counts bytes and round trips."""
+"""Traffic on the wire: a relay in front of the server's socket that counts bytes and round trips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL = b"qmon poll\0"
 
 @dataclass(slots=True)
 class Wire:
-    """What the connection that polls has sent and received. ``trips``: how often it sent after it had received."""
+    """Bytes that the polling connection sent and received. ``trips``: how many times it sent after it had received."""
 
     folder: Path
     sent: int = 0
@@ -25,12 +25,12 @@ class Wire:
     trips: int = 0
 
     def through(self, url: str, socket_dir: Path) -> str:
-        """The URL of a server at this socket, that leads through here."""
+        """Return the URL of a server at this socket, changed to lead through this relay."""
         return url.replace(quote(str(socket_dir), safe=""), quote(str(self.folder), safe=""))
 
 
 class _Relay:
-    """One connection. It is that of the poll if it says so as it begins."""
+    """One connection. It belongs to the poll if its first bytes contain the poll's name."""
 
     def __init__(self, wire: Wire, client: socket.socket, server: socket.socket) -> None:
         self._wire, self._client, self._server = wire, client, server
@@ -71,7 +71,7 @@ class _Relay:
 
 @contextmanager
 def relayed(socket_dir: Path) -> Iterator[Wire]:
-    """A folder with a socket that leads to the server's, on port 5432."""
+    """Yield a folder with a socket that leads to the server's, on port 5432."""
     with TemporaryDirectory(prefix="wire-") as folder, socket.socket(socket.AF_UNIX) as door:
         wire = Wire(Path(folder))
         door.bind(str(wire.folder / _SOCKET))

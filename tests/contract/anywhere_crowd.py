@@ -1,6 +1,6 @@
-"""Sixteen sessions at one queue, some of which roll back and some of which are killed, and a ledger in the database.
+"""Sixteen sessions on one queue, some of which roll back or are killed, and a ledger in the database.
 
-Whoever pushes, pops or completes writes it into the ledger in the same transaction: both are there, or neither.
+A session that pushes, pops or completes writes that into the ledger in the same transaction: both exist, or neither.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KILL: Final = {
 
 
 class Crowd:
-    """The sessions of one run. ``each``: messages of each producer; ``kills``: sessions that are killed meanwhile."""
+    """The sessions of one run. ``each``: messages per producer; ``kills``: number of sessions killed during the run."""
 
     def __init__(self, place: Place, layout: Layout, *, each: int, kills: int, seed: int) -> None:
         self.place, self.layout = place, layout
@@ -54,17 +54,17 @@ class Crowd:
 
     @property
     def messages(self) -> int:
-        """Messages pushed in all."""
+        """The number of messages pushed in all."""
         return PRODUCERS * self._each
 
     @property
     def subscribers(self) -> int:
-        """How many pop each message."""
+        """The number of subscribers that pop each message."""
         ring = self.layout.ring
         return max(1, len(ring.subscribers)) if ring is not None else 1
 
     def run(self) -> None:
-        """Push and pop, and kill, until all is pushed; then let everybody end, mend what is left, and pop the rest."""
+        """Push, pop and kill until all is pushed; then let all sessions end, repair the queue, and pop the rest."""
         threads = [threading.Thread(target=self._alive, args=(name,), daemon=True) for name in NAMES]
         for thread in threads:
             thread.start()
@@ -72,7 +72,7 @@ class Crowd:
             while (self._pushing or self.killed < self._kills) and not self.problems:
                 if self.killed < self._kills and self._chance.random() < 0.5:
                     self._kill(connection)
-                time.sleep(self._chance.random() * 0.02)  # so that the blow falls anywhere
+                time.sleep(self._chance.random() * 0.02)  # so that the kill can come at any moment
         self._over.set()
         for thread in threads:
             thread.join(60)
@@ -81,7 +81,7 @@ class Crowd:
         self._drain()
 
     def ledger(self) -> tuple[int, int, int]:
-        """Messages pushed; popped as often as they should be; and popped too often or never pushed."""
+        """Return the numbers of messages pushed, popped as often as they should be, and wrong (doubled or invented)."""
         ((pushed,),) = self.place.ask("SELECT count(*) FROM pushed")
         once = f"SELECT message FROM popped GROUP BY message HAVING count(DISTINCT subscriber) = {self.subscribers}"
         ((popped,),) = self.place.ask(f"SELECT count(*) FROM ({once}) AS p")
@@ -93,7 +93,7 @@ class Crowd:
     # ------------------------------------------------------------------------------------------------- one session
 
     def _alive(self, name: str) -> None:
-        """One producer or consumer, which comes again after its session was killed, be it as it connected."""
+        """One producer or consumer, which reconnects after its session was killed, also while connecting."""
         try:
             work = self._push_all if name.startswith("producer") else self._pop_on
             while True:
@@ -109,7 +109,7 @@ class Crowd:
 
     def _push_all(self, connection: Connection, name: str) -> None:
         known = rows(connection, f"SELECT message FROM pushed WHERE message LIKE '{name}-%'")
-        done = {str(row[0]) for row in known}  # a killed commit may have been one
+        done = {str(row[0]) for row in known}  # a killed commit may still have committed
         chance = random.Random(name)
         for number in range(self._each):
             text = f"{name}-{number}"
@@ -135,7 +135,7 @@ class Crowd:
                 self._over.wait(_IDLE_S)
 
     def _pop_for_good(self, connection: Connection, subscriber: int) -> bool:
-        """Pop one message, and complete it where that is a step of its own; whether there was any."""
+        """Pop one message, and complete it if the design has that step; return whether there was one."""
         if not self.layout.traits.completes:
             with connection.transaction():
                 return self._pop(connection, subscriber) is not None
@@ -162,12 +162,12 @@ class Crowd:
         engine = self.place.engine.name
         found = rows(connection, SESSIONS[engine].format(name=self._chance.choice(NAMES)))
         for ((session),) in found:
-            with contextlib.suppress(QueryFailed):  # it may have gone by itself
+            with contextlib.suppress(QueryFailed):  # the session may have ended by itself
                 execute(connection, KILL[engine].format(session=session))
                 self.killed += 1
 
     def _drain(self) -> None:
-        """Pop what is left; what a killed consumer had is requeued, or repaired in a ring, until nothing is missing."""
+        """Requeue the messages of killed consumers, or repair the ring, and pop the rest until none is missing."""
         until = time.monotonic() + 60
         with self.place.opened("drain") as connection:
             while True:

@@ -1,8 +1,8 @@
-"""A plug-in of pytest for ``make sqlserver``: says on which servers the contract was tried and which SQL was run there.
+"""A pytest plug-in for ``make sqlserver``: reports the servers that the contract ran on, and the SQL files run there.
 
-Of each server every SQL file for its version must have been run at least once, but for those that it can have no use
-for; ``-k sqlserver`` or ``-k postgres`` alone is a whole run, in which one that was not run is a failure. Who ends the
-run by SIGTERM or SIGHUP ends it as ctrl-c does: what it has made is dropped.
+Each server must have run every SQL file for its version at least once, except those it cannot use. A run with ``-k
+sqlserver`` or ``-k postgres`` alone is a whole run, which fails if a file was not run. SIGTERM and SIGHUP end the run
+as ctrl-c does: everything it has made is dropped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 
 Version = tuple[int, int]
 
-# Names, or how they begin, of files that no test of the contract runs, and where they are used.
+# Names, or prefixes of names, of files that no contract test runs, with the reason or the place that uses them.
 SPARED: Final[dict[EngineName, dict[str, str]]] = {
     "postgres": {
         "action/bench/": "qmon design bench has tests of its own",
@@ -57,21 +57,21 @@ SPARED: Final[dict[EngineName, dict[str, str]]] = {
 
 # By engine and version: the names of the statements that a server has run without an error.
 SENT: Final[defaultdict[tuple[EngineName, Version], set[str]]] = defaultdict(set)
-# What each statement is headed by; see `sql/README.md`.
+# The header of each statement; see `sql/README.md`.
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
 _engines: Final[WeakKeyDictionary[OdbcConnection, EngineName]] = WeakKeyDictionary()
 _first: Final[WeakKeyDictionary[OdbcConnection, set[str]]] = WeakKeyDictionary()
 
 
 def left_out(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
-    """The files for this version of which nothing was run and that are not spared, by name."""
+    """Return the names of files for this version that were not run and are not spared."""
     wanted = {file.name for file in queries.all_files() if file.engine == engine and file.since <= version[0]}
     spared = tuple(SPARED[engine])
     return sorted(name for name in wanted - set(sent) if not name.startswith(spared))
 
 
 def chosen(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
-    """The files for later versions than the first that were run, by path."""
+    """Return the paths of files that were run and are for later versions than the first."""
     names = set(sent)
     newest: dict[str, tuple[int, str]] = {}
     for file in queries.all_files():
@@ -83,7 +83,7 @@ def chosen(engine: EngineName, version: Version, sent: Iterable[str]) -> list[st
 def _note(connection: OdbcConnection, bounds: Sequence[Bound]) -> None:
     names = {name for bound in bounds for name in _HEAD.findall(bound.statement.text)}
     engine = _engines.get(connection)
-    if engine is None:  # it is being connected, and will say who it is
+    if engine is None:  # still connecting, so its version is not known yet
         _first.setdefault(connection, set()).update(names)
     else:
         SENT[engine, connection.version] |= names
@@ -91,7 +91,7 @@ def _note(connection: OdbcConnection, bounds: Sequence[Bound]) -> None:
 
 @contextmanager
 def noted() -> Iterator[None]:
-    """Everything that connections of qmon run in this process is noted meanwhile."""
+    """Record everything that qmon's connections run in this process during the block."""
     with pytest.MonkeyPatch.context() as patch:
         for engine in (Postgres, SqlServer):
             patch.setattr(engine, "connect", _known(engine.connect))
@@ -131,11 +131,11 @@ def _many(run: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
-    """Note what is run; a whole run that has left files out has failed."""
+    """Record the statements run. A whole run that left files out has failed."""
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def end(number: int, frame: object) -> None:
-        """Once: what comes while we clean up is ignored. Where the driver swallows it, the run ends after the test."""
+        """Stop once, ignoring signals during the clean-up. If the driver swallows it, stop after this test."""
         session.shouldstop = f"ended by {signal.Signals(number).name}"
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
@@ -151,12 +151,12 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 
 
 def _whole(config: pytest.Config) -> bool:
-    """Whether all tests of one engine were asked for."""
+    """Return whether all tests of one engine were requested."""
     return config.getoption("keyword") in queries.ENGINES
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say it, a server after the other."""
+    """Print the report, server by server."""
     for (engine, version), sent in SENT.items():
         later = chosen(engine, version, sent)
         names = {file.name for file in queries.all_files() if file.engine == engine} & sent

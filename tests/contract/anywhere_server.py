@@ -1,4 +1,4 @@
-"""Databases and logins that tests make on a server that may be somebody's own: dropped whatever becomes of a test."""
+"""Databases and logins that tests make on a server that may be in use. All are dropped, even if a test fails."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of database that the contract is tried on. ``engine``: whose.
+    """A kind of database that the contract is tested on. ``engine``: its engine.
 
-    ``options``: of the new database, each as ``ALTER DATABASE … SET`` takes it. ``since``: the first version of SQL
-    Server that has them; ``lacks``: what earlier versions do not have, in words.
+    ``options``: settings of the new database, each as in ``ALTER DATABASE … SET``. ``since``: the first version of SQL
+    Server with them. ``lacks``: the reason to skip the form on earlier versions.
     """
 
     engine: EngineName
@@ -34,7 +34,7 @@ class Form:
     lacks: str = ""
 
 
-# By the names that tests have them by. The first of each engine has all tests; see ``conftest.py`` for the others.
+# Forms by their names in tests. The first of each engine has all tests; see ``conftest.py`` for the others.
 FORMS: Final = {
     "postgres": Form("postgres"),
     "sqlserver": Form("sqlserver", ("READ_COMMITTED_SNAPSHOT OFF",)),
@@ -48,24 +48,24 @@ FORMS: Final = {
     "sqlserver at level 100": Form("sqlserver", ("READ_COMMITTED_SNAPSHOT OFF", "COMPATIBILITY_LEVEL = 100")),
 }
 
-# What the names of all databases and logins of tests begin with.
+# The prefix of the names of all databases and logins of tests.
 SIGN: Final = "qmon_test_"
-# What `qmon setup` makes for a whole server: a role of the server on SQL Server, both roles on PostgreSQL.
+# Roles that `qmon setup` makes for a whole server: one server role on SQL Server, both roles on PostgreSQL.
 ROLES: Final = ("qmon_operator", "qmon_monitor")
 _NUMBERS: Final = count(1)
-# A container that has just been started does not answer yet, or not to this login.
+# A container that has just been started does not accept connections, or this login, at once.
 _STARTING_S: Final = 60.0
-# Sessions that were ended take a moment to go, and what they use cannot be dropped before.
+# Ended sessions take a moment to go, and databases and logins cannot be dropped before that.
 _WITHIN_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """How it is done on one engine. ``{0}``: the name, ours, so that quotes around it will do; ``{1}``: a password.
-    ``{bracketed}``: the name for brackets.
+    """Statements of one engine. ``{0}``: a name of ours, so simple quotes are enough; ``{1}``: a password;
+    ``{bracketed}``: the name for use in brackets.
 
-    ``home``: the database to do it from; ``schema``: where queues go in a new one. ``forget``: what a login, or role,
-    leaves behind in a database.
+    ``home``: the database to run them in. ``schema``: the schema of queues in a new database. ``forget``: removes the
+    objects of a login or role from a database.
     """
 
     home: str
@@ -100,7 +100,7 @@ WAYS: Final = {
         schema="dbo",
         create="CREATE DATABASE [{bracketed}]",
         alter="ALTER DATABASE [{bracketed}] SET {1}",
-        # In one batch, so that nobody takes the place of the single user in between.
+        # In one batch, so that no other session becomes the single user in between.
         drop="""
             IF DB_ID(N'{0}') IS NOT NULL
             BEGIN
@@ -128,15 +128,14 @@ WAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Somebody who may log in. ``name``: of the login and of the user or role in the database; ``place``: as they see
-    it."""
+    """A login. ``name``: also that of its user or role in the database. ``place``: the database as this login."""
 
     name: str
     place: Place
 
 
 class Server:
-    """A server, by the URL of somebody who may make databases and logins there."""
+    """A server, by the URL of a login that may create databases and logins there."""
 
     def __init__(self, url: str) -> None:
         self.sign = f"{SIGN}{secrets.token_hex(4)}_"
@@ -147,9 +146,9 @@ class Server:
 
     @contextlib.contextmanager
     def database(self, options: Sequence[str] = (), ending: str = "") -> Iterator[Place]:
-        """A fresh database; dropped afterwards, whoever is connected to it.
+        """Yield a fresh database and drop it afterwards, even if sessions are connected to it.
 
-        ``options``: see ``Form``. ``ending``: how its name ends.
+        ``options``: see ``Form``. ``ending``: the end of its name.
         """
         ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}{ending}"
         try:
@@ -163,7 +162,7 @@ class Server:
 
     @contextlib.contextmanager
     def login(self, place: Place) -> Iterator[Login]:
-        """Somebody new who may connect to this database and do nothing else there; dropped afterwards."""
+        """Yield a new login that may only connect to this database; drop it afterwards."""
         ways, name, password = self._ways, f"{self.sign}{next(_NUMBERS)}", f"Aa1-{secrets.token_hex(16)}"
         try:
             with self._opened() as connection:
@@ -177,7 +176,7 @@ class Server:
 
     @contextlib.contextmanager
     def roles(self, place: Place) -> Iterator[None]:
-        """Roles of the whole server that ``qmon setup`` makes meanwhile, from this database, are dropped afterwards."""
+        """Drop the roles that ``qmon setup`` creates for the whole server in the block, from this database."""
         self._roles |= frozenset(ROLES) - self._there()
         try:
             yield
@@ -198,13 +197,14 @@ class Server:
             return connection.version[0]
 
     def run(self, text: str) -> None:
-        """A statement that concerns the whole server, by whoever may do everything."""
+        """Run a statement for the whole server, as its administrator."""
         with self._opened() as connection:
             execute(connection, text)
 
     def sweep(self) -> None:
-        """Drop what is left of all that was made here: where a test was stopped while it cleaned up."""
-        for name in sorted(self.left(), key=lambda name: name in ROLES):  # they own nothing once the databases are gone
+        """Drop everything made here that is left, for example because a test was stopped during its clean-up."""
+        # Roles last: they own nothing once the databases are gone.
+        for name in sorted(self.left(), key=lambda name: name in ROLES):
             if name in ROLES:
                 self._drop(self._ways.drop_role.format(name))
             else:
@@ -212,7 +212,7 @@ class Server:
                 self._drop(self._ways.drop_login.format(name))
 
     def left(self) -> list[str]:
-        """What was made here and is still there, by name."""
+        """Return the names of everything made here that still exists."""
         return sorted(name for name in self._there() if name in self._roles or name.startswith(self.sign))
 
     def _place(self, database: str) -> Place:
@@ -227,7 +227,8 @@ class Server:
 
     def _forget(self, place: Place, name: str) -> None:
         if self._ways.forget:
-            with contextlib.suppress(QueryFailed), place.opened() as connection:  # it may never have come to be
+            # The database may not have been created.
+            with contextlib.suppress(QueryFailed), place.opened() as connection:
                 execute(connection, self._ways.forget.format(name))
 
     def _drop(self, text: str) -> None:
@@ -235,12 +236,12 @@ class Server:
 
 
 def named(text: str, name: str, *more: str) -> str:
-    """The statement for this name."""
+    """Return the statement for this name."""
     return text.format(name, *more, bracketed=name.replace("]", "]]"))
 
 
 def _again(do: Callable[[], T], problem: type[QmonError], within_s: float) -> T:
-    """Do it, and again while that fails so, until it has failed for so many seconds."""
+    """Run it, and repeat it while it fails with these errors, up to a time limit in seconds."""
     until = time.monotonic() + within_s
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Where the contract is tested: a fresh PostgreSQL database, and fresh ones on a SQL Server that somebody names."""
+"""Servers for the contract: our own PostgreSQL, and a SQL Server if its URL is given. Tests get fresh databases."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place
 from tests.contract.anywhere_server import FORMS, Server
 
-# The variable that names a SQL Server, as the URL of a login that may do everything there: see docs/sql-server.md.
+# The variable with the URL of a SQL Server, for a login with all rights there: see docs/sql-server.md.
 SQLSERVER: Final = "QMON_TEST_SQLSERVER"
-# The variable that names a PostgreSQL, as that of a superuser; without it one is started, and what is heavy is left
-# out: other tests have it.
+# The variable with the URL of a PostgreSQL, for a superuser. Without it the tests start one and skip the heavy tests,
+# because other tests cover those.
 POSTGRES: Final = "QMON_TEST_POSTGRES"
 KINDS: Final = tuple(FORMS)
-# Those that have only the tests marked ``each_form``: what depends on how the database locks, or on its level.
+# Forms that run only the tests marked ``each_form``: those that depend on the locking or the level of the database.
 FEW: Final = KINDS[3:]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is ``heavy`` on our own PostgreSQL, what is ``once`` in the second kind of SQL Server, what is not
-    for ``each_form`` in the others, and where there is no SQL Server its tests."""
+    """Deselect ``heavy`` tests on our own PostgreSQL and ``once`` tests in the second form of SQL Server.
+
+    The other forms run only ``each_form`` tests. Without a SQL Server, its tests are deselected.
+    """
     left = [item for item in items if _left_out(item)]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in left]
@@ -45,13 +47,13 @@ def _left_out(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def postgres_server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """Where databases of PostgreSQL are made."""
+    """Yield the server for databases of PostgreSQL."""
     yield from _tidy(os.environ.get(POSTGRES) or request.getfixturevalue("server").url("postgres"))
 
 
 @pytest.fixture(scope="session")
 def sqlserver_server() -> Iterator[Server]:
-    """Where databases of SQL Server are made."""
+    """Yield the server for databases of SQL Server."""
     yield from _tidy(os.environ[SQLSERVER])
 
 
@@ -63,7 +65,7 @@ def _tidy(url: str) -> Iterator[Server]:
 
 @pytest.fixture(params=KINDS)
 def anywhere(request: pytest.FixtureRequest) -> Server:
-    """Each server that there is; SQL Server comes once for each form of database, see ``place``."""
+    """Return each available server. SQL Server comes once for each form of database, see ``place``."""
     form = FORMS[request.param]
     found: Server = request.getfixturevalue(f"{form.engine}_server")
     if form.since and found.version < form.since:
@@ -73,25 +75,25 @@ def anywhere(request: pytest.FixtureRequest) -> Server:
 
 @pytest.fixture
 def place(anywhere: Server, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A fresh database of this form on each of them."""
+    """Yield a fresh database of this form on each server."""
     with anywhere.database(FORMS[request.node.callspec.params["anywhere"]].options) as found:
         yield found
 
 
 @pytest.fixture
 def whole(request: pytest.FixtureRequest) -> bool:
-    """Whether a test takes every design, and not some of each kind."""
+    """Return whether a test runs with every design, instead of some of each kind."""
     return request.node.callspec.params["anywhere"] != "postgres" or bool(os.environ.get(POSTGRES))
 
 
 @pytest.fixture
 def operator(place: Place, tmp_path: Path) -> Operator:
-    """Who acts there."""
+    """Return an operator there."""
     return Operator(place.context(tmp_path))
 
 
 @pytest.fixture
 def connection(place: Place) -> Iterator[Connection]:
-    """A connection there."""
+    """Yield a connection there."""
     with place.opened() as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""A server with many sessions and many queues, to see what watching it costs; used short in tests, long in the soak."""
+"""A server with many sessions and queues, to measure the cost of watching it. Tests use it briefly, the soak longer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ with contextlib.ExitStack() as stack:
 
 @contextlib.contextmanager
 def crowded(sessions: int, queues: int, processes: int = 3) -> Iterator[tuple[str, list[Layout]]]:
-    """A server with so many idle sessions, held by a few processes, and queues of 899 ready messages."""
+    """Yield a server with this many idle sessions, held by a few processes, and queues of 899 ready messages each."""
     settings = {"fsync": "off", "autovacuum": "off", "max_connections": str(sessions + 40), "shared_buffers": "64MB"}
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(settings=settings))
@@ -74,7 +74,7 @@ def _layout(name: str) -> Layout:
 
 @dataclass(frozen=True)
 class Costs:
-    """Milliseconds of the server's time of each of the last polls."""
+    """The server time of each of the last polls, in milliseconds."""
 
     views: tuple[View, ...]
 
@@ -88,7 +88,7 @@ class Costs:
 
 
 def last_polls(watched: Watched, polls: int, after: int) -> Costs:
-    """The last of so many polls whose cost is known, once there have been ``after`` of them."""
+    """Return the last of this many polls whose cost is known, once there have been ``after`` of them."""
 
     def measured() -> list[View]:
         known = [view for view in watched.views if view.server.server_ms is not None]
@@ -98,7 +98,7 @@ def last_polls(watched: Watched, polls: int, after: int) -> Costs:
 
 
 def touch(url: str, queues: int) -> None:
-    """A message more in each queue."""
+    """Push one message into each queue."""
     with connected(url) as connection:
         for n in range(1, queues + 1):
             connection.execute(f"INSERT INTO q{n} (payload) VALUES ('new')")

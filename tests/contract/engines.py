@@ -1,4 +1,4 @@
-"""Connecting as the product does, and statements of one line for the tests of the engines."""
+"""Connect as the product does, and one-line statements for the tests of the engines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from qmon.engines.registry import engine_for
 
 
 def target(text: str) -> Target:
-    """The target that a user means by ``text``, with no configuration and an empty environment."""
+    """Return the target for the user's ``text``, without a configuration and with an empty environment."""
     return find_target(text, Config(Path("qmon.toml")), {}).target
 
 
 def open_target(text: str, session: Session | None = None) -> Connection:
-    """A connection to it, left open."""
+    """Return an open connection to it."""
     found = target(text)
     return as_application(engine_for(found).connect(found, session or Session("test")))
 
 
 def as_application(connection: Connection) -> Connection:
-    """The same connection, which finds what is in the schema public, as the sessions of applications do."""
+    """Return the same connection with the schema public in its path, as applications have it."""
     if not connection.pooled:
         connection.execute(sql("SET search_path = public"))
     return connection
@@ -32,7 +32,7 @@ def as_application(connection: Connection) -> Connection:
 
 @contextlib.contextmanager
 def opened(text: str, session: Session | None = None) -> Iterator[Connection]:
-    """A connection to it, closed at the end."""
+    """Yield a connection to it and close it at the end."""
     connection = open_target(text, session)
     try:
         yield connection
@@ -41,5 +41,5 @@ def opened(text: str, session: Session | None = None) -> Iterator[Connection]:
 
 
 def sql(text: str, columns: str = "", **values: Value) -> Bound:
-    """A statement with its values, in the order of its question marks."""
+    """Return a statement with its values, in the order of its question marks."""
     return Bound(Statement("test/statement", text, tuple(values), tuple(columns.split())), values)

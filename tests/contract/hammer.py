@@ -1,7 +1,6 @@
-"""Hammers an installed queue with real processes that are killed at random, and keeps a ledger that cannot be wrong.
+"""Hammers an installed queue with real processes that are killed at random, and keeps an exact ledger.
 
-Each push writes its message into the ledger in the same statement, so both are there or neither; each pop and each
-complete likewise.
+Each push, pop and complete writes its message into the ledger in the same statement, so both are there or neither.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ LEDGER: Final = """
     CREATE INDEX ON ledger_pushed (message);
     CREATE INDEX ON ledger_popped (message)"""
 
-# When messages of a pending queue are due: most of them a little later than they are pushed.
+# Due times of messages in a pending queue: most are due a little later than they are pushed.
 SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds'"
 
 
 def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
-    """The statements of a producer or a consumer of this queue, with the ledger in them."""
+    """Return the statements of a producer or a consumer of this queue, with the ledger in them."""
     bytes_ = layout.design in BYTES
     subscriber = more.get("subscriber", 1)
     complete = fail = ""
@@ -70,14 +69,14 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
     return Orders(odbc(url), role, name, statement, complete, fail, **more)  # type: ignore[arg-type]
 
 
-# Each process is forked from one that has loaded what it needs: a tenth of the time of a new Python.
+# Each process is forked from one with all modules loaded: that takes a tenth of the time of a new Python.
 _FORKED: Final = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload([carry_out.__module__])
 
 
 @dataclass(frozen=True, eq=False)
 class _Hammering:
-    """One process, and the end of the pipe that it works for."""
+    """One process, and our end of the pipe that it watches."""
 
     role: Role
     subscriber: int
@@ -85,7 +84,7 @@ class _Hammering:
     pipe: Connection
 
     def kill(self) -> None:
-        """End it at once, whatever it is doing."""
+        """Kill it at once."""
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -105,7 +104,7 @@ class Hammer:
             raw.execute(LEDGER)
 
     def start(self, role: Role, count: int = 1, **more: object) -> None:
-        """Start so many producers or consumers."""
+        """Start this many producers or consumers."""
         for _ in range(count):
             self._started += 1
             subscriber = self._least_read() if role == "consumer" else 1
@@ -118,12 +117,12 @@ class Hammer:
             self._running.append(_Hammering(role, subscriber, process, ours))
 
     def _least_read(self) -> int:
-        """The subscriber that the fewest consumers serve."""
+        """Return the subscriber with the fewest consumers."""
         serving = [each.subscriber for each in self._running if each.role == "consumer"]
         return min(range(1, self.subscribers + 1), key=serving.count)
 
     def kill_one(self, role: Role, chance: random.Random) -> None:
-        """Kill one of that role with SIGKILL, whatever it is doing."""
+        """Kill one process of this role with SIGKILL."""
         mine = [each for each in self._running if each.role == role and each.process.is_alive()]
         if mine:
             victim = chance.choice(mine)
@@ -132,7 +131,7 @@ class Hammer:
             self.killed[role] += 1
 
     def stop(self, role: Role | None = None) -> None:
-        """Let all (of one role) end their round, and wait for them; fails if one has failed."""
+        """Let all processes (of one role) end their round, and wait for them. Fails if one has failed."""
         mine = [each for each in self._running if role in (None, each.role)]
         for each in mine:
             each.pipe.close()
@@ -142,43 +141,42 @@ class Hammer:
             self._running.remove(each)
 
     def wait_producers(self) -> None:
-        """Wait until every producer has pushed what it was told to."""
-        wait_until(lambda: not self.busy("producer"), 120, what="the producers have pushed what they were told to")
+        """Wait until every producer has pushed all its messages."""
+        wait_until(lambda: not self.busy("producer"), 120, what="all producers are done")
         self.stop("producer")
 
     def busy(self, role: Role) -> int:
-        """Processes of this role that still run."""
+        """Return the number of running processes of this role."""
         return sum(each.process.is_alive() for each in self._running if each.role == role)
 
     def pushed(self) -> int:
-        """Messages in the ledger."""
+        """Return the number of messages in the ledger."""
         return int(str(query(self.url, "SELECT count(*) FROM ledger_pushed")[0][0]))
 
     def popped(self) -> int:
-        """Messages popped at least once (by each subscriber), by the ledger."""
+        """Return the number of messages popped at least once (by each subscriber), from the ledger."""
         read = "SELECT DISTINCT message, subscriber FROM ledger_popped"
         by_all = f"SELECT 1 FROM ({read}) AS r GROUP BY message HAVING count(*) = {self.subscribers}"
         return int(str(query(self.url, f"SELECT count(*) FROM ({by_all}) AS a")[0][0]))
 
     def sessions(self) -> int:
-        """Sessions of hammering processes that the server still has: a killed one's takes a moment to go."""
+        """Return the number of sessions of hammering processes. That of a killed process takes a moment to end."""
         found = query(self.url, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hammer'")
         return int(str(found[0][0]))
 
     def end(self) -> None:
-        """Kill what is left."""
+        """Kill the remaining processes."""
         while self._running:
             self._running.pop().kill()
 
     def close(self) -> None:
-        """Kill what is left, and wait until the server has noticed."""
+        """Kill the remaining processes, and wait until the server has noticed."""
         self.end()
         wait_until(lambda: self.sessions() == 0, what="the sessions of killed processes end")
 
 
 def strike(hammer: Hammer, *, producers: int, consumers: int, messages: int, kills: int, seed: int) -> None:
-    """Push ``messages`` with so many producers while so many consumers pop, and kill processes of both sides "
-    "meanwhile."""
+    """Push ``messages`` with these producers while these consumers pop, and kill processes of both sides."""
     chance = random.Random(seed)
     hammer.start("consumer", consumers)
     hammer.start("producer", producers)
@@ -187,7 +185,7 @@ def strike(hammer: Hammer, *, producers: int, consumers: int, messages: int, kil
         goal = messages * number // (kills + 2)
         wait_until(partial(_reached, hammer, goal), 300, what="messages are pushed")
         for role in roles:
-            time.sleep(chance.random() * 0.005)  # so that the blow falls anywhere in a round
+            time.sleep(chance.random() * 0.005)  # so that the kill can come at any moment of a round
             hammer.kill_one(role, chance)
             hammer.start(role)
     wait_until(partial(_reached, hammer, messages), 300, what="all messages are pushed")

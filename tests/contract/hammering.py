@@ -1,4 +1,4 @@
-"""A process that pushes or pops until it is told to stop or is killed. It loads little: tests start hundreds."""
+"""A process that pushes or pops until it is stopped or killed. It loads few modules, because tests start hundreds."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import pyodbc
 
 Role = Literal["producer", "consumer"]
 
-# What a producer or consumer answers by trying again: it lost against another transaction, and nothing was done.
+# Errors after which a producer or consumer tries again: it lost against another transaction, and nothing was done.
 BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
 
-# What a producer of a full ring comes to: to be tried again.
+# The error of a producer if the ring is full. It tries again.
 FULL: Final = "QM003"
 
 
 @dataclass(frozen=True)
 class Orders:
-    """What one hammering process does."""
+    """Orders of one hammering process."""
 
     connection: str
     role: Role
@@ -38,7 +38,7 @@ class Orders:
 
 
 def work(orders: Orders, over: threading.Event) -> None:
-    """Push or pop until it is over; some transactions are rolled back, some messages fail."""
+    """Push or pop until it is over. Some transactions are rolled back, some messages fail."""
     chance = random.Random(orders.name)
     raw = pyodbc.connect(orders.connection, autocommit=True)
     raw.execute("SET application_name = 'hammer'")
@@ -52,7 +52,7 @@ def work(orders: Orders, over: threading.Event) -> None:
             except pyodbc.Error as error:
                 if error.args[0] not in {*BEGIN_ANEW, FULL}:
                     raise
-                if error.args[0] == FULL or not raw.autocommit:  # later, or to be rolled back anyway
+                if error.args[0] == FULL or not raw.autocommit:  # try later, or it is rolled back anyway
                     return None
 
     number, idle_s = 0, 0.002
@@ -81,7 +81,7 @@ def work(orders: Orders, over: threading.Event) -> None:
 
 
 def carry_out(orders: Orders, told: Connection) -> None:
-    """What the process does: it goes on until the other end of the pipe is closed."""
+    """The function of the process. It runs until the other end of the pipe is closed."""
     over = threading.Event()
 
     def listen() -> None:

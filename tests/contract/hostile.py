@@ -1,8 +1,8 @@
-"""Tables of anybody's making, drawn by a seed, that change while qmon acts on them and is killed: messages are counted.
+"""Random tables, drawn by a seed, that change while qmon acts on them and is killed. All messages are counted.
 
-Each message is known by its payload, which no trigger here touches. It must be in exactly one place after whatever was
-done: in the queue or in the trash. What an operation touched must be what its plan had named and nothing had changed,
-must be as the operation is to leave it, and what it left alone must have had something that kept it there.
+Each message has a unique payload, which no trigger here changes. After every step it must be in exactly one place: in
+the queue or in the trash. The rows an operation changed must be rows of its plan that had not changed since, and must
+be as the operation leaves them. For each row it skipped, there must be a reason.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from tests.contract.operating import YES, desk_at
 from tests.facts import connected, query, wait_until
 
 Message = dict[str, Any]
-# A program is killed at one of its first so many words with the server.
+# A program is killed at one of its first `_CALLS` calls to the server.
 _CALLS: Final = 40
 
 
 @dataclass(slots=True)
 class Count:
-    """What a run of tables came to."""
+    """The counts over a run of tables."""
 
     tables: int = 0
     messages: int = 0
@@ -58,7 +58,7 @@ class Count:
 
     @property
     def faults(self) -> list[str]:
-        """What must not be."""
+        """Results that must not occur."""
         return [*self.lost, *self.doubled, *self.beyond, *self.untrue]
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Count:
 
 
 def role(url: str) -> str:
-    """The URL of a role that may act and owns nothing, so that row level security holds for it."""
+    """Return the URL of a role that may act and owns nothing, so that row level security applies to it."""
     if not query(url, "SELECT 1 FROM pg_roles WHERE rolname = ?", ROLE):
         query(url, f"CREATE ROLE {ROLE} LOGIN")
     query(url, f"DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO {ROLE}', current_database()); END $$")
@@ -80,7 +80,7 @@ def role(url: str) -> str:
 
 
 class _Doomed:
-    """A connection by which a program kills itself: before its so many-th word with the server."""
+    """A connection by which a program kills itself before a given call to the server."""
 
     def __init__(self, inner: Connection, calls: int) -> None:
         self._inner, self._calls = inner, calls
@@ -110,7 +110,7 @@ class _Doomed:
 
 
 class Hostile:
-    """One table, drawn by a seed, and what is done to it."""
+    """One table, drawn by a seed, and the actions on it."""
 
     def __init__(self, url: str, raw: pyodbc.Connection, operator: Operator, seed: int, count: Count) -> None:
         self.url, self.raw, self.operator, self.seed, self.count = url, raw, operator, seed, count
@@ -127,7 +127,7 @@ class Hostile:
         )
 
     def run(self) -> None:
-        """Plan, change, apply, perhaps killed, and undo three times; the faults are in the count."""
+        """Plan, change the table, apply, perhaps kill, and undo three times. Faults go into the count."""
         self.table.make(self.raw)
         self._forget()
         self.count.tables += 1
@@ -167,7 +167,7 @@ class Hostile:
         return self.operator.purge(self.table.layout, choice)
 
     def _planned(self, prepared: PreparedAction) -> dict[str, Message]:
-        """The messages that the plan has frozen, by where they lie."""
+        """Return the messages that the plan has selected, by the places of their rows."""
         assert isinstance(prepared._work, BatchWork)
         lying = self.raw.execute("SELECT tableoid || CAST(ctid AS text), payload FROM q").fetchall()
         payloads = {str(place): str(payload) for place, payload in lying}
@@ -177,10 +177,10 @@ class Hostile:
         return planned
 
     def _change(self) -> None:
-        """Change the table as others do."""
+        """Change the table as other programs do."""
         done = []
         for name in self.chance.sample([*CHANGES], self.chance.choice([0, 1, 1, 2])):
-            with contextlib.suppress(pyodbc.Error):  # what its constraints forbid, it stays
+            with contextlib.suppress(pyodbc.Error):  # changes that its constraints forbid
                 for each in CHANGES[name]:
                     self.raw.execute(each)
                 done.append(name)
@@ -191,7 +191,7 @@ class Hostile:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[bool]:
-        """Perhaps others have locked some rows meanwhile."""
+        """Let another session lock some rows during the block, in some of the runs."""
         held = self.chance.random() < 0.3
         with connected(self.url, autocommit=False) if held else contextlib.nullcontext() as other:
             if other is not None:
@@ -224,12 +224,10 @@ class Hostile:
             os.kill(child, signal.SIGKILL)
         self.count.kills += os.waitpid(child, 0)[1] == signal.SIGKILL
         ours = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'qmon%' AND datname = current_database()"
-        wait_until(lambda: not self.raw.execute(ours).fetchall(), what="the session of what was killed ends")
+        wait_until(lambda: not self.raw.execute(ours).fetchall(), what="the killed session ends")
 
     def _undo(self, before: dict[str, Message], after: dict[str, Message]) -> None:
-        with contextlib.suppress(
-            pyodbc.Error
-        ):  # one that takes the place of a message, where it is free and may be taken
+        with contextlib.suppress(pyodbc.Error):  # takes the place of a message, if it is free
             self.raw.execute("INSERT INTO q (tenant, seq, status, lot, payload) VALUES ('b', 1, 3, 0, 'in its place')")
         now = after
         for _ in range(3):
@@ -260,7 +258,7 @@ class Hostile:
     # -------------------------------------------------------------------------------------------------------- counting
 
     def _forget(self) -> None:
-        """Of the table before nothing is kept."""
+        """Remove everything stored about the previous table."""
         for (name,) in self._stores():
             self.raw.execute(f"TRUNCATE qmon.{name}")
         if self.raw.execute("SELECT to_regclass('qmon.operations') IS NOT NULL").fetchval():
@@ -281,7 +279,7 @@ class Hostile:
         return {row["payload"]: row for row in self._messages("q")}
 
     def _everywhere(self, before: dict[str, Message]) -> None:
-        """Every message that there was in exactly one place, and in the trash as it was."""
+        """Check that every message is in exactly one place, and unchanged if it is in the trash."""
         trash = [row for (name,) in self._stores("trash%") for row in self._messages(f"qmon.{name}")]
         found = Counter(row["payload"] for row in (*self._messages("q"), *trash))
         self.count.lost += [f"{self}: {payload}" for payload in before if not found[payload]]
@@ -289,14 +287,14 @@ class Hostile:
         self._wrong([row["payload"] for row in trash if row != before.get(row["payload"])], "is another in the trash")
 
     def _as_it_is_to_be(self, before: dict[str, Message], after: dict[str, Message], touched: set[str]) -> None:
-        """A requeue leaves a message ready and nobody's, a purge takes it out."""
+        """Check that a requeue leaves a message ready and without an owner, and that a purge removes it."""
         ready = {"status": 1, "owner": None, "since": None}
         for payload in touched:
             meant = before[payload] | ready if self.table.act == "requeue" else None
             self._wrong([payload] if after.get(payload) != meant else [], f"is not as a {self.table.act} leaves it")
 
     def _told(self, prepared: PreparedAction, result: OperationResult, touched: int) -> None:
-        """What the result says is what was done."""
+        """Check that the result reports the work that was done."""
         self.count.done += result.done
         self.count.skipped += result.skipped
         self.count.changed += result.changed
@@ -312,7 +310,7 @@ class Hostile:
 
 
 def run(url: str, folder: Path, seeds: Iterable[int], until: float | None = None) -> Count:
-    """So many tables, one after the other; ``until``: no further ones from then on, by the monotonic clock."""
+    """Run these tables one after the other. ``until``: start no further one after this time, by the monotonic clock."""
     count = Count()
     with connected(url) as raw:
         raw.execute("SET client_min_messages = error")

@@ -1,6 +1,6 @@
-"""Tables of anybody's making, drawn by chance: keys, triggers, partitions, foreign keys, policies; what changes them.
+"""Random tables: keys, triggers, partitions, foreign keys, policies, and changes to them.
 
-Rows are in lots. What a trigger, a policy or a foreign key does, it does to the rows of one lot.
+Rows are in lots. A trigger, a policy or a foreign key affects the rows of one lot.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _KEYS: Final = {
     "deferred": ", PRIMARY KEY (tenant, seq) DEFERRABLE INITIALLY DEFERRED",
     "state": ", UNIQUE (status, tenant, seq)",
 }
-# Those that make a row known.
+# Keys that identify a row.
 KEYED: Final = ("number", "whole", "unique", "deferred")
 _PUSHED: Final = "INSERT INTO q (tenant, seq, status, lot, payload) VALUES (OLD.tenant, OLD.seq, 2, 0, OLD.payload)"
 
 
 @dataclass(frozen=True, slots=True)
 class _Trigger:
-    """``lot``: the rows that it does something to. ``stays``: by it these cannot be acted on so, or not put back."""
+    """``lot``: the affected rows. ``stays``: actions that cannot change them, or that cannot put them back."""
 
     when: str
     lot: int
@@ -78,7 +78,7 @@ _BARRED: Final = {
     "one": {"purge": (), "requeue": (12,), "back": (12,)},
     "each": {"purge": (17, 18), "requeue": (17,), "back": (12,)},
 }
-# What happens to a table between plan and apply, each with some likelihood.
+# Possible changes of a table between plan and apply, with their probabilities.
 CHANGES: Final = {
     "popped": ("UPDATE q SET status = 2, owner = 'else' WHERE lot = 1",),
     "done": ("UPDATE q SET status = 3 WHERE lot IN (2, 10)",),
@@ -89,7 +89,7 @@ CHANGES: Final = {
     ),
     "renumbered": ("UPDATE q SET seq = seq + 5000 WHERE lot = 0",),
     "moved": ("UPDATE q SET tenant = CASE tenant WHEN 'a' THEN 'b' ELSE 'a' END, seq = seq + 6000 WHERE lot = 22",),
-    # Others in the very place, with the same key, state, time and owner.
+    # Other rows in the same place, with the same key, state, time and owner.
     "replaced": (
         "CREATE TEMP TABLE twins AS SELECT * FROM q WHERE lot IN (0, 1, 2)",
         "ALTER TABLE q DISABLE TRIGGER USER",
@@ -117,12 +117,12 @@ CHANGES: Final = {
         "CREATE TRIGGER new_one BEFORE UPDATE ON q FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
     ),
 }
-# The lot that others have locked meanwhile, perhaps.
+# The lot that another session sometimes locks in the meantime.
 HELD: Final = 19
 
 
 class Drawn:
-    """One table as a seed draws it, and the layout by which qmon knows it."""
+    """One table drawn by a seed, and its layout for qmon."""
 
     def __init__(self, chance: random.Random, rows: int) -> None:
         self.rows = rows
@@ -156,14 +156,14 @@ class Drawn:
         return ", ".join([*parts, *(["partitions"] if self.parts else []), *(["one ready"] if self.only_one else [])])
 
     def stays(self, what: str) -> set[int]:
-        """The lots that may be left alone by a purge or a requeue, or when they are put ``back``."""
+        """Return the lots that a purge or a requeue may skip, or the lots that an undo may skip if ``back``."""
         out = {each.lot for name in self.triggers if what in (each := _TRIGGERS[name]).stays}
         out |= {*_BARRED[self.policy][what]} if self.policy else set()
         out |= {10} if self.child and what == "purge" else set()
         return out | ({0, 1, 2} if self.only_one and what == "requeue" else set())
 
     def make(self, raw: pyodbc.Connection) -> None:
-        """Make the table and fill it, in place of the one before."""
+        """Create the table and fill it, in place of the previous one."""
         columns = "tenant text NOT NULL, seq bigint NOT NULL, status int, owner text, since timestamptz, lot int,"
         columns += " note text, payload text, twice bigint GENERATED ALWAYS AS (seq * 2) STORED"
         parted = " PARTITION BY LIST (tenant)" if self.parts else ""
@@ -171,7 +171,7 @@ class Drawn:
         raw.execute(f"CREATE TABLE q ({columns}{_KEYS[self.key]}){parted}")
         for tenant in ("a", "b") if self.parts else ():
             raw.execute(f"CREATE TABLE q_{tenant} PARTITION OF q FOR VALUES IN ('{tenant}')")
-        # Numbers come twice, once for each tenant, where they need not be unique. One row in five is in another state.
+        # If numbers need not be unique, each occurs twice, once per tenant. One row in five is in another state.
         number = "i" if self.key == "number" else "i / 2"
         state = "CASE WHEN i % 5 <> 0 OR (i * 7) % 23 < 3 THEN 2 ELSE 1 + (i / 5) % 2 * 2 END"
         values = f"chr(97 + i % 2), {number}, {state}, 'w' || i % 3, now() - interval '1 h', (i * 7) % 23, 'm' || i"
@@ -179,7 +179,7 @@ class Drawn:
             "INSERT INTO q (tenant, seq, status, owner, since, lot, payload)"
             f" SELECT {values} FROM generate_series(1, {self.rows}) AS i"
         )
-        if self.only_one:  # of each lot's first: only one may be ready
+        if self.only_one:  # the first rows of the lots: only one may be ready
             raw.execute("CREATE UNIQUE INDEX one_ready ON q (tenant, lot) WHERE status = 1 AND lot < 3")
         for name in self.triggers:
             self._trigger(raw, name)

@@ -1,7 +1,7 @@
 """Kills qmon with SIGKILL while it purges, requeues or undoes a long queue, and counts every row afterwards.
 
-The queue's rows are copied beforehand. After each blow every one of them must be in exactly one place, as it was or as
-the operation makes it, and the operation must say that it was interrupted and how far it came.
+The queue's rows are copied before. After each kill, every row must be in exactly one place, unchanged or as the
+operation leaves it. The operation must report that it was interrupted, and how many rows it did.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FILL: Final = """
     SELECT {state}, {state} - 1, CASE {state} WHEN 2 THEN now() - interval '1 hour' END,
            CASE {state} WHEN 2 THEN '1/1' END, convert_to('message ' || i, 'UTF8')
     FROM generate_series(1, {rows}) AS i"""
-# The share of blows that fall anywhere after the start of the program, so perhaps while it plans.
+# The share of kills at any time after the start of the program, perhaps while it plans.
 _EARLY: Final = 0.2
 
 
 @dataclass
 class Struck:
-    """What happened to one kind of action. ``interrupted``: blows that met an operation which had begun."""
+    """The kills during one kind of action. ``interrupted``: kills during an operation that had begun."""
 
     act: Act
     rows: int
@@ -65,7 +65,7 @@ class Victim:
         self.operator = Operator(desk_at(url, folder))
 
     def strike(self, act: Act, kills: int) -> Struck:
-        """Kill so many programs that do this, at least one within its operation; then let one run to its end."""
+        """Kill this many programs with this action, at least one within its operation; then let one run to its end."""
         struck = Struck(act, self.rows)
         began = time.monotonic()
         self.fill(act)
@@ -82,14 +82,14 @@ class Victim:
         return struck
 
     def arguments(self, act: Act) -> list[str]:
-        """The command line of an action on all that is left."""
+        """Return the command line of an action on all remaining rows."""
         if act == "undo":
             return ["undo", self.url, self.purged().id]
         which = ["--owners", "dead,unknown,alive"] if act == "requeue" else ["--state", "ready"]
         return [act, self.url, "orders", *which]
 
     def start(self, arguments: list[str]) -> subprocess.Popen[bytes]:
-        """The real program, with an audit of its own."""
+        """Start the real program, with its own audit file."""
         given = ["--yes", "--confirm", "orders", "--reason", "a test that kills"]
         environment = surroundings(XDG_STATE_HOME=str(self.folder / "state"), HOME=str(self.folder))
         return subprocess.Popen(
@@ -101,13 +101,13 @@ class Victim:
         )
 
     def through(self, arguments: list[str]) -> None:
-        """Run it to its end, which must be a good one."""
+        """Run it to its end and check that it succeeds."""
         process = self.start(arguments)
         _, said = process.communicate(timeout=300)
         assert process.returncode == 0, said.decode()
 
     def left(self, act: Act) -> int:
-        """Rows that the action has still to do."""
+        """Return the number of rows that the action has still to do."""
         where = {
             "purge": "SELECT count(*) FROM orders",
             "requeue": "SELECT count(*) FROM orders WHERE status = 2",
@@ -116,7 +116,7 @@ class Victim:
         return int(str(query(self.url, where[act])[0][0]))
 
     def check(self, act: Act) -> None:
-        """Every row in exactly one place, as it was; of a requeue as it was or ready, with what it was kept."""
+        """Check that every row is in exactly one place and unchanged, or ready with its old row kept (requeue)."""
         stores = self._stores("kept" if act == "requeue" else "trash")
         kept = " UNION ALL ".join(f"SELECT {_COLUMNS} FROM qmon.{store}" for store in stores)
         if act != "requeue":
@@ -145,7 +145,7 @@ class Victim:
         assert (rows, as_before + requeued, same) == (self.rows, self.rows, self.rows)
 
     def last(self) -> Operation | None:
-        """The latest operation there is."""
+        """Return the latest operation."""
         return next(iter(self.operator.read_operations(limit=1)), None)
 
     def _blow(self, act: Act, struck: Struck) -> None:
@@ -179,11 +179,11 @@ class Victim:
         wait_until(lambda: query(self.url, ours) == [], what="the session of the killed program ends")
         now = self.last()
         if now is None or (before is not None and now.id == before.id):
-            assert self.left(act) == left, "rows were changed that no operation speaks of"
+            assert self.left(act) == left, "rows were changed without an operation"
             return
-        # It may have been killed in the moment after its end was written.
+        # It may have been killed just after it recorded its end.
         assert now.state is OperationState.INTERRUPTED or (now.state is OperationState.DONE and self.left(act) == 0)
-        assert now.done == left - self.left(act), "the operation says something else than what was done"
+        assert now.done == left - self.left(act), "the operation reports another number of rows"
         struck.interrupted += now.state is OperationState.INTERRUPTED
 
     def _begun(self, before: Operation | None) -> bool:
@@ -194,7 +194,7 @@ class Victim:
         return latest != ([] if before is None else [(before.id,)])
 
     def purged(self) -> Operation:
-        """The purge that is to be undone: the one that took all."""
+        """Return the purge to undo: the one that took all rows."""
         purges = [each for each in self.operator.read_operations() if each.kind == "purge" and each.done == self.rows]
         return purges[0]
 
@@ -203,7 +203,7 @@ class Victim:
         return [str(row[0]) for row in query(self.url, sql, f"{kind}\\_%")]
 
     def fill(self, act: Act) -> None:
-        """The queue as the action needs it, and a copy of it."""
+        """Fill the queue as the action needs it, and copy it."""
         with connected(self.url) as raw:
             raw.execute("TRUNCATE orders")
             for store in (*self._stores("trash"), *self._stores("kept")):

@@ -1,7 +1,7 @@
-"""What the ledger of a hammered queue proves: nothing lost, invented or doubled, and the order its design promises.
+"""Checks on the ledger of a hammered queue: no message is lost, invented or doubled, and the order is as promised.
 
-A message *was overtaken* by a pop that began when it was there, that it should have come before, and that came before
-it all the same. Consumers pass over what others hold, so that a lax order allows for some of it, within ``allowed``.
+A pop *overtakes* a message if it began when the message was there, should have come after it, and came before it.
+Consumers skip messages that others hold, so a lax order allows some overtaking, within ``allowed``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Promise = Literal["any", "commit", "due", "lax", "newest", "number"]
 
 # The order in which each design promises to pop.
 #
-# `commit`: that in which pushes were committed, exactly. `lax`: by id, within the number of processes; `newest`: by id
-# downwards, likewise. `due`: by due time, likewise, and never before it. `number`: lap by lap in each slot, exactly,
-# and by number from slot to slot as far as processes keep up: a late one keeps its own consumer alone. `any`: none.
+# `commit`: exactly in the order in which pushes were committed. `lax`: by id, within the number of processes. `newest`:
+# the same by descending id. `due`: the same by due time, and never before it. `number`: exactly lap by lap in each
+# slot, and by number from slot to slot, except that a late process delays its own consumer. `any`: no order.
 PROMISES: Final[dict[str, Promise]] = {
     "batch_fast": "lax",
     "batch_single": "lax",
@@ -77,9 +77,9 @@ FIRST_POPS: Final = """
 
 @dataclass(frozen=True)
 class Order:
-    """How a run kept its promise: pops out of order beyond it, and how far the worst pop ran ahead.
+    """The result of a run: pops out of order beyond the promise, and how far the worst pop ran ahead.
 
-    ``furthest``: messages that it overtook; of a ring the numbers between it and one that was popped later.
+    ``furthest``: the messages it overtook; for a ring, the numbers between it and one that was popped later.
     """
 
     promise: Promise
@@ -89,7 +89,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Pop:
-    """The first pop of a message: what it goes by, since when the message was there, when the pop began (seconds)."""
+    """The first pop of a message: its sort key, since when the message was there, when the pop began (seconds)."""
 
     key: tuple[float, ...]
     there_at: float
@@ -97,7 +97,7 @@ class Pop:
 
 
 def delivered(url: str, layout: Layout) -> None:
-    """Every message was popped, exactly once, or as often as its attempts say and completed once."""
+    """Check that every message was popped exactly once, or as often as its attempts and completed once."""
     assert query(url, LOST) == []
     assert query(url, INVENTED) == []
     if layout.traits.completes:
@@ -108,10 +108,10 @@ def delivered(url: str, layout: Layout) -> None:
 
 
 def order(url: str, layout: Layout, *, allowed: int) -> Order:
-    """How well the pops in the ledger keep the promise of the design.
+    """Return how well the pops in the ledger keep the promise of the design.
 
     Args:
-        allowed: how many messages a pop may overtake where order is lax: those that others hold or are committing.
+        allowed: how many messages a pop may overtake if order is lax: those that others hold or are committing.
     """
     promise = PROMISES[layout.design]
     if promise == "any":
@@ -128,7 +128,7 @@ def order(url: str, layout: Layout, *, allowed: int) -> Order:
 
 
 def overtaken(pops: Sequence[Pop]) -> Iterator[int]:
-    """For each pop, in their order, how many messages it overtook."""
+    """Yield for each pop, in order, the number of messages it overtook."""
     arriving = sorted(range(len(pops)), key=lambda n: pops[n].there_at)
     waiting: list[tuple[tuple[float, ...], int]] = []
     arrived = 0

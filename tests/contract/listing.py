@@ -1,4 +1,4 @@
-"""Reading pages of messages as a poll does, and a table of anybody's whose messages are listed."""
+"""Read pages of messages as a poll does, and a user's table whose messages are listed."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ STATES = StateColumn("status", "ready", "working", "done", "dead")
 
 @dataclass
 class Reader:
-    """Reads pages of one queue as a poll does. ``read``: the rows that the last statement gave."""
+    """Reads pages of one queue as a poll does. ``read``: the rows that the last statement returned."""
 
     connection: Connection
     probes: QueueProbes
     read: int = 0
 
     def page(self, listing: Listing) -> tuple[list[str], PageSample]:
-        """The ids of a page, and what is known of it."""
+        """Return the ids of a page, and its number of messages if known."""
         messages, page = self.messages(listing)
         return [each.id for each in messages], page
 
     def messages(self, listing: Listing) -> tuple[tuple[MessageSample, ...], PageSample]:
-        """The messages of a page."""
+        """Return the messages of a page."""
         results = self._results(listing)
         self.probes.page_read = closer_listing(self.probes, listing, results)
         if self.probes.page_read is not None:
@@ -56,7 +56,7 @@ class Reader:
         return results
 
     def pages(self, state: str, *, descending: bool = False) -> Iterator[tuple[list[str], PageSample]]:
-        """All pages, one after the other."""
+        """Yield all pages, one after the other."""
         listing: Listing | None = Listing(state, descending=descending)
         while listing is not None:
             ids, page = self.page(listing)
@@ -65,13 +65,13 @@ class Reader:
             listing = None if page.next is None else replace(listing, after=page.next)
 
     def ids(self, state: str, *, descending: bool = False) -> list[str]:
-        """The ids of all pages."""
+        """Return the ids of all pages."""
         return [id for ids, _ in self.pages(state, descending=descending) for id in ids]
 
 
 @contextmanager
 def reading(url: str, *layouts: Layout) -> Iterator[Reader]:
-    """A connection like that of the poller, and the queue as it is resolved there; without layouts one installed."""
+    """Yield a connection like the poller's, and the queue as resolved there; without layouts, an installed one."""
     connection = ENGINE.connect(target_of(url), POLL)
     try:
         resolved = resolve_queues(connection, ENGINE, layouts)
@@ -84,7 +84,7 @@ def reading(url: str, *layouts: Layout) -> Iterator[Reader]:
 
 
 def jobs(**changes: object) -> Layout:
-    """A table of anybody's with all states."""
+    """A user's table with messages in all states."""
     plain = Layout(
         "jobs",
         "status",
@@ -108,14 +108,14 @@ COLUMNS = (
 
 
 def table(url: str, *more: str, key: str = "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY") -> None:
-    """The table, and what is done to it."""
+    """Create the table, and run statements that change it."""
     with connected(url) as connection:
         for statement in (f"CREATE TABLE jobs ({key}, {COLUMNS})", *more):
             connection.execute(statement)
 
 
 def fill(state: str, count: int, columns: str = "", values: str = "") -> str:
-    """Rows in a state."""
+    """Return SQL that inserts rows in a state."""
     return (
         f"INSERT INTO jobs (status{', ' if columns else ''}{columns})"
         f" SELECT '{state}'{', ' if values else ''}{values} FROM generate_series(1, {count}) AS n"
@@ -123,7 +123,7 @@ def fill(state: str, count: int, columns: str = "", values: str = "") -> str:
 
 
 def ids_of(url: str, state: str, order: str = "id") -> list[str]:
-    """The ids in a state, as the table has them."""
+    """Return the ids in a state, from the table."""
     return [str(row[0]) for row in query(url, f"SELECT id FROM jobs WHERE status = '{state}' ORDER BY {order}")]
 
 
@@ -131,7 +131,7 @@ BY_ID = "CREATE INDEX ON jobs (status, id)"
 
 
 def touched(reader: Reader, listing: Listing) -> int:
-    """Pages of the server's memory that reading a page touches."""
+    """Return the buffers used by reading a page."""
     (asked,) = statements_for_page(StatementCache(ENGINE, reader.connection.version), reader.probes, listing)
     explained = replace(
         asked.bound.statement, text=f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {asked.bound.statement.text}", columns=()

@@ -1,4 +1,4 @@
-"""What tests of acting need: a desk on a test's database, applying a plan, and what the operations say."""
+"""Helpers for tests of actions: a desk on a test's database, applying a plan, and the messages of operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ YES = Permission("a test")
 def desk_at(
     url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7"
 ) -> OperatorContext:
-    """Where a test acts from, with an audit file of its own."""
+    """Return an operator context for a test, with its own audit file."""
     target = replace(target_of(url), prod=prod)
 
     def connect(purpose: str) -> Connection:
@@ -36,7 +36,7 @@ def applied(
     tell: Callable[[Progress], None] = lambda now: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> OperationResult:
-    """Apply with a reason, and never stop. What is told on the way is never more than there is."""
+    """Apply with a reason, without stopping. Check that progress never exceeds the plan."""
 
     def told(now: Progress) -> None:
         assert now.done + now.skipped + now.changed <= now.total
@@ -46,6 +46,6 @@ def applied(
 
 
 def lines(context: OperatorContext) -> list[dict[str, object]]:
-    """What the local audit says."""
+    """Return the entries of the local audit."""
     assert context.audit is not None
     return [valid(line, "audit") for line in context.audit.read_text().splitlines()] if context.audit.exists() else []

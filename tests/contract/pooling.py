@@ -1,4 +1,4 @@
-"""A real pgbouncer in front of the tests' server, and an application that comes through it."""
+"""A real pgbouncer in front of the tests' server, and an application that connects through it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SETTINGS: Final = (
 def pgbouncer(
     server: EmbeddedServer, mode: str, size: int, *settings: str, drops_options: bool = True
 ) -> Iterator[str]:
-    """Run one in this mode with so many sessions; gives the URL of the database ``{}`` through it.
+    """Run pgbouncer in this mode with this many sessions; yield the URL of the database ``{}`` through it.
 
-    ``drops_options``: it drops the settings that a client begins with, else it refuses the client.
+    ``drops_options``: ignore settings in a client's startup; otherwise refuse such clients.
     """
     with tempfile.TemporaryDirectory(prefix="qmon-pool-", dir="/tmp") as name:
         folder = Path(name)
@@ -78,17 +78,17 @@ def _listens(path: Path) -> bool:
 
 
 class Application:
-    """A client of the pool that sets nothing and looks at what it got."""
+    """A client of the pool that sets nothing and reads the settings of its session."""
 
     def __init__(self, url: str, *, holds: bool = True) -> None:
-        """``holds``: its transaction stays open, so that it keeps the session; else it makes none."""
+        """``holds``: keep a transaction open, so that the client keeps the session; otherwise begin none."""
         self._raw = pyodbc.connect(odbc(url) + ";pqopt={application_name='shop'}", autocommit=not holds)
-        self._raw.execute("RESET extra_float_digits")  # which its driver has set
+        self._raw.execute("RESET extra_float_digits")  # its driver sets it
         if holds:
             self._raw.commit()
 
     def look(self) -> dict[str, str]:
-        """Its settings as they are."""
+        """Return its current settings."""
         asked = ", ".join(f"current_setting('{name}')" for name in SETTINGS)
         row = self._raw.execute(
             f"SELECT {asked}, (SELECT string_agg(name || statement, chr(10)) FROM pg_prepared_statements)"
@@ -97,13 +97,13 @@ class Application:
         return dict(zip((*SETTINGS, "prepared"), map(str, row), strict=True))
 
     def close(self) -> None:
-        """Give the session back."""
+        """Return the session to the pool."""
         self._raw.rollback()
         self._raw.close()
 
 
 def looks(url: str, size: int, *, hold: bool = True) -> list[dict[str, str]]:
-    """What so many applications find; that they hold their sessions shows all those of the pool."""
+    """Return the settings seen by this many applications. They hold their sessions, so this shows all of the pool."""
     with contextlib.ExitStack() as stack:
         made = [stack.enter_context(contextlib.closing(Application(url, holds=hold))) for _ in range(size)]
         return [each.look() for each in made]

@@ -1,4 +1,4 @@
-"""A hot standby of a server of a test: its data copied by pg_basebackup, its log streamed."""
+"""A hot standby of a test's server: its data copied by pg_basebackup, its WAL streamed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.facts import query, wait_until
 
 
 class Standby(EmbeddedServer):
-    """A server that replays the log of another one."""
+    """A server that replays the WAL of another one."""
 
     def __init__(self, primary: EmbeddedServer) -> None:
         super().__init__(settings={"hot_standby_feedback": "on"})
@@ -42,7 +42,7 @@ class Standby(EmbeddedServer):
             raise Unreachable(f"pg_basebackup failed: {last_lines(said)}")
 
     def caught_up(self, database: str) -> None:
-        """Wait until all that the primary has written is replayed here."""
+        """Wait until everything the primary has written is replayed here."""
         ((upto,),) = query(self._primary.url(database), "SELECT CAST(pg_current_wal_insert_lsn() AS text)")
         done = f"SELECT pg_last_wal_replay_lsn() >= '{upto}'"
         wait_until(lambda: query(self.url(database), done) == [(True,)], what=f"replayed up to {upto}")
@@ -50,7 +50,7 @@ class Standby(EmbeddedServer):
 
 @contextmanager
 def replicated() -> Iterator[tuple[EmbeddedServer, Standby]]:
-    """A primary with a database ``qmon``, and its standby."""
+    """Yield a primary with a database ``qmon``, and its standby."""
     with EmbeddedServer() as primary:
         standby = Standby(primary)
         try:

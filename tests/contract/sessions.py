@@ -1,4 +1,4 @@
-"""Sessions that hold locks and wait for each other on a real PostgreSQL, each with a thread of its own."""
+"""Sessions that hold locks and wait for each other on a real PostgreSQL, each with its own thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.facts import connected, query, wait_until
 
 
 class OpenSessions:
-    """Sessions by a name of ours. What one of them waits for does not hold up the test."""
+    """Named sessions. A session that waits does not block the test."""
 
     def __init__(self, url: str, stack: contextlib.ExitStack) -> None:
         self._url = url
@@ -22,7 +22,7 @@ class OpenSessions:
         self.pids: dict[str, int] = {}
 
     def open(self, name: str, *statements: str) -> int:
-        """A session in a transaction in which it has run these statements; returns its process id."""
+        """Open a session in a transaction that has run these statements; return its process id."""
         connection = self._stack.enter_context(connected(self._url, autocommit=False))
         pid = int(connection.execute("SELECT pg_backend_pid()").fetchval())
         for statement in statements:
@@ -33,7 +33,7 @@ class OpenSessions:
         return pid
 
     def wait(self, name: str, statement: str, *before: str) -> int:
-        """A session that runs a statement and waits for a lock; returns once it does."""
+        """Run a statement in a new session and return once it waits for a lock."""
         pid = self.pids[name] if name in self.pids else self.open(name, *before)
         self.go(name, statement)
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = ?"
@@ -44,7 +44,7 @@ class OpenSessions:
         """Run a statement on the session's own thread."""
 
         def run() -> None:
-            with contextlib.suppress(pyodbc.Error):  # it is cancelled or ended at the end, or by the test
+            with contextlib.suppress(pyodbc.Error):  # it may be cancelled or terminated
                 cursor = self.connections[name].execute(statement)
                 if cursor.description:
                     cursor.fetchall()
@@ -54,7 +54,7 @@ class OpenSessions:
         self._threads.append(thread)
 
     def end(self) -> None:
-        """End everybody."""
+        """End all sessions."""
         with connected(self._url) as connection:
             for pid in self.pids.values():
                 connection.execute("SELECT pg_terminate_backend(?)", pid).fetchall()
@@ -64,7 +64,7 @@ class OpenSessions:
 
 @contextlib.contextmanager
 def open_sessions(url: str) -> Iterator[OpenSessions]:
-    """Sessions that are all ended at the end of the block."""
+    """Yield sessions that all end with the block."""
     with contextlib.ExitStack() as stack:
         sessions = OpenSessions(url, stack)
         try:
@@ -74,9 +74,9 @@ def open_sessions(url: str) -> Iterator[OpenSessions]:
 
 
 def stand(sessions: OpenSessions, blockers: Mapping[int, Sequence[int]]) -> None:
-    """Sessions called by number, each waiting for advisory locks that those before it hold, one or two of them.
+    """Open numbered sessions, each waiting for advisory locks that one or two earlier ones hold.
 
-    The lock of a session is shared, so that two can hold one: that of the pair that a later one waits for.
+    The lock of a session is shared, so a pair can hold one that a later session waits for.
     """
     pairs = {tuple(sorted(held)) for held in blockers.values() if held}
     for number in blockers:

@@ -1,5 +1,4 @@
-"""A queue under fire: producers and consumers that are killed, a keeper that repairs, a producer that sleeps "
-"for a lap."""
+"""A queue under fire: producers and consumers are killed, a keeper repairs, and a producer sleeps for a lap."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from tests.queues import call, made, opened
 
 # Rings that are repaired.
 MENDED: Final = ("ring", "ring_pointer", "ring_subscribers")
-# Longer than the keeper takes to repair what can be repaired.
+# Longer than the keeper takes for every possible repair.
 STUCK_S: Final = 3.0
 DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
@@ -27,8 +26,8 @@ DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = curre
 class Fire:
     """How a queue is hammered.
 
-    ``asleep``: a producer draws a number and sleeps until the others have used all the numbers of a lap behind it,
-    again and again.
+    ``asleep``: again and again, a producer draws a number and sleeps until the others have used all numbers of the
+    next lap.
     """
 
     producers: int = 8
@@ -42,7 +41,7 @@ class Fire:
 
 @dataclass(frozen=True)
 class Soaked:
-    """What a soak has done: messages pushed, pops, processes killed, laps slept, deadlocks, order, seconds."""
+    """Counts of a soak: messages pushed, pops, processes killed, laps slept, deadlocks, order, seconds."""
 
     design: str
     pushed: int
@@ -56,9 +55,9 @@ class Soaked:
 
 
 def soak(url: str, design: str, fire: Fire) -> Soaked:
-    """Hammer a fresh queue of a design and check the ledger: delivery, order, and that its empty answer is true.
+    """Hammer a fresh queue of a design; check delivery and order in the ledger, and that an empty answer is true.
 
-    The published ring loses a number with each rollback and each process killed: it is hammered without either.
+    The published ring loses a number with each rollback and each kill, so it is hammered without them.
     """
     layout = made(url, design, ring_size=fire.ring_size)
     kills = 0 if design == "ring_classic" else fire.kills
@@ -83,8 +82,8 @@ def soak(url: str, design: str, fire: Fire) -> Soaked:
     ledger.delivered(url, layout)
     with opened(url) as connection:
         assert call(connection, layout, "pop") == ()
-    # Others hold one message each, and producers are committing one each; where the order is that of times drawn after
-    # the id, or a process has been killed and its session goes on for a moment, some more.
+    # Other consumers hold one message each, and producers are committing one each. Some more if times are drawn after
+    # the id, or if the session of a killed process continues for a moment.
     order = ledger.order(url, layout, allowed=2 * (fire.producers + fire.consumers))
     deadlocks, pops = (int(str(query(url, sql)[0][0])) for sql in (DEADLOCKS, "SELECT count(*) FROM ledger_popped"))
     killed = hammer.killed
@@ -94,7 +93,7 @@ def soak(url: str, design: str, fire: Fire) -> Soaked:
 
 
 def drain(hammer: Hammer, layout: Layout) -> None:
-    """Let consumers take what is left, and repair what killed ones have left behind, as a script would."""
+    """Let consumers pop the remaining messages, and repair those that killed consumers held, as a script would."""
     pushed = hammer.pushed()
 
     def drained() -> bool:
@@ -116,16 +115,16 @@ def _mend(url: str, layout: Layout, *, age_s: float) -> None:
 
 
 def _keep(url: str, layout: Layout, over: threading.Event) -> None:
-    """What an operator's script does while the queue runs: every second, what has not moved for a second."""
+    """Do the same as an operator's script: each second, repair slots that have not moved for a second."""
     while not over.wait(1):
         _mend(url, layout, age_s=1)
 
 
 def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> None:
-    """A producer that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other.
+    """A producer that draws a number, sleeps for a whole lap, and pushes: its message gets exactly that number.
 
-    Where nothing moves for ``STUCK_S`` it ends: a number before its own was drawn by a producer that was killed, which
-    no repair can prove while a transaction that draws is open.
+    If nothing moves for ``STUCK_S``, it ends: a killed producer drew an earlier number, and no repair can prove that
+    while a transaction that draws is open.
     """
     assert layout.ring is not None
     orders = orders_for(url, layout, "producer", "sleeper")
@@ -143,7 +142,7 @@ def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> No
                 continue
             message = f"sleeper-{number}"
             row, since = None, time.monotonic()
-            while row is None and time.monotonic() - since < STUCK_S:  # its slot holds what nobody has repaired yet
+            while row is None and time.monotonic() - since < STUCK_S:  # its slot still needs a repair
                 row = raw.execute(statement, message, message).fetchone()
             raw.commit()
         assert row is None or row[0] == number, f"{number} became {row[0]}"
@@ -152,14 +151,14 @@ def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> No
 
 @contextlib.contextmanager
 def _meanwhile(act: Callable[..., None], *arguments: object) -> Iterator[None]:
-    """Do something on a thread until the block ends; raises what it has raised."""
+    """Run a function on a thread until the block ends; raise its exception."""
     over = threading.Event()
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
             act(*arguments, over)
-        except BaseException as error:  # handed on below
+        except BaseException as error:  # raised below
             failed.append(error)
 
     thread = threading.Thread(target=run)

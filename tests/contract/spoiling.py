@@ -1,4 +1,4 @@
-"""Putting a trap back: an installed queue is changed as somebody might have written it, and the fault must show."""
+"""Put a trap back: change an installed queue as a careless author might have written it. The fault must show."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tests.queues import ENGINE, made
 
 # Changes the installed queue of a layout in the database of a URL.
 Spoil = Callable[[str, Layout], None]
-# Uses a queue; true where the fault shows.
+# Uses a queue; true if the fault shows.
 Story = Callable[[str, Layout], bool]
 
-# What `trapped` returns where a trap is caught.
+# Result of `trapped` if a trap is caught.
 BROKEN: Final = ["broken"]
 
 
 def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:
-    """Create a routine again with each match of ``pattern`` replaced; fails where its body has none."""
+    """Return a change that replaces each match of ``pattern`` in a routine. It fails if the body has none."""
 
     def spoil(url: str, layout: Layout) -> None:
         name = ENGINE.quote((layout.table.schema, f"{layout.queue}_{verb}"))
@@ -33,7 +33,7 @@ def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:
 
 
 def altered(*statements: str) -> Spoil:
-    """Run statements about the queue, ``{0}`` being its name."""
+    """Return a change that runs statements; ``{0}`` is the name of the queue."""
 
     def spoil(url: str, layout: Layout) -> None:
         for statement in statements:
@@ -43,7 +43,7 @@ def altered(*statements: str) -> Spoil:
 
 
 def both(*spoils: Spoil) -> Spoil:
-    """One after the other."""
+    """Return a change that applies these one after the other."""
 
     def spoil(url: str, layout: Layout) -> None:
         for each in spoils:
@@ -53,7 +53,7 @@ def both(*spoils: Spoil) -> Spoil:
 
 
 def trapped(url: str, design: str, spoil: Spoil, story: Story, *, ring_size: int = 16) -> list[str]:
-    """In which of two queues the fault shows: ``sound`` as it is installed, ``broken`` with the trap put back."""
+    """Return which of two queues show the fault: ``sound`` as installed, ``broken`` with the trap put back."""
     shown = []
     for name in ("sound", "broken"):
         layout = made(url, design, name, ring_size=ring_size)

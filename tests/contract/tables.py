@@ -1,4 +1,4 @@
-"""Tables of users, as they are found in databases, and a connection of qmon to them."""
+"""User tables as found in real databases, and a connection of qmon to them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ARTICLES: Final = {
         CREATE UNIQUE INDEX IX_QueueData ON QueueData (QueueID)""",
 }
 
-# A queue as applications have it.
+# A queue as applications create it.
 JOBS: Final = """
     CREATE TABLE background_jobs (
         id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'queued', job_type text NOT NULL, args jsonb,
@@ -68,7 +68,7 @@ JOBS: Final = """
     CREATE INDEX ON background_jobs (locked_at) WHERE status = 'running';
     CREATE INDEX ON background_jobs (id) WHERE status = 'failed'"""
 
-# Tables that are no queues.
+# Tables that are not queues.
 ORDINARY: Final = """
     CREATE TABLE customers (id serial PRIMARY KEY, name text NOT NULL, email text, status text, created_at timestamptz);
     CREATE TABLE users (id uuid PRIMARY KEY, login text UNIQUE, password_hash bytea, is_active boolean,
@@ -101,7 +101,7 @@ def make(url: str, sql: str) -> None:
 
 @contextlib.contextmanager
 def qmon_connection(url: str, purpose: str = "test") -> Iterator[Connection]:
-    """A connection as qmon makes it to watch: the server itself refuses writes."""
+    """Yield a connection as qmon opens it to watch: the server itself refuses writes."""
     address = read_url(url, "the URL")
     target = Target("test", "postgres", address.keywords, password=address.password)
     connection = ENGINE.connect(target, Session(purpose, lock_timeout_s=0.5, statement_timeout_s=5, read_only=True))

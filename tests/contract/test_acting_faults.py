@@ -1,4 +1,4 @@
-"""What acts is hit where it hurts: qmon is killed, the server goes, the line is cut, the disk is full. Nothing is lost.
+"""Faults while qmon acts: qmon is killed, the server stops, the line is cut, the disk is full. No row is lost.
 
 The long form of the kills is in ``make soak``.
 """
@@ -31,7 +31,7 @@ Blow = Callable[[], None]
 
 
 def prepared(victim: Victim, act: Act) -> PreparedAction:
-    """The plan for all that is left."""
+    """Return the plan for all remaining rows."""
     if act == "undo":
         return victim.operator.undo(victim.purged().id)
     if act == "purge":
@@ -40,7 +40,7 @@ def prepared(victim: Victim, act: Act) -> PreparedAction:
 
 
 def struck(victim: Victim, act: Act, blow: Blow) -> QmonError:
-    """Apply, with a blow after the second batch; what it raised."""
+    """Apply, with a fault after the second batch; return the error."""
     told: list[Progress] = []
 
     def tell(now: Progress) -> None:
@@ -55,7 +55,7 @@ def struck(victim: Victim, act: Act, blow: Blow) -> QmonError:
 
 
 def finished(victim: Victim, act: Act, planned: int) -> OperationResult:
-    """Plan and apply again: it does what was left, and now all is done."""
+    """Plan and apply again. This finishes the remaining rows, and now all are done."""
     again = prepared(victim, act)
     assert again.plan.count == planned
     result = applied(again)
@@ -66,7 +66,7 @@ def finished(victim: Victim, act: Act, planned: int) -> OperationResult:
 
 
 def interrupted(victim: Victim, act: Act) -> int:
-    """Rows that are left after an operation was interrupted, all of them in one place; it says how far it came."""
+    """Check the rows left by an interrupted operation: all in one place, and it reports its progress; return them."""
     victim.check(act)
     left = victim.left(act)
     last = victim.last()
@@ -137,7 +137,7 @@ def test_a_disk_that_is_full_for_the_audit_stops_before_the_next_batch(
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def blow() -> None:
-        # From here on the file cannot grow by a line: what a full disk does, and no root is needed for it.
+        # From here on the file cannot grow by a line. This simulates a full disk, and needs no root.
         resource.setrlimit(resource.RLIMIT_FSIZE, (audit.stat().st_size + 10, hard))
 
     try:

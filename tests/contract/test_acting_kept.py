@@ -1,4 +1,4 @@
-"""An undo gives back what was there: rows without a key, wide tables, hidden and masked columns are named before."""
+"""An undo restores the old rows. Rows without a key, wide tables, hidden and masked columns are named before."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 
 
 def keyless(url: str, *ids: str) -> None:
-    """Messages without a key that are being worked on, with these ids."""
+    """Create a table without a key, with messages in progress with these ids."""
     query(url, "CREATE TABLE jobs (id bigint, status text, tries int, body text, " + TAKEN)
     for number, id in enumerate(ids):
         query(url, f"INSERT INTO jobs VALUES ({id}, 'working', {number}, 'm{number}')")
@@ -43,7 +43,7 @@ def keyless(url: str, *ids: str) -> None:
 
 @pytest.fixture
 def role(database: str) -> Iterator[str]:
-    """The URL for a role with no rights yet but to make qmon's schema."""
+    """Yield the URL of a role that has no rights yet except to make qmon's schema."""
     name = "reader_" + database.rsplit("test_", 1)[1].split("?")[0]
     current = query(database, "SELECT current_database()")[0][0]
     query(database, f'CREATE ROLE {name} LOGIN; GRANT CREATE ON DATABASE "{current}" TO {name}')
@@ -103,7 +103,7 @@ def test_a_requeue_of_which_nothing_could_be_undone_says_so_beforehand(database:
 
 
 def wide(url: str, columns: int, dropped: int = 0) -> Layout:
-    """A table of so many columns, one with a value, of which some are dropped."""
+    """Create a table with this many columns, one of them with a value, of which some are dropped."""
     made_of = ", ".join(f"c{number} boolean" for number in range(columns - 1))
     query(url, f"CREATE TABLE wide (id bigint PRIMARY KEY, {made_of})")
     if dropped:
@@ -192,7 +192,7 @@ def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_n
 
 
 def label(url: str, role: str, column: str, *, provider: str = "anon", of_role: str = "MASKED") -> None:
-    """What the SECURITY LABEL of an anonymizing extension, which is not installed here, leaves in the catalogs."""
+    """Write the same label to the catalogs as the SECURITY LABEL of an anonymizing extension, not installed here."""
     with connected(url) as raw:
         raw.execute("SET allow_system_table_mods = on")
         raw.execute(
@@ -212,7 +212,7 @@ def label(url: str, role: str, column: str, *, provider: str = "anon", of_role: 
 
 @pytest.fixture
 def unlabelled(database: str) -> Iterator[None]:
-    """The labels of roles, which all databases of the server share, are removed at the end."""
+    """Remove the labels of roles at the end, because all databases of the server share them."""
     yield
     with connected(database) as raw:
         raw.execute("SET allow_system_table_mods = on")
@@ -240,7 +240,7 @@ def test_a_masked_column_is_refused_by_name_where_it_would_be_kept(
             "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for your role (anon)); this"
             " helps: use a role without masks"
         )
-        # A requeue keeps other columns.
+        # A requeue stores other columns.
         assert operator.requeue(JOBS, WORKING).plan.refused is None
         assert Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="in_progress")).plan.refused is None
     finally:
@@ -293,7 +293,7 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
         lambda: ENGINE.connect(target_of(database), ARCHIVE_SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
     )
     with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts others: spring"):
-        # Without the check this never ends: what is archived comes back.
+        # Without the check this never ends, because archived rows come back.
         archiver.run(lambda now: stop.set() if now.moved > 100 else None, until_empty=True)
     assert (archiver.result().moved, archiver.result().ended) == (0, "failed")
     assert query(database, "SELECT CAST(j AS text) FROM jobs AS j ORDER BY 1") == before

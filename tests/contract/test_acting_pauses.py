@@ -1,4 +1,4 @@
-"""Acting while producers are paused: an undo puts messages back, a repair goes on, and producers are still refused."""
+"""Actions while producers are paused: undo and repair still work, and producers are still refused."""
 
 from __future__ import annotations
 

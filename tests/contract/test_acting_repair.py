@@ -1,4 +1,4 @@
-"""Repairing rings: what was seen is repaired once it is proven, what is not is left alone, and nothing is lost."""
+"""Repair rings: proven defects are repaired, other slots are left alone, and no message is lost."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RINGS = ("ring", "ring_pointer", "ring_subscribers")
 
 
 def draw(url: str, sequence: str, times: int = 1) -> None:
-    """Numbers drawn by a session that has ended with them."""
+    """Draw numbers in a session that then ends."""
     query(url, f"SELECT nextval('orders_{sequence}') FROM generate_series(1, {times})")
 
 
 def aged(url: str, folder: Path, layout: Layout, count: int) -> PreparedAction:
-    """The plan as soon as so many slots have stood still for long enough."""
+    """Return the plan as soon as ``count`` slots have not moved for long enough."""
     context = desk_at(url, folder)
     prepared: list[PreparedAction] = []
 
@@ -46,7 +46,7 @@ def push(url: str, layout: Layout, *messages: str) -> None:
 
 
 def popped(url: str, layout: Layout) -> list[object]:
-    """All that comes out now, in order."""
+    """Pop all available messages; return them in order."""
     asked = "1, 0" if layout.ring is not None and layout.ring.subscribers else "0"
     out: list[object] = []
     with opened(url) as ours:
@@ -96,7 +96,7 @@ def test_what_an_open_transaction_may_have_drawn_is_skipped_until_it_ends(databa
                 result = applied(prepared)
                 assert (result.done, result.skipped, result.changed) == (0, 2, 0)
                 assert all(each in "".join(result.notes) for each in named)
-                # Both live after all, and nothing has been taken from them.
+                # Both are alive after all, and the repair has taken nothing from them.
                 assert call(producer, layout, "push", "'m2'") == ((2,),)
                 assert call(consumer, layout, "pop") == ((1, "m1"),)
     assert popped(database, layout) == ["m2"]
@@ -131,7 +131,7 @@ def test_where_every_slot_is_an_orphan_the_consumers_come_by_again(database: str
     push(database, layout, "m1", "m2", "m3", "m4")
     draw(database, "pop_seq", 4)
     with opened(database) as producer:
-        # Producers hold all the numbers that could go where there is room.
+        # Producers hold every number whose slot is free.
         run(producer, "SELECT nextval('orders_push_seq') FROM generate_series(1, 4)")
         prepared = aged(database, tmp_path, layout, 4)
         result = applied(prepared)
@@ -148,7 +148,7 @@ def test_a_repair_that_is_stopped_says_so_and_keeps_what_it_did(database: str, t
     result = prepared.apply(YES, lambda _: None, lambda: next(asked))
     assert (result.state, result.done) == (OperationState.CANCELLED, 3)
     left = query(database, "SELECT message_id FROM orders WHERE message_id IS NOT NULL ORDER BY 1")
-    assert left == [(number,) for number in range(4, 12)]  # three have new numbers, five are where they were
+    assert left == [(number,) for number in range(4, 12)]  # three have new numbers, five are unchanged
 
 
 def test_what_cannot_be_repaired_is_refused_with_the_reason(database: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who may act: an operator by the role that setup makes, in everything and nothing else; who watches, not."""
+"""Rights to act: an operator in the role from setup may do every action and nothing else; a monitor may not act."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANY = Choice(owner_states=frozenset(OwnerState))
 
 
 def set_up(url: str, role: Role) -> None:
-    """What ``qmon setup`` does, by the owner of the database."""
+    """Run ``qmon setup`` as the owner of the database."""
     with opened(url) as connection:
         resolved = resolve_queues(connection, ENGINE, [], by_shape=False, readable_only=False)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
@@ -46,7 +46,7 @@ def set_up(url: str, role: Role) -> None:
 
 @contextlib.contextmanager
 def login(url: str, role: Role) -> Iterator[str]:
-    """Somebody who has that role and nothing else: the database's URL for them."""
+    """Yield the URL of the database for a new login that has only this role."""
     name = f"{role}_{secrets.token_hex(4)}"
     query(url, f"CREATE ROLE {name} LOGIN IN ROLE qmon_{role}")
     try:
@@ -58,7 +58,7 @@ def login(url: str, role: Role) -> Iterator[str]:
 
 @pytest.fixture
 def queues(clean_roles: str, tmp_path: Path) -> dict[str, Layout]:
-    """Queues with work for every action, of a time before there were roles; some was done and paused then, too."""
+    """Create queues with work for every action, before there were roles. Some work was done and paused then, too."""
     url = clean_roles
     queues = {design: made(url, design, design) for design in ("batch_fast", "fifo", "ring")}
     batch = replace(queues["batch_fast"], timeout_s=0.0)
@@ -129,7 +129,7 @@ def kept_out(url: str, *statements: str) -> None:
 
 
 class Noted:
-    """An operator, and which of its actions were asked for."""
+    """An operator, and the actions it was asked for."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator, self.asked = operator, set[str]()
@@ -142,7 +142,7 @@ class Noted:
 def refused_all(
     at: OperatorContext, queues: dict[str, Layout], session: int, problem: type[Exception]
 ) -> dict[str, str]:
-    """Why every action that there is is refused; applying each is tried."""
+    """Return why every action is refused; applying each is tried."""
     operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
     done = next(each.id for each in operator.read_operations() if each.kind is OperationKind.PURGE)
@@ -169,12 +169,12 @@ def refused_all(
             prepared.apply(WHY, lambda now: None, lambda: False)
         assert prepared.plan.refused, name
         said = prepared.plan.undo.possible or prepared.plan.undo.notes or not prepared.plan.count
-        assert said, f"{name}: whether it can be undone is not said"
+        assert said, f"{name}: the plan does not say whether it can be undone"
     return {name: prepared.plan.refused or "" for name, prepared in plans.items()}
 
 
 def whole(url: str) -> list[tuple[object, ...]]:
-    """Everything in the database: each row with its version, where sequences stand, every object and who may what."""
+    """Return everything in the database: rows with their versions, sequence positions, all objects, all rights."""
     out = query(
         url, "SELECT oid, nspname, nspacl::text FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp' ORDER BY 1"
     )

@@ -1,4 +1,4 @@
-"""Ending sessions: exactly the one that was shown, seen to be gone, and nobody who must not be ended."""
+"""End sessions: exactly the one that was shown. qmon checks that it has gone, and refuses to end others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.queues import BYTES, call, made, opened, routine
 
 @pytest.fixture
 def blocker(database: str) -> Iterator[pyodbc.Connection]:
-    """A session of an application, with a table that it has locked a row of, in a transaction it sits in."""
+    """An application's session that has locked a row of a table and is idle in its transaction."""
     query(database, "CREATE TABLE items (id int PRIMARY KEY, note text)")
     query(database, "INSERT INTO items VALUES (1, 'a'), (2, 'b')")
     with connected(database, autocommit=False) as raw:
@@ -54,7 +54,7 @@ def there(url: str, session: int) -> bool:
 
 @contextlib.contextmanager
 def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> Iterator[threading.Thread]:
-    """Somebody who waits for the row."""
+    """A session that waits for the row."""
     with connected(url) as raw:
         raw.execute("SET application_name = 'shop'")
         raw.execute("SET statement_timeout = 20000")
@@ -67,7 +67,7 @@ def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> 
         thread = threading.Thread(target=wait)
         thread.start()
         session = f"SELECT 1 FROM pg_locks WHERE NOT granted AND pid = {own}"
-        wait_until(lambda: query(url, session), what="somebody waits")
+        wait_until(lambda: query(url, session), what="a session waits for the lock")
         yield thread
         thread.join(30)
 
@@ -82,7 +82,7 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
-        assert "may block others" not in told(), "nobody waits for it"
+        assert "may block others" not in told(), "no session waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
             assert re.search(r"After that, session \d+ may block others: 1 session waits for it, too", told())
             blocker.rollback()
@@ -112,7 +112,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
 ) -> None:
     blocker.rollback()
     failures: list[str] = []
-    # The driver's own habit is a savepoint around each statement, and then a transaction outlives its failed one.
+    # By default the driver sets a savepoint around each statement, and then a transaction survives a failed statement.
     asked = odbc(database) + (";Protocol=7.4-2" if savepoints else ";Protocol=7.4-0")
     with contextlib.closing(pyodbc.connect(asked)) as raw:
         raw.execute("UPDATE items SET note = 'c' WHERE id = 1")
@@ -143,7 +143,7 @@ def test_another_session_by_the_same_number_is_never_ended(
     context = desk_at(database, tmp_path)
     refused = prepare_end_session(context, session, began(database, session) - 60).plan.refused
     assert refused is not None and "a different session now" in refused
-    # The same start, but the server gives the number away between plan and apply.
+    # The start is the same, but the server assigns the number to another session between plan and apply.
     prepared = prepare_end_session(context, session, began(database, session))
     assert isinstance(prepared._work, EndSessions)
     (planned,) = prepared._work.sessions
@@ -231,7 +231,7 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
 
 
 def popping(url: str, layout: Layout, raw: pyodbc.Connection) -> int:
-    """A consumer that has taken a message and sits in its transaction; its session."""
+    """A consumer that has popped a message and is idle in its transaction; its session."""
     raw.execute("SET application_name = 'mailer'")
     assert raw.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchone()
     return pid(raw)
@@ -264,7 +264,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
         assert (plan.kind, plan.unit, plan.count, plan.refused) == (OperationKind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
         assert "1 message will be ready again" in "\n".join(plan.consequences)
-        assert [each.count for each in plan.left_out] == [1]  # the producer, of whom no row is there to see
+        assert [each.count for each in plan.left_out] == [1]  # the producer: none of its rows is visible
         assert prepare_requeue_sessions(context, layout, replace(now, owner="somebody")).plan.refused
         assert prepare_requeue_sessions(context, layout, replace(now, owner=str(session))).plan.count == 1
         unknown = replace(now, owner_states=frozenset({OwnerState.UNKNOWN}))
@@ -297,7 +297,7 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
         assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
         thread.join(30)
-        assert there(database, session)  # cancelled only: its transaction is rolled back, its session lives
+        assert there(database, session)  # only cancelled: its session continues
     with opened(database) as ours:
         assert len(call(ours, layout, "pop")) == 1
 

@@ -1,4 +1,4 @@
-"""What plans show of what others wrote: bytes as text, covered as configured, and no password of anybody."""
+"""Plans show data of other users: bytes as text, masked as configured, and never a password."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY = frozenset(OwnerState)
 
 
 def covering(url: str, folder: Path) -> OperatorContext:
-    """A desk that is configured to cover a word."""
+    """A desk with a configuration that masks a word."""
     return replace(desk_at(url, folder), redact=lambda text: text.replace("hunter2", "•••"))
 
 

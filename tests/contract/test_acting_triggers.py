@@ -1,4 +1,4 @@
-"""Triggers of a queue's table that undo, repeat or extend what an action writes: qmon says what became of the rows."""
+"""Triggers that undo, repeat or extend an action's writes: qmon reports what happened to the rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORKING_IDS = replace(WORKING, ids=("1", "2", "3"))
 
 
 def table(url: str, *, key: str = "PRIMARY KEY", state: str = "ready") -> None:
-    """Twelve messages in ``jobs``."""
+    """Create ``jobs`` with twelve messages."""
     query(url, f"CREATE TABLE jobs (id bigserial {key}, status text NOT NULL, body text)")
     query(url, "INSERT INTO jobs (status, body) SELECT ?, 'm' || n FROM generate_series(1, 12) AS n", state)
 
@@ -43,7 +43,7 @@ def table(url: str, *, key: str = "PRIMARY KEY", state: str = "ready") -> None:
 def trigger(
     url: str, when: str, body: str, *, on: str = "jobs", gives: str = "NULL", each: str = "FOR EACH ROW", kind: str = ""
 ) -> None:
-    """A trigger ``spring`` on a table."""
+    """Create a trigger ``spring`` on a table."""
     query(
         url,
         f"CREATE FUNCTION spring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body}; RETURN {gives}; END $$",
@@ -52,12 +52,12 @@ def trigger(
 
 
 def rows(url: str, name: str = "jobs") -> list[tuple[object, ...]]:
-    """What is in a table."""
+    """Return the contents of a table."""
     return query(url, f"SELECT CAST(t AS text) FROM {name} AS t ORDER BY 1")
 
 
 def reasons(result: OperationResult) -> str:
-    """Why rows were refused."""
+    """Return why rows were refused."""
     return "; ".join(result.notes)
 
 

@@ -1,4 +1,4 @@
-"""A database that checks no text (SQL_ASCII) holds bytes of Latin-1: everything is shown, and acted on by key."""
+"""A database without encoding checks (SQL_ASCII) has Latin-1 bytes: all is shown, and actions work by key."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LAYOUT: Final = Layout(
 
 @pytest.fixture
 def any_bytes(server: EmbeddedServer) -> Iterator[str]:
-    """A database of that encoding, with messages whose texts are Latin-1."""
+    """A database with that encoding, with messages whose texts are Latin-1."""
     name = f"test_{secrets.token_hex(6)}"
     encoding = "TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
     query(server.url("postgres"), f"CREATE DATABASE {name} {encoding}")
@@ -109,7 +109,7 @@ def test_an_owner_is_chosen_by_bytes_that_are_not_utf_8(any_bytes: str, tmp_path
     assert prepared.plan.count == 6
 
 
-# Keys: the first two look the same with replacement characters, the fourth is spelt as the first is shown.
+# Keys: the first two look the same with replacement characters; the fourth is spelled as the first is shown.
 NAMES: Final = (b"a\xe5", b"a\xe6", "a\u00e5".encode(), b"a<E5>", b"a\\\xe5", b"a/\xe5,", b"plain", "a\ufffd".encode())
 SHOWN: Final = ("a<E5>", "a<E6>", "a\u00e5", "a<3C>E5>", "a\\<E5>", "a/<E5>,", "plain", "a\ufffd")
 NAMED: Final = replace(
@@ -125,7 +125,7 @@ NAMED: Final = replace(
 
 
 def _named(url: str, key: str) -> None:
-    """A table with a text in its key; its messages are dead, and each has its key in its body."""
+    """A table with a text key. Its messages are dead, and each has its key in its body."""
     query(
         url,
         "CREATE TABLE named (tenant text DEFAULT convert_from('\\xe4'::bytea, 'SQL_ASCII'), name text NOT NULL,"

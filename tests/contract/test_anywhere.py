@@ -1,4 +1,4 @@
-"""What qmon promises, on every engine there is: install, push and pop, probes, figures."""
+"""qmon's promises on every engine: install, push and pop, probes, figures."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ def test_every_routine_of_every_design_does_its_work(place: Place, *, whole: boo
 
 
 def routines(place: Place) -> set[str]:
-    """The procedures there are, of which nothing is said in a layout; PostgreSQL needs none of that kind."""
+    """Return the procedures that no layout mentions; PostgreSQL needs none of that kind."""
     return {str(row[0]) for row in place.ask("SELECT name FROM sys.procedures")} if place.sqlserver else set()
 
 
 def pushed_by_every_way(connection: Connection, use: WorkloadStatements) -> int:
-    """Messages pushed one by one and, where the design can, many at once; how many."""
+    """Push messages one by one and, if the design can, many at once; return their number."""
     for number in range(3):
         assert use.push_message(connection, f"one {number}") is not None
     return 3 + (use.push_batch(connection, ["many 0", "many 1"]) if use.has_routine("push_batch") else 0)
 
 
 def completed_by_every_way(connection: Connection, use: WorkloadStatements, pushed: int) -> None:
-    """Of a design whose messages are completed: take, complete, fail, requeue and archive."""
+    """For designs that complete messages: pop, complete, fail, requeue and archive."""
     layout, state = use.layout, use.layout.state
     assert state is not None
     (first,) = connection.fetch(use.bind("take")).rows
@@ -85,7 +85,7 @@ def completed_by_every_way(connection: Connection, use: WorkloadStatements, push
     assert use.complete_batch(connection, [(str(taken[0][0]), 1)]) == 1
     moved = 0
 
-    def requeued() -> bool:  # what was popped within this millisecond is not yet older than 0 s
+    def requeued() -> bool:  # a pop in this millisecond is not yet older than 0 s
         nonlocal moved
         moved += int(str(use.fetch_value(connection, "requeue", {"timeout": 0.0, "limit": 10, "max_attempts": 9})))
         return moved == len(taken) - 1
@@ -98,7 +98,7 @@ def completed_by_every_way(connection: Connection, use: WorkloadStatements, push
 
 
 def popped_by_every_way(place: Place, connection: Connection, use: WorkloadStatements, pushed: int) -> None:
-    """Of the other designs: pop one and many, until nothing comes."""
+    """For the other designs: pop one and many, until none is left."""
     layout = use.layout
     several = len(layout.ring.subscribers) if layout.ring is not None else 0
     for subscriber in range(1, 1 + max(1, several)):
@@ -115,7 +115,7 @@ def popped_by_every_way(place: Place, connection: Connection, use: WorkloadState
         assert use.fetch_value(connection, "archive", {"limit": 10}) == pushed
 
 
-# A setting of the queues' tables, by engine, and its values.
+# A storage setting of the queues' tables, by engine, and its values.
 ANYWHERE_SETTINGS: Final = {
     "postgres": ("persistence", {"permanent"}),
     "sqlserver": ("lock escalation", {"table", "auto", "disabled"}),

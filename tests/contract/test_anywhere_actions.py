@@ -1,4 +1,4 @@
-"""What qmon does to queues, on every engine there is and in every design that it can be done to."""
+"""qmon's actions on queues, on every engine and in every design that supports them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.contract.watching import watching
 from tests.facts import wait_until
 
 ANY_OWNER: Final = frozenset(OwnerState)
-# Designs whose rows say in which state they are.
+# Designs with a state column.
 STATES: Final = ("status", "flag", "batch_single", "batch_split", "batch_fast")
-# Those whose pops delete: what is in progress is an open transaction.
+# Designs whose pops delete: a message in progress is an open transaction.
 DELETING: Final = ("naive", "heap", "fifo", "lifo", "pending", "strict_fifo")
 RINGS: Final = ("ring", "ring_pointer", "ring_subscribers")
 ARCHIVING: Final = ("flag", "batch_single", "batch_split", "batch_fast")
 JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
-# A table that somebody else has made, whose messages are popped by a number.
+# A user's table, whose messages are popped by a number.
 JOB: Final = Layout(
     "jobs",
     "status",
@@ -45,7 +45,7 @@ JOB: Final = Layout(
     writes=(Write("ready", "place", "front"),),
     source=LayoutSource.CONFIGURATION,
 )
-# A trigger that writes elsewhere, and whose count of rows comes before that of who has fired it.
+# A trigger that writes to another table. Its row count comes before that of the statement that fired it.
 WRITERS: Final = {
     "postgres": (
         "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
@@ -62,7 +62,7 @@ def table(place: Place, layout: Layout) -> str:
 
 
 def every_row(place: Place, layout: Layout) -> list[str]:
-    """Every row of the queue as it is, in no order."""
+    """Return every row of the queue in no order."""
     names = [layout.table, *([] if layout.data_table is None else [layout.data_table])]
     found: list[Row] = []
     for name in names:
@@ -71,7 +71,7 @@ def every_row(place: Place, layout: Layout) -> list[str]:
 
 
 def finished(result: OperationResult) -> int:
-    """How many messages an operation has touched; it came to its end and left none alone."""
+    """Return how many messages an operation changed; check that it finished and skipped none."""
     assert (result.state, result.skipped, result.changed, result.refused) == (OperationState.DONE, 0, 0, 0), result
     return result.done
 
@@ -113,7 +113,7 @@ def test_what_is_requeued_in_every_design_with_states_is_popped_next_and_an_undo
         place.push(connection, layout, 3)
         taken = place.pop(connection, layout)
         assert taken is not None and message(taken) == "m0"
-        if design.startswith("batch"):  # popped when it was due, and due later than those that came meanwhile
+        if design.startswith("batch"):  # due later than messages pushed since
             place.run(f"UPDATE {table(place, layout)} SET queue_date_time = {{in_an_hour}} WHERE status = 1")
         before = every_row(place, layout)
         choice = Choice(state="done" if design == "flag" else None, owner_states=ANY_OWNER)
@@ -221,14 +221,14 @@ def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused) == (OperationKind.REQUEUE, 1, None), plan
         assert f"session {consumer.session_id}" in plan.predicate
-        assert [each.count for each in plan.left_out] == [1]  # the producer: nothing that it holds was there before
+        assert [each.count for each in plan.left_out] == [1]  # the producer: it holds only new rows
         assert finished(applied(prepared)) == 1
         wait_until(lambda: len(place.ask(next_of(place, layout))) == 3, what="the pop was rolled back")
     assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
 
 
 def next_of(place: Place, layout: Layout) -> str:
-    """The rows that nobody holds."""
+    """Return SQL for the rows that no session holds."""
     name = table(place, layout)
     if place.sqlserver:
         return f"SELECT 1 AS one FROM {name} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)"
@@ -245,9 +245,9 @@ def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
 ) -> None:
     layout = place.made(design, ring_size=16)
     assert layout.ring is not None
-    draw(place, layout.ring.push_sequence, 1)  # a producer died with the first number
+    draw(place, layout.ring.push_sequence, 1)  # simulates a producer that died with the first number
     place.push(connection, layout, 3)
-    draw(place, layout.ring.pop_sequence, 3)  # consumers died with the first three
+    draw(place, layout.ring.pop_sequence, 3)  # simulates consumers that died with the first three
     prepared = planned(place, tmp_path, layout, 3)
     first = 0 if place.sqlserver else 1
     assert f"holes {first}; orphans {first + 1}, {first + 2}" in prepared.plan.predicate
@@ -270,13 +270,13 @@ def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
         found.extend(place.popped(connection, layout))
         return len(found) == 2
 
-    wait_until(healed, what="the orphan is popped, too")
+    wait_until(healed, what="the orphan is also popped")
     result = applied(prepared)
     assert (result.done, result.skipped, result.changed) == (0, 0, 1)
 
 
 def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedAction:
-    """The plan of a repair, once so many slots have stood still for long enough."""
+    """Return the plan of a repair, once ``count`` slots have not moved for long enough."""
     found: list[PreparedAction] = []
 
     def ready() -> bool:
@@ -288,7 +288,7 @@ def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedA
 
 
 def draw(place: Place, sequence: TableName, times: int) -> None:
-    """Numbers drawn by a session that ends with them."""
+    """Draw numbers in a session that then ends."""
     quoted = place.engine.quote(sequence.parts)
     text = f"SELECT NEXT VALUE FOR {quoted}" if place.sqlserver else f"SELECT nextval({place.engine.literal(quoted)})"
     with place.opened() as connection:
@@ -311,7 +311,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
                 plan = operator.end_session(holder.session_id, None).plan
                 return any("blocks 1 session" in line for line in plan.consequences)
 
-            wait_until(held_up, what="somebody waits")
+            wait_until(held_up, what="a session waits")
             assert "a different session now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
             assert finished(applied(operator.end_session(holder.session_id, None))) == 1
             thread.join(30)

@@ -1,4 +1,4 @@
-"""The bench on every engine: its loops count what the tables hold, every design is measured, and nothing is left."""
+"""The bench on every engine: its counters match the tables, every design is measured, and everything is removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIGHT = ("batch_fast",)
 
 @pytest.mark.heavy
 def test_the_loops_of_every_design_count_what_its_tables_hold(place: Place) -> None:
-    """Each session works through two slices; what failed is rolled back and counted as such."""
+    """Each session works through two slices. Failed work is rolled back and counted as failed."""
     with place.opened("bench") as connection:
         site = BenchSite(connection, place.engine, place.target, new_schema_name())
         site.create_schema()

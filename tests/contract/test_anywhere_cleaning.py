@@ -1,4 +1,4 @@
-"""What the contract makes on somebody's server is gone afterwards, however it ends."""
+"""Everything the contract makes on a server is removed afterwards, however the run ends."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LONG = "QMON_LONG" in os.environ
 
 
 def contract(server: EmbeddedServer, *arguments: str) -> subprocess.Popen[str]:
-    """A run of the contract on this server, as ``make sqlserver`` starts one."""
+    """Start a run of the contract on this server as ``make sqlserver`` does."""
     asked = [sys.executable, "-m", "pytest", "-n", "0", "-p", "tests.contract.anywhere_run", *arguments]
     environment = os.environ | {"QMON_TEST_POSTGRES": server.url("postgres")}
     return subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def at_work(server: EmbeddedServer) -> subprocess.Popen[str]:
-    """A run in the middle of it; one that is through before it is seen is started again."""
+    """Return a run that is under way. A run that ends too soon is started again."""
     for _ in range(10):
         run = contract(server, *(ROLES if LONG else LIGHT))
         wait_until(

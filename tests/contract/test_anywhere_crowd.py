@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing delivered twice, on every engine there is: sixteen sessions, kills and rollbacks."""
+"""No message is lost or delivered twice, on every engine: sixteen sessions, kills and rollbacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.contract.anywhere import Place, some
 from tests.contract.anywhere_crowd import Crowd
 from tests.queues import DESIGNS
 
-# All but the one that stops for good where a number is lost.
+# All designs but the one that stops for good if a number is lost.
 WHOLE: Final = tuple(design for design in DESIGNS if design != "ring_classic")
 
 

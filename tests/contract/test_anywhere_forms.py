@@ -1,4 +1,4 @@
-"""Logins with few rights, and databases in which locks or columns are hidden: what is known there, and what is not."""
+"""Logins with few rights, and databases that hide locks or columns: known and unknown figures there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JOBS: Final = (
     "INSERT INTO jobs (state, owner, started_at) VALUES (0, NULL, NULL), (0, NULL, NULL), (0, NULL, NULL),"
     " (1, 'worker-1', {hour_ago})",
 )
-# The two logins: {0} the login, {1} the schema.
+# Statements for the two logins. {0}: the login, {1}: the schema.
 SELECTS: Final = {
     "postgres": ('GRANT SELECT ON ALL TABLES IN SCHEMA {1} TO "{0}"',),
     "sqlserver": ("GRANT SELECT ON SCHEMA::{1} TO [{0}]",),
@@ -32,13 +32,13 @@ STATE: Final = {
     "postgres": ('GRANT pg_read_all_stats TO "{0}"',),
     "sqlserver": ("GRANT VIEW DATABASE STATE TO [{0}]",),
 }
-# The rights that the second login has, by the beginnings of their names in ``qmon doctor``.
+# The rights of the second login, by the prefixes of their names in ``qmon doctor``.
 HELD: Final = {"postgres": "pg_read_all_stats", "sqlserver": "VIEW DATABASE"}
 MASK: Final = "ALTER TABLE jobs ALTER COLUMN started_at ADD MASKED WITH (FUNCTION = 'default()')"
 
 
 def layout(place: Place) -> Layout:
-    """What a configuration says of the table."""
+    """Return the layout of the table as a configuration would define it."""
     return Layout(
         "jobs",
         "status",
@@ -53,7 +53,7 @@ def layout(place: Place) -> Layout:
 
 @contextlib.contextmanager
 def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
-    """Somebody who may read the tables. ``more``: other grants, with ``{0}`` for the login."""
+    """Yield a login that may read the tables. ``more``: other grants, with ``{0}`` for the login."""
     with anywhere.login(place) as found:
         texts = (*SELECTS[place.engine.name], *more)
         place.run(*(text.format(found.name, place.schema) for text in texts))
@@ -61,18 +61,18 @@ def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
 
 
 def held(login: Login) -> set[str]:
-    """The rights that ``qmon doctor`` says this login has."""
+    """Return the rights of this login as ``qmon doctor`` shows them."""
     with login.place.opened("doctor", watch=True) as connection:
         return {right.name for right in read_rights(connection, login.place.engine) if right.held}
 
 
 def of_rows(queue: QueueView) -> tuple[float | None, ...]:
-    """The figures that the rows of the table tell."""
+    """Return the figures that come from the table's rows."""
     return queue.ready.value, queue.in_progress.value, queue.stuck.value
 
 
 def why_no_rates(view: View) -> str:
-    """All that is said about the rates of the only queue."""
+    """Return all texts about the rates of the only queue."""
     (queue,) = view.queues
     said = [each.text for each in (*view.failures, *queue.failures)]
     return " ".join([queue.push_rate.reason, *said])
@@ -87,7 +87,7 @@ def test_a_login_that_may_only_select_sees_rows_and_is_told_what_else_it_takes(a
         (queue,) = last.queues
         assert of_rows(queue) == (3, 1, 1)
         assert not any(name.startswith(HELD[place.engine.name]) for name in held(anna))
-        if place.sqlserver:  # PostgreSQL shows the counters of tables to everybody
+        if place.sqlserver:  # PostgreSQL shows the counters of tables to all roles
             assert queue.push_rate.value is None, "not 0"
             assert "VIEW DATABASE" in why_no_rates(last)
             assert last.server.waiting is None
@@ -105,7 +105,7 @@ def test_a_login_that_also_sees_the_state_of_the_database_has_rates(anywhere: Se
         assert any(name.startswith(HELD[place.engine.name]) for name in held(anna))
         if place.sqlserver:
             last = watched.view()
-            assert last.server.waiting is None, "waits take the right to see the state of the server"
+            assert last.server.waiting is None, "waits require the right to see the server's state"
             assert any("VIEW SERVER" in each.text for each in last.failures)
         with anna.place.opened("doctor", watch=True) as connection:
             checks = run_checkup(connection, place.engine, [layout(place)]).checks

@@ -1,4 +1,4 @@
-"""The lists of messages by state, on every engine there is."""
+"""Lists of messages by state, on every engine."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.contract.test_anywhere_looks import ROWS, TABLES, layouts
 from tests.contract.watching import Watched, watching
 from tests.queues import DESIGNS
 
-pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, which knows no row versions
+pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, without row versions
 
-# What is in each state of the tables.
+# The messages in each state of the tables.
 IDS: Final = {
     ("tasks", "ready"): ["1", "2"],
     ("tasks", "scheduled"): ["3"],
@@ -35,13 +35,13 @@ IDS: Final = {
 
 
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
-    """The queue once that page of it was read."""
+    """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
 
 
 def ids(found: QueueView) -> list[str]:
-    """The ids of its page."""
+    """Return the ids of its page."""
     return [message.id for message in found.messages or ()]
 
 

@@ -1,4 +1,4 @@
-"""What locks show of consumers that qmon has not installed, on every engine and in every form of locking."""
+"""Locks of consumers that qmon has not installed, on every engine and with every form of locking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.each_form
 
 TABLE = "CREATE TABLE plain (id int NOT NULL PRIMARY KEY, payload {text})"
 FIRST = "DELETE FROM plain WHERE id = (SELECT min(id) FROM plain)"
-# The second message, as a consumer asks for it that passes locked rows.
+# The second message, read as by a consumer that skips locked rows.
 NEXT = {
     "postgres": "SELECT id FROM plain ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
     "sqlserver": "SELECT TOP (1) id FROM plain WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ORDER BY id",
@@ -27,14 +27,14 @@ NEXT = {
 
 
 def hides_locks(place: Place) -> bool:
-    """Whether a transaction gives up its lock on a row at once."""
+    """Return whether a transaction releases its lock on a row at once."""
     asked = "SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'IsOptimizedLockingOn') AS int)"
     return place.sqlserver and place.ask(asked) == ((1,),)
 
 
 @pytest.fixture
 def plain(place: Place) -> Iterator[Layout]:
-    """A queue of three messages whose pop is a DELETE without any hint."""
+    """A queue of three messages whose pop is a DELETE without hints."""
     place.run(TABLE, *(f"INSERT INTO plain VALUES ({number}, 'm{number}')" for number in (1, 2, 3)))
     table = TableName(place.schema, "plain")
     yield Layout("plain", "fifo", table, id="id", payload="payload", source=LayoutSource.CONFIGURATION)
@@ -99,11 +99,11 @@ def test_a_session_that_waits_for_a_transaction_is_shown_with_its_table(place: P
     assert view.server.blocking is not None
     waits = [line.session for line in view.server.blocking.places if line.session.blocker is not None]
     assert [each.application for each in waits] == ["second"]
-    if place.sqlserver:  # PostgreSQL names the transaction alone
+    if place.sqlserver:  # PostgreSQL names only the transaction
         assert [(each.table_id,) for each in waits] == list(place.ask("SELECT CAST(OBJECT_ID(N'plain') AS bigint)"))
 
 
 def update_and_roll_back(connection: Connection, text: str) -> None:
-    """Wait for the lock, and leave the row as it was."""
+    """Wait for the lock, without changing the row."""
     with rolled_back(connection):
         execute(connection, text)

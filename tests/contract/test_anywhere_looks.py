@@ -1,4 +1,4 @@
-"""What qmon reads now and then, or only of some tables, on every engine there is."""
+"""Facts that qmon reads only sometimes, or only for some tables, on every engine."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from tests.contract.anywhere import Place, execute, rolled_back
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
 
-pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, which knows no row versions
+pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, without row versions
 
 TABLES: Final = (
-    # Sought by states, due times and priorities.
+    # Found through indexes on states, due times and priorities.
     "CREATE TABLE tasks (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL, run_at {time} NOT NULL,"
     " started_at {time}, attempts int NOT NULL, payload {text})",
     "CREATE INDEX tasks_ready ON tasks (run_at) WHERE state = 0",
@@ -45,10 +45,10 @@ TABLES: Final = (
     "CREATE INDEX staged_ready ON staged (rank, id) WHERE state = 0",
     "CREATE INDEX staged_oldest ON staged (id) WHERE state = 0",
     "CREATE INDEX staged_busy ON staged (id) WHERE state = 1",
-    # Nothing leads to what is ready, or in progress.
+    # No index leads to ready messages or to those in progress.
     "CREATE TABLE loose (id int NOT NULL PRIMARY KEY, state int NOT NULL, payload {text})",
     "CREATE TABLE heaped (state int NOT NULL, payload {text})",
-    # Local time: the column's default says so.
+    # Local time, by the column's default.
     "CREATE TABLE local (id int NOT NULL PRIMARY KEY, at {local} NOT NULL DEFAULT {clock})",
 )
 ROWS: Final = (
@@ -64,7 +64,7 @@ READY: Final = {"tasks": 2, "ranked": 3, "staged": 2, "loose": 2, "heaped": 2, "
 
 
 def layouts(place: Place) -> list[Layout]:
-    """What a configuration would say of these tables."""
+    """Return the layouts of these tables as a configuration would define them."""
 
     def table(name: str) -> TableName:
         return TableName(place.schema, name)
@@ -131,7 +131,7 @@ def test_a_poller_that_watches_every_design_and_lists_its_rows_has_nothing_to_co
             assert place.pop(connection, layout) is not None
     with watching(place.url) as watched:
         watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS), timeout=60)
-        for design in sorted(set(DESIGNS) - {"heap"}):  # whose rows are in no order that could be listed
+        for design in sorted(set(DESIGNS) - {"heap"}):  # its rows have no order for lists
             watched.poller.set_focus(Focus(rows_of=design))
             listed = watched.queue(design, lambda q: q.messages, timeout=60)
             assert listed.messages is not None
@@ -229,7 +229,7 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
         found = resolve_queues(connection, place.engine, [])
         statements = StatementCache(place.engine, connection.version)
         ids = place.engine.ids_value([found.facts["status"].table_id])
-        for each in (place.made("heap"), layout):  # as where rows cannot be read range by range
+        for each in (place.made("heap"), layout):  # as if rows could not be read range by range
             facts = resolve_queues(connection, place.engine, []).facts[each.queue]
             scan = Scan(statements, QueueSpec(each, facts), ())
             scan.read_next_range(connection, OwnUses(), 16)
@@ -250,7 +250,7 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
                 start: dict[str, Value] = {"path": each.path, "file": "", "offset": -1, "chars": 200}
                 reports = asked(connection, statements.statement_for("deadlock_reports", ReportSample, start))
                 assert all(row.session != row.blocker for row in reports)
-                if reports:  # and what was written after the newest of them
+                if reports:  # and reports newer than the newest of them
                     last = max(reports, key=lambda row: row.offset)
                     after = start | {"file": last.file, "offset": last.offset}
                     later = asked(connection, statements.statement_for("deadlock_reports", ReportSample, after))
@@ -258,7 +258,7 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
 
 
 def asked(connection: Connection, job: ProbeStatement) -> list[Any]:
-    """What a probe tells when it is asked by itself."""
+    """Return the result of a single probe."""
     return to_records(job.record, connection.fetch(job.bound))
 
 

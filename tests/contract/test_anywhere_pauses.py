@@ -1,4 +1,4 @@
-"""Pauses and gates, on every engine there is and in every design."""
+"""Pauses and gates, on every engine and in every design."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_both_sides_of_every_design_are_paused_and_go_on(
         layout = place.made(design)
         place.push(connection, layout, 1)
         for side in Side:
-            # What is watched for seconds elsewhere is read once here.
+            # Values that are watched for seconds elsewhere are read once here.
             done = operator.pause(layout, side, for_s=600).apply(YES, lambda now: None, lambda: True)
             assert finished(done) == 1, design
             with pytest.raises(QueryFailed, match="paused"):

@@ -1,4 +1,4 @@
-"""Who may do what, on every engine there is: logins of their own in the roles that ``qmon setup`` makes."""
+"""Rights on every engine: separate logins in the roles that ``qmon setup`` makes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.once
 ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
 DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
 SECRETS: Final = ("CREATE TABLE secrets (id int {identity} NOT NULL PRIMARY KEY, word {text})",)
-# What applications have that push and pop: on SQL Server the procedures and nothing else.
+# Rights of applications that push and pop: on SQL Server, only the procedures.
 WORKERS: Final = {
     "postgres": (
         'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{0}"',
@@ -40,7 +40,7 @@ WORKERS: Final = {
     ),
     "sqlserver": ("GRANT EXECUTE ON SCHEMA::dbo TO [{0}]",),
 }
-# What an operator may not.
+# Statements that an operator may not run.
 KEPT_OUT: Final = {
     "postgres": (
         "DROP TABLE status",
@@ -85,7 +85,7 @@ KEPT_OUT: Final = {
         "ALTER ROLE db_owner ADD MEMBER qmon_operator",
     ),
 }
-# What would change an operation that has ended: the server says that it changed no row.
+# Statements that would change an ended operation. The server reports that they changed no row.
 FINISHED: Final = {
     "postgres": (
         "SELECT qmon.operation_count('{0}', 1, 0, 0, 0, 0)",
@@ -101,8 +101,8 @@ FINISHED: Final = {
     ),
 }
 _STORE: Final = "EXEC qmon.make_store @about = N'x', @structure = N'[]', @found_by = N'qmon_row', @table = {table}"
-# The two procedures that run as their owner, asked for what their caller may not do himself. `{table}`: one that he may
-# not read.
+# The two procedures that run as their owner, called for objects their caller may not use. `{table}`: a table that the
+# caller may not read.
 MISUSED: Final = (
     _STORE + ", @kind = 'kept', @columns = N'<r k=\"id\" /><r k=\"word\" />'",
     _STORE.format(table="{status}") + ", @kind = 'kept', @columns = N'<r k=\"id] FROM secrets--\" />'",
@@ -114,11 +114,11 @@ MISUSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """Queues with work for every action, of a time before there were roles."""
+    """Queues with work for every action, created before there were roles."""
 
     place: Place
     layouts: dict[str, Layout]
-    # An operation of that time.
+    # An operation before there were roles.
     purged: str
 
 
@@ -145,7 +145,7 @@ def shop(anywhere: Server, place: Place, tmp_path: Path) -> Iterator[Shop]:
 
 
 def set_up(place: Place, role: str) -> list[str]:
-    """What ``qmon setup`` does; the statements that it says give the role to somebody."""
+    """Run ``qmon setup`` and the statements it prints, which give the role to a login."""
     told = call("setup", place.url, "--role", role)
     assert told.exit_code == 0, told.output
     assert "not done" not in told.output
@@ -158,7 +158,7 @@ def set_up(place: Place, role: str) -> list[str]:
 
 @contextlib.contextmanager
 def member(anywhere: Server, place: Place, role: str) -> Iterator[Login]:
-    """Somebody new who has that role and nothing else."""
+    """Yield a new login that has only this role."""
     giving = set_up(place, role)
     assert giving
     with anywhere.login(place) as found:
@@ -170,14 +170,14 @@ def member(anywhere: Server, place: Place, role: str) -> Iterator[Login]:
 
 @contextlib.contextmanager
 def worker(anywhere: Server, place: Place) -> Iterator[Login]:
-    """An application's login: it pushes and pops, and may do nothing else."""
+    """Yield an application's login: it may push and pop, and nothing else."""
     with anywhere.login(place) as found:
         place.run(*(text.format(found.name) for text in WORKERS[place.engine.name]))
         yield found
 
 
 def refused(place: Place, text: str) -> str:
-    """What the server says to a statement that it does not run."""
+    """Return the server's error for a statement that it refuses."""
     with pytest.raises(QueryFailed) as problem, place.opened() as connection:
         execute(connection, text)
     return str(problem.value)
@@ -190,7 +190,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
     with member(anywhere, place, "operator") as anna, worker(anywhere, place) as mailer:
         operator = Operator(anna.place.context(tmp_path))
         assert shop.purged in [each.id for each in operator.read_operations()]
-        # Rows come back under their own numbers, into tables that the operator may not alter.
+        # Rows return with their own ids, to tables that the operator may not alter.
         assert finished(applied(operator.undo(shop.purged))) == 2
         for design in ("status", "batch_fast"):
             before = every_row(place, layouts[design])
@@ -234,7 +234,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
 
 
 def archived(place: Place, layout: Layout) -> int:
-    """How many messages this login has archived."""
+    """Return how many messages this login has archived."""
     with place.opened() as connection:
         check_can_archive(connection, place.engine, layout)
     archiver = Archiver(
@@ -248,7 +248,7 @@ def archived(place: Place, layout: Layout) -> int:
 
 
 def misused(owner: Place, operator: Place) -> None:
-    """The procedures that run as their owner do nothing for an operator that he may not do himself."""
+    """The procedures that run as their owner refuse an operator anything he may not do himself."""
     ((trash,),) = owner.ask("SELECT MAX(object_id) FROM sys.tables WHERE schema_id = SCHEMA_ID(N'qmon_store')")
     table, status = (owner.ask(f"SELECT OBJECT_ID(N'dbo.{name}')")[0][0] for name in ("secrets", "status"))
     before = owner.ask("SELECT COUNT(*) FROM sys.tables")
@@ -288,7 +288,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
 
 
 def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> None:
-    """Run the statements that ``qmon doctor`` prints for what is missing: then every probe works.
+    """Run the statements that ``qmon doctor`` prints for missing rights. After that, every probe works.
 
     The right to end sessions is left out.
     """
@@ -307,7 +307,7 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
 
 
 def everything(operator: Operator, shop: Shop, session: int) -> dict[str, PreparedAction]:
-    """Every action, planned."""
+    """Return a plan of every action."""
     layouts = shop.layouts
     jobs = replace(layouts["fifo"], switch=None)
     return {

@@ -1,4 +1,4 @@
-"""What only SQL Server has in its tables: masks, types that cannot be compared, partitions, names, and settings."""
+"""Features of tables only in SQL Server: masks, types without comparison, partitions, names, and settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _only_sqlserver(anywhere: Server) -> None:
         pytest.skip("PostgreSQL has none of this")
 
 
-# A table of one's own with states.
+# A user's table with states.
 JOBS = Layout(
     "jobs",
     "status",
@@ -60,7 +60,7 @@ JOBS = Layout(
 
 
 def made(place: Place, payload: str, value: str = "NULL") -> Layout:
-    """The table with one ready and one dead message of this type."""
+    """Create the table with one ready and one dead message of this type."""
     place.run(
         f"CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, state int NOT NULL, payload {payload} NULL)",
         f"INSERT INTO jobs VALUES (1, 0, {value}), (2, 3, {value})",

@@ -1,4 +1,4 @@
-"""What is wrong with queues under load, and what ends it, on every engine there is."""
+"""Problems of queues under load and their cures, on every engine."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ WANTED: Final = {
 
 
 def codes(view: View) -> dict[str, set[str]]:
-    """The verdicts on each queue."""
+    """Return the codes of the verdicts on each queue."""
     return {queue.name: {verdict.code for verdict in queue.verdicts} for queue in view.queues}
 
 
 def seen(watched: Watched, *names: str) -> dict[str, QueueView]:
-    """These queues, in the first view in which each of them has its verdict."""
+    """Return these queues, from the first view in which each has its verdict."""
     view = watched.view(lambda v: all(WANTED[name] in codes(v)[name] for name in names), timeout=90)
     return {queue.name: queue for queue in view.queues}
 
 
 def proof(queue: QueueView) -> str:
-    """What proves the verdict that is expected of a queue."""
+    """Return the proof of the verdict expected for a queue."""
     return next(verdict.proof for verdict in queue.verdicts if verdict.code == WANTED[queue.name])
 
 
 @contextlib.contextmanager
 def held(place: Place, layout: Layout) -> Iterator[Connection]:
-    """A session that sits in a transaction with a lock on the head of a queue."""
+    """A session with a lock on the head of a queue, idle in its transaction."""
     with (
         place.opened(application="sleeper") as connection,
         contextlib.suppress(ConnectionLost, QueryFailed),
@@ -65,7 +65,7 @@ def held(place: Place, layout: Layout) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def waiting(place: Place, layout: Layout) -> Iterator[list[Sequence[object] | None]]:
-    """A consumer that waits for that lock; what it has popped once it is there."""
+    """A consumer that waits for that lock. Yields a list that gets the message it pops."""
     popped: list[Sequence[object] | None] = []
     with place.opened(application="mailer") as connection:
         thread = threading.Thread(target=lambda: popped.append(place.pop(connection, layout)))

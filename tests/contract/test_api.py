@@ -26,7 +26,7 @@ QUEUE = "background_jobs"
 
 @pytest.fixture
 def shop(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a target whose queue `qmon init` has written into the user's configuration."""
+    """Return the name of a target whose queue `qmon init` has written to the user's configuration."""
     make(database, f"{JOBS}; {HELD}")
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))

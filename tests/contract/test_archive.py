@@ -1,4 +1,4 @@
-"""Archiving on a real server: under load, with archivers that are killed, against locks, and what it says."""
+"""Archiving on a real server: under load, with killed archivers, against locks, and its messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WATCHER = """
 
 
 def done(layout: Layout) -> tuple[str, int]:
-    """The column of the state, and its value for done messages."""
+    """Return the column of the state, and its value for done messages."""
     assert layout.state is not None
     return layout.state.column, int(str(layout.state.done))
 
@@ -61,7 +61,7 @@ def count(url: str, what: str) -> int:
 
 
 def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 0) -> Layout:
-    """A queue of so many messages, of which the first are finished and some after them in progress."""
+    """Fill a queue; the first ``finished`` messages are done, and the next ``taken`` are in progress."""
     layout = made(url, design)
     query(url, f"SELECT count(orders_push('message ' || n)) FROM generate_series(1, {messages}) AS n")
     if layout.traits.completes:
@@ -76,7 +76,7 @@ def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 
 def archiving(
     url: str, layout: Layout, pace: BatchPace, *, until_empty: bool = False
 ) -> Iterator[tuple[list[ArchiveProgress], Callable[[], ArchiveResult]]]:
-    """An archiver in a thread: what it tells, and how to end it and hear what it has done or why it failed."""
+    """Run an archiver in a thread; yield its progress, and a function that ends it and returns its result or raises."""
     stop, told, ended = threading.Event(), list[ArchiveProgress](), list[ArchiveResult | Exception]()
     archiver = Archiver(lambda: ENGINE.connect(target_of(url), ARCHIVE_SESSION), ENGINE, layout, pace, stop)
 
@@ -108,7 +108,7 @@ def archiving(
 
 
 def heeds_sigterm(process: subprocess.Popen[str]) -> bool:
-    """Whether it has a handler for SIGTERM yet; one that has only just begun has none. See proc(5), ``SigCgt``."""
+    """Return whether a process already has a handler for SIGTERM. See proc(5), ``SigCgt``."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
     caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
     return bool(caught >> (signal.SIGTERM - 1) & 1)
@@ -152,7 +152,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
         hammer.close()
         for each in archivers:
             each.kill()
-    # Nothing lost, nothing twice, and the archivers took only what was done.
+    # No message is lost or doubled, and the archivers took only done messages.
     payload = {"flag": "command"}.get(design, "text_data")
     table = "orders_data" if design in SPLIT else "orders"
     places = query(database, f"SELECT {payload} FROM {table} UNION ALL SELECT {payload} FROM orders_archive_log")
@@ -164,7 +164,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
 
 
 def result_of(text: str) -> tuple[int, int]:
-    """The messages and batches that the command counts."""
+    """Return the numbers of messages and batches that the command printed."""
     archived, batches = re.findall(r"^orders: archived (\d+) messages in (\d+) batches", text, re.MULTILINE)[0]
     return int(archived), int(batches)
 
@@ -179,7 +179,7 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     assert told.stdout.endswith("; nothing is left to archive\n")
     archived, batches = result_of(told.stdout)
     assert archived == 60
-    assert batches >= 3  # more where a slow machine made it take less at a time
+    assert batches >= 3  # more if a slow machine used smaller batches
     assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
     assert (len(before), count(database, "orders"), count(database, "orders_archive_log")) == (40, 40, 60)
     again = call("design", "archive", database, "orders", "--until-empty")
@@ -191,7 +191,7 @@ def test_one_killed_in_the_middle_of_a_batch_has_moved_nothing_of_it(database: s
     filled(database, "batch_fast", 30, finished=30)
     waiting = "pg_stat_activity WHERE application_name = 'qmon archive' AND wait_event_type = 'Lock'"
     with connected(database, autocommit=False) as other:
-        other.execute("LOCK TABLE orders_data IN EXCLUSIVE MODE")  # copied already, not yet deleted
+        other.execute("LOCK TABLE orders_data IN EXCLUSIVE MODE")  # the rows are copied already, not yet deleted
         with subprocess.Popen(program("design", "archive", database, "orders"), env=surroundings()) as process:
             wait_until(lambda: count(database, waiting), what="it is in the middle of a batch")
             process.kill()
@@ -218,7 +218,7 @@ def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, nu
     assert count(database, "orders") == 300 - archived
 
 
-# --------------------------------------------------------------------------------------------- what is in the way
+# -------------------------------------------------------------------------------------------------------- obstacles
 
 
 def test_it_gives_way_to_locks_and_goes_on_when_they_are_gone(database: str) -> None:

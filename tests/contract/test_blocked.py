@@ -1,4 +1,4 @@
-"""A value of one's own state column says that messages are blocked."""
+"""A configured value of the state column means that messages are blocked."""
 
 from __future__ import annotations
 

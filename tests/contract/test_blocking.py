@@ -1,4 +1,4 @@
-"""Who waits for whom, on a real server with real locks: chains, lines, several blockers, heads of every kind."""
+"""Lock chains on a real server with real locks: chains, lines, several blockers, heads of every kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.facts import fresh_database, query, wait_until
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that keeps prepared transactions and lets many in."""
+    """A server that allows prepared transactions and many connections."""
     settings = {
         "max_connections": "120",
         "max_prepared_transactions": "10",
@@ -43,7 +43,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 
 def seen(watched: Watched, waiters: int) -> LockChains:
-    """The forest of the next poll in which so many wait."""
+    """Return the lock trees of the next poll with this many waiting sessions."""
     watched.poller.set_focus(Focus(blocking=True))
     found = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == waiters)
     assert found.server.blocking is not None
@@ -51,7 +51,7 @@ def seen(watched: Watched, waiters: int) -> LockChains:
 
 
 def drawn(found: LockChains, sessions: OpenSessions) -> list[str]:
-    """The tree by our names: a dot a level, a star where a session is repeated."""
+    """Return the tree with our names: a dot for each level, a star if a session is repeated."""
     names = {pid: name for name, pid in sessions.pids.items()}
     return [
         f"{'.' * len(p.rails)}{names.get(p.session.session, p.session.gid)}{'*' if p.again else ''}"
@@ -60,7 +60,7 @@ def drawn(found: LockChains, sessions: OpenSessions) -> list[str]:
 
 
 def place(found: LockChains, pid: int) -> LockChainLine:
-    """A session's line."""
+    """Return the line of a session."""
     it = found.find_line((pid, ""))
     assert it is not None
     return it
@@ -250,7 +250,7 @@ def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str
             queue = watched.queue(name, lambda q: q.verdict.code == "everything locked")
             assert f"session {pid} (" in queue.verdict.proof
             assert queue.verdict.key == "4" or (name == "status" and queue.verdict.key in ("", "3")), (
-                "nobody waits there"
+                "no session waits there"
             )
         for name in ("sleeper", "consumer", "table"):
             s.connections[name].rollback()

@@ -1,4 +1,4 @@
-"""The catalogue is read anew beside the polls: none waits for it, and what it says is taken in between two of them."""
+"""The catalog is read again parallel to the polls. No poll waits for it; its results are used between two polls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_NOW = "not now"
 
 
 class Catalogue:
-    """Reads the catalogue, from the second time on only while ``free``, and notes over which session."""
+    """Reads the catalog, from the second time on only while ``free`` is set, and records the session used."""
 
     def __init__(self) -> None:
         self.free = threading.Event()
@@ -44,7 +44,7 @@ class Catalogue:
 
 @contextmanager
 def watching(url: str, read: Catalogue, *, most: int = 9) -> Iterator[Watched]:
-    """Watch; ``most``: so many connections are to be had."""
+    """Watch the database. ``most``: the number of connections the role may open."""
     open_now: list[str] = []
 
     def connect(session: Session) -> Connection:
@@ -90,7 +90,7 @@ OURS = "SELECT application_name FROM pg_stat_activity WHERE datname = current_da
 
 
 def test_what_was_read_before_a_poll_found_it_changed_is_left_out(url: str) -> None:
-    """A table is dropped while the catalogue is read, the polls see it, and read it themselves: that is newer."""
+    """A table is dropped during a catalog read. The polls notice and read the catalog; their result is newer."""
     read = Catalogue()
     slow = catalog_reading.CatalogReading(read)
     connection, other = (ENGINE.connect(target_of(url), session) for session in (POLL, Session("count")))
@@ -143,7 +143,7 @@ def test_where_it_cannot_be_read_the_polls_go_on_and_say_so(url: str, monkeypatc
 
 
 def test_what_is_dropped_while_the_server_lists_it_is_not_there(url: str) -> None:
-    """A statement lists what there was when it began; of what is dropped by then, the server tells no right."""
+    """A statement lists tables as of its start. The server reports no rights for those dropped since."""
     connection = ENGINE.connect(target_of(url), POLL)
     catalog = Catalog(connection, ENGINE)
     try:

@@ -1,4 +1,4 @@
-"""Tables come and go: nothing is kept of those that are gone."""
+"""Tables are created and dropped: nothing is stored about dropped ones."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ QUEUE = (
 def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither by its name nor by the id of its table, wherever the watching remembers something."""
+    """No object of the watching code has the name or the table id."""
     monkeypatch.setattr("qmon.monitor.background.catalog_reading.EVERY_S", 0.2)
-    monkeypatch.setattr("qmon.monitor.catalog.resolve._MOST_LOST", 1)  # so many that are gone stay in sight
+    monkeypatch.setattr("qmon.monitor.catalog.resolve._MOST_LOST", 1)  # the number of dropped queues that stay visible
     query(database, f"CREATE TABLE stays_queue {QUEUE}")
     ids: dict[str, set[object]] = {}
     with watching(database) as watched:
@@ -34,12 +34,12 @@ def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
                 query(database, f"CREATE TABLE {name} {QUEUE}; INSERT INTO {name} (status) VALUES ('ready')")
                 ids[name] = {row[0] for row in query(database, f"SELECT CAST(CAST('{name}' AS regclass) AS int)")}
             tables = set[object]().union(*(ids[name] for name in names))
-            wait_until(partial(_scanned, watched, tables), what="a scan of each")
-            assert _held(watched, dict.fromkeys(names, tables)), "while they are there they are remembered"
+            wait_until(partial(_scanned, watched, tables), what="a scan of each table")
+            assert _held(watched, dict.fromkeys(names, tables)), "existing tables are remembered"
             query(database, f"DROP TABLE {', '.join(names)}")
-            wait_until(partial(_forgotten, watched, ids), what="nothing that remembers those that are gone")
+            wait_until(partial(_forgotten, watched, ids), what="dropped tables are forgotten")
             shown = {queue.name for queue in watched.views[-1].queues} & ids.keys()
-            assert shown < set(names), "those that went last stay in sight"
+            assert shown < set(names), "the tables dropped last stay visible"
 
 
 def _scanned(watched: Watched, tables: set[object]) -> bool:
@@ -47,13 +47,13 @@ def _scanned(watched: Watched, tables: set[object]) -> bool:
 
 
 def _forgotten(watched: Watched, ids: dict[str, set[object]]) -> bool:
-    """Whether one of these queues at most is shown, and of the others nothing is kept."""
+    """Return whether at most one of these queues is shown, and nothing is stored about the others."""
     shown = {queue.name for queue in watched.views[-1].queues} & ids.keys()
     return len(shown) <= 1 and not _held(watched, {name: ids[name] for name in ids.keys() - shown})
 
 
 def _held(watched: Watched, ids: dict[str, set[object]]) -> list[str]:
-    """Where something is kept that names one of these tables, or its id."""
+    """Return the places that store the name or the id of one of these tables."""
     del watched.views[:-1]
     watched.evidence.clear()
     connection = watched.poller._attempt.connection
@@ -68,7 +68,7 @@ def _held(watched: Watched, ids: dict[str, set[object]]) -> list[str]:
 
 
 def _reached(roots: tuple[object, ...]) -> Iterator[tuple[str, str | int]]:
-    """Every text and number that these objects hold, however deep, and the way to it."""
+    """Yield every text and number in these objects, at any depth, and the path to it."""
     seen: set[int] = set()
     left: list[tuple[str, object]] = [(type(root).__name__, root) for root in roots]
     while left:

@@ -1,4 +1,4 @@
-"""A catalogue that is cold or locked: reading it has its time, is reported, and is tried once more."""
+"""A cold or locked catalog: reading it may take time, is reported, and is tried again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_th
 
 @pytest.fixture
 def holder(database: str) -> Iterator[pyodbc.Connection]:
-    """Holds a lock on a table of the catalogue, for which readers wait."""
+    """Hold a lock on a catalog table, for which readers wait."""
     installed(database, "fifo")
     with connected(database, autocommit=False) as session:
         session.execute("LOCK TABLE pg_catalog.pg_depend IN ACCESS EXCLUSIVE MODE")

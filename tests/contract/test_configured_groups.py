@@ -1,4 +1,4 @@
-"""Tables of one's own as groups: logical queues, a part of a table, states by conditions, times of every kind."""
+"""User tables as groups: logical queues, a part of a table, states by conditions, times of every kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.server
 EVIL: Final = '"; drop table x; --'
 QUOTED: Final = EVIL.replace('"', '""')
 SECONDS: Final = "extract(epoch FROM now() {})"
-# By name the type of a column, a time so much later than now, and what the configuration says.
+# By name: the type of a column, SQL for a time with an offset, and the configuration.
 TIMES: Final = {
     "with a zone": ("timestamptz", "now() {}", ""),
     "UTC by its default": ("timestamp DEFAULT timezone('UTC', now())", "timezone('UTC', now() {})", ""),
@@ -40,13 +40,13 @@ TIMES: Final = {
 
 
 def configured(text: str) -> tuple[ConfiguredQueue, ...]:
-    """The queues of a configuration."""
+    """Return the queues of a configuration."""
     text = '[target.t]\nconnect = "postgresql://h/d"\n' + text
     return parse_config(text, Path("qmon.toml")).targets["t"].queues
 
 
 def resolved(url: str, text: str) -> Resolved:
-    """What the server's catalogue makes of it."""
+    """Return the queues as resolved with the server's catalog."""
     connection = connect(url)
     try:
         return resolve_queues(connection, engine_for(target_of(url)), configured(text))
@@ -55,7 +55,7 @@ def resolved(url: str, text: str) -> Resolved:
 
 
 def seen(url: str, text: str, queues: int) -> View:
-    """What is shown of it."""
+    """Return the first complete view of them."""
     with watching(url, configured(text)) as watched:
         return watched.view(lambda view: len(view.queues) == queues and not view.failures, polls=3)
 

@@ -1,4 +1,4 @@
-"""Figures that no index leads to are counted from the table itself, range by range, and are right."""
+"""Figures without an index are counted from the table itself, range by range, and are correct."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS: Final = (
 
 
 def made(url: str, *, partitions: bool = False, filler: int = 10) -> None:
-    """A table without any index: 40 done, 500 working of them 480 for three hours, 30 ready, 20 scheduled, 7 dead."""
+    """A table without indexes: 40 done, 500 working (480 of them for three hours), 30 ready, 20 scheduled, 7 dead."""
     if partitions:
         query(url, f"CREATE TABLE jobs ({COLUMNS}) PARTITION BY RANGE (id)")
         for low in range(0, 1000, 250):
@@ -71,7 +71,7 @@ def made(url: str, *, partitions: bool = False, filler: int = 10) -> None:
 
 
 def assert_true(queue: QueueView) -> None:
-    """The figures are those of ``made``."""
+    """Check that the figures are those of ``made``."""
     assert (queue.in_progress.value, queue.stuck.value) == (500, 480)
     assert (queue.scheduled.value, queue.dead.value, queue.ready.value) == (20, 7, 30)
     assert queue.oldest.value == pytest.approx(1200, abs=120)
@@ -105,7 +105,7 @@ def test_a_large_table_is_counted_range_by_range_and_says_how_far_it_is(
         ours = (
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'qmon count' AND backend_xmin IS NOT NULL"
         )
-        assert sum(int(str(query(database, ours)[0][0])) for _ in range(10)) <= 3, "ranges are short and far between"
+        assert sum(int(str(query(database, ours)[0][0])) for _ in range(10)) <= 3, "ranges are short and rare"
         queue = watched.queue("jobs", lambda q: q.stuck.value is not None)
         assert_true(queue)
         assert queue.counting is None
@@ -138,14 +138,14 @@ def test_a_table_in_which_nothing_changes_is_not_scanned_again_until_it_does(
         counts = watched.poller.slow_reads.scan_counts
         settled = wait_until(lambda: _still(watched, counts), what="no more scans")
         queue = watched.queue("jobs", polls=3)
-        assert queue.stuck.age_s < 2 * watched.poller.interval_s, "what nobody has changed is still true"
+        assert queue.stuck.age_s < 2 * watched.poller.interval_s, "unchanged figures are still true"
         assert counts.tables_counted == settled
         query(database, "UPDATE jobs SET status = 'done' WHERE id <= 100")
         watched.queue("jobs", lambda q: q.stuck.value == 420)
 
 
 def _still(watched: Watched, counts: ScanCounts) -> int:
-    """How many scans were done, once two polls have gone by without one."""
+    """Return the number of scans, once two polls have passed without one."""
     done = counts.tables_counted
     watched.view(polls=6)
     return done if counts.tables_counted == done else 0
@@ -156,7 +156,7 @@ def _still(watched: Watched, counts: ScanCounts) -> int:
 def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     database: str, state: str, version: tuple[int, int]
 ) -> None:
-    """In both ways to read a range: that of servers that know ranges of pages, and that of older ones."""
+    """Count with both ways to read a range: page ranges on newer servers, and the way of older ones."""
     made(database, filler=1500)
     query(database, "DELETE FROM jobs WHERE id % 7 = 0")
     layout = JOBS if state else replace(JOBS, state=None, started_at=None, design="pending")
@@ -169,7 +169,7 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     try:
         told, expected = (
             _scanned(connection, Scan(statements, spec, parts))
-            for parts in (read_parts(connection, statements, spec), [])  # without parts it is one statement
+            for parts in (read_parts(connection, statements, spec), [])  # without parts, it is one statement
         )
     finally:
         connection.close()
@@ -199,7 +199,7 @@ def _scanned(connection: Connection, under_way: Scan) -> TableCount:
 
 
 def _plan(url: str, spec: QueueSpec, statements: StatementCache, name: str) -> str:
-    """How the server reads sixteen pages, and what it touches."""
+    """Return the plan for reading sixteen pages, and the buffers used."""
     found = queries.load_query("postgres", name, statements.version)
     names = probe_names_for(spec.layout, spec.facts) | {"part": ("public", "jobs")}
     statement = queries.render(found, {n: names.get(n) for n in found.names}, statements.engine)

@@ -1,4 +1,4 @@
-"""Deadlocks: where a design allows one, PostgreSQL ends one of the two and nothing is lost; the SQL says so."""
+"""Deadlocks: in designs that allow one, PostgreSQL ends one of the two and no message is lost, as the SQL documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Client:
         self.popped += [row[0].decode() if isinstance(row[0], bytes) else str(row[0]) for row in rows]
 
     def finish(self, step: Callable[[], None]) -> None:
-        """Do this and commit; or be ended by a deadlock, and all of it undone."""
+        """Run the step and commit; if a deadlock ends it, roll everything back."""
         try:
             step()
             self._raw.commit()
@@ -57,7 +57,7 @@ Raws = tuple[pyodbc.Connection, pyodbc.Connection]
 
 
 def clash(one: Client, one_does: Callable[[], None], other: Client, other_does: Callable[[], None]) -> list[str]:
-    """The one waits for the other, and then the other for the one: one is ended. What its opponent has popped."""
+    """Make two sessions wait for each other, so that one is ended. Return the messages that the other has popped."""
     thread = threading.Thread(target=one.finish, args=(one_does,))
     thread.start()
     wait_until(lambda: query(other.url, WAITING) == [(1,)], what="the first waits")
@@ -74,7 +74,7 @@ def filled(url: str, layout: Layout, *messages: str) -> None:
 
 
 def drained(url: str, layout: Layout) -> list[str]:
-    """What is left in the queue, after a repair where there is one."""
+    """Return the messages left in the queue, after a repair if the design has one."""
     left: list[str] = []
     with opened(url) as connection:
         if layout.routine_for("repair"):
@@ -118,19 +118,19 @@ def test_rings_where_two_pop_twice_and_a_repair_has_set_the_pop_sequence_back(
 ) -> None:
     layout = made(database, design, ring_size=4)
     one, other = (Client(database, raw, layout) for raw in raws)
-    blind = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")  # consumers take orphans: no repair were needed
+    blind = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")  # consumers would pop orphans without a repair
     blind(database, layout)
     filled(database, layout, "a", "b", "c", "d")
     with opened(database) as script:
         sequence = "orders_pop_seq_1" if design == "ring_subscribers" else "orders_pop_seq"
-        query(database, f"SELECT nextval('{sequence}')")  # a consumer that died with the first number
+        query(database, f"SELECT nextval('{sequence}')")  # simulates a consumer that died with the first number
         one.pop()
         other.pop()
         assert (one.popped, other.popped) == (["b"], ["c"])
         assert ("orphan", 1) in {row[1:] for row in call(script, layout, "repair", "0, 50")}
     one.pop()
     assert one.popped == ["b", "a"]
-    if design == "ring_subscribers":  # which waits for nobody
+    if design == "ring_subscribers":  # its consumers do not wait for each other
         other.finish(other.pop)
         one.finish(one.pop)
         assert not one.ended and not other.ended

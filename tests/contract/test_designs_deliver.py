@@ -1,4 +1,4 @@
-"""Every design under fire: producers and consumers in processes of their own, some killed; what it promises holds.
+"""Every design under fire: producer and consumer processes, some of them killed. The design's promises hold.
 
 The long form, with a hundred kills, is in ``make soak``.
 """
@@ -17,7 +17,7 @@ def test_each_message_is_delivered_in_order_whoever_is_killed(database: str, des
     done = soak(database, design, Fire(producers=5, consumers=5, messages=600, kills=2))
     assert done.pushed >= 600
     assert (done.producers_killed, done.consumers_killed) == ((0, 0) if design == "ring_classic" else (2, 2))
-    assert done.order.violations == 0 or design == "ring_classic", done.order  # which inverts laps once it is full
+    assert done.order.violations == 0 or design == "ring_classic", done.order  # it inverts laps once it is full
     assert done.deadlocks == 0
 
 

@@ -1,4 +1,4 @@
-"""Laps: the published ring inverts them, a ring whose slots have a turn does not. One story, told to both."""
+"""Laps: the published ring inverts them, a ring whose slots have a turn does not. Both go through the same story."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def producer(database: str) -> Iterator[Connection]:
 
 
 def pops(url: str, layout: Layout, count: int) -> list[object]:
-    """So many pops by sessions of their own: the numbers they got, ``None`` where there was no message."""
+    """Pop this many times in separate sessions; return the numbers, or ``None`` if there was no message."""
     found: list[object] = []
     for _ in range(count):
         with opened(url) as consumer:
@@ -35,11 +35,11 @@ def pops(url: str, layout: Layout, count: int) -> list[object]:
 
 
 def sleeping_producer(url: str, layout: Layout, producer: Connection) -> list[object]:
-    """A producer draws 1 and sleeps while others go round a ring of four; then it pushes. What four pops get."""
+    """A producer draws 1 and sleeps while others use a ring of four; then it pushes. Return the next four pops."""
     at_once = "0" if layout.design == "ring_classic" else "0, p_null_when_full => true"
     with producer.transaction(), opened(url) as other:
         run(producer, "SELECT nextval('orders_push_seq')")
-        if layout.design == "ring_classic":  # where this number is what its session goes on with
+        if layout.design == "ring_classic":  # there the session continues with this number
             oid = "CAST(CAST('orders_push_seq' AS regclass) AS oid)"
             run(producer, f"SELECT set_config('qmon.classic_push', {oid} || ' 1', false)")
         for number in range(2, 6):
@@ -52,7 +52,7 @@ def sleeping_producer(url: str, layout: Layout, producer: Connection) -> list[ob
 def test_the_published_ring_inverts_laps_and_stops(database: str, producer: Connection) -> None:
     layout = made(database, "ring_classic", ring_size=4)
     first = sleeping_producer(database, layout, producer)
-    # 5 went where 1 should have gone: the consumer of 1 waits for ever, and 1 waits for a place behind 5.
+    # 5 went into the slot of 1: the consumer of 1 waits for ever, and 1 waits for a slot behind 5.
     assert first == [None, 2, 3, 4]
     assert query(database, "SELECT message_id, message FROM orders WHERE slot = 1") == [(5, "m5")]
 
@@ -61,7 +61,7 @@ def test_the_published_ring_inverts_laps_and_stops(database: str, producer: Conn
 def test_a_ring_with_turns_keeps_its_laps_apart(database: str, producer: Connection, design: str) -> None:
     layout = made(database, design, ring_size=4)
     assert sleeping_producer(database, layout, producer) == [1, 2, 3, 4]
-    assert pops(database, layout, 2) == [None, None]  # nobody has pushed 5 yet: the ring was full, and that was said
+    assert pops(database, layout, 2) == [None, None]  # 5 is not pushed yet: push reported a full ring
 
 
 def test_the_published_ring_is_laid_anew(database: str, producer: Connection) -> None:
@@ -79,11 +79,11 @@ def test_the_published_ring_waits_where_it_is_full_and_where_it_is_empty(databas
     with opened(database) as consumer:
         assert call(consumer, layout, "pop", "0, 2") == ()
         assert call(producer, layout, "push", "'a'")[0][0] == 1
-        assert call(consumer, layout, "pop", "0, 2") == ()  # no head start of two yet
+        assert call(consumer, layout, "pop", "0, 2") == ()  # the lead is less than two
         assert call(producer, layout, "push", "'b'")[0][0] == 2
         assert call(producer, layout, "push", "'c', 20")[0][0] is None
         assert call(consumer, layout, "pop", "0, 2") == ((1, "a"),)
-        assert call(producer, layout, "push", "'c', 0")[0][0] == 3  # with the number it has kept
+        assert call(producer, layout, "push", "'c', 0")[0][0] == 3  # with the number it had drawn
         assert [call(consumer, layout, "pop")[0] for _ in range(2)] == [(2, "b"), (3, "c")]
         assert call(consumer, layout, "pop", "20, 0") == ()  # as published: it has drawn 4 and runs ahead
         assert query(database, "SELECT last_value FROM orders_pop_seq") == [(4,)]
@@ -109,7 +109,7 @@ def test_from_full_to_empty_with_twice_as_many_producers_as_slots(database: str,
     assert laps == [(320, 80)]
     delivered(database, layout)
     assert order(database, layout, allowed=0).violations == 0
-    # Nobody died: what one consumer got, it got in the order of numbers.
+    # No process died, so each consumer got its messages in the order of numbers.
     own = "SELECT id - lag(id) OVER (PARTITION BY consumer ORDER BY serial) AS step FROM ledger_popped"
     assert query(database, f"SELECT 1 FROM ({own}) AS s WHERE step <= 0") == []
     with opened(database) as connection:
@@ -118,11 +118,11 @@ def test_from_full_to_empty_with_twice_as_many_producers_as_slots(database: str,
 
 @pytest.mark.parametrize("design", WITH_TURN)
 def test_no_row_is_not_said_by_a_consumer_that_has_time_while_a_message_is_there(database: str, design: str) -> None:
-    # Each session pops only after it has pushed: so there is a message for each, or it is on its way.
+    # Each session pops only after it has pushed, so there is a message for each, or it is on its way.
     layout = made(database, design, ring_size=8)
     asked = "1, 10000" if design == "ring_subscribers" else "10000"
     with opened(database) as other:
-        # The second subscriber is served by a thread of its own, else the ring would be full.
+        # The second subscriber has its own thread, otherwise the ring would be full.
         over = threading.Event()
 
         def read() -> None:

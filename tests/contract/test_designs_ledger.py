@@ -1,4 +1,4 @@
-"""The ledger notices: queues that are spoilt are found to break their promise, which sound ones keep under fire."""
+"""The ledger finds broken promises: of sabotaged queues, but not of sound ones under fire."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ MESSAGES = 200
 
 
 def disorder(url: str, design: str, spoil: Spoil) -> int:
-    """Pops out of order, where four consumers, which roll back now and then, take what two producers push."""
+    """Return the pops out of order, with four consumers that sometimes roll back and two producers."""
     layout = made(url, design)
     spoil(url, layout)
     hammer = Hammer(url, layout)
     try:
-        if design == "pending":  # where they must be there before the messages are due
+        if design == "pending":  # so that the consumers run before the messages are due
             hammer.start("consumer", 4)
         hammer.start("producer", 2, limit=MESSAGES // 2)
         hammer.wait_producers()
         with connected(url, autocommit=False) as slow:
-            if design == "strict_fifo":  # what one holds and gives back, the others pass by: no chance is needed
+            if design == "strict_fifo":  # others skip a message that is given back, so it fails each time
                 slow.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchall()
             if design != "pending":
                 hammer.start("consumer", 4, rollback_share=0.3)

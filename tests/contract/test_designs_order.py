@@ -1,4 +1,4 @@
-"""What each design promises about order, waiting, due times and priorities, and what its tables are set to."""
+"""Each design's promises about order, waiting, due times and priorities, and the settings of its tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def waits_for_a_lock(url: str, connection: Connection) -> bool:
 
 
 def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[], None]) -> list[tuple[object, str]]:
-    """Pop on a thread of its own; ``then``, once that waits for a lock. Returns what it popped."""
+    """Pop on another thread; run ``then`` once that waits for a lock. Return the popped messages."""
     found: list[tuple[object, str]] = []
     thread = threading.Thread(target=lambda: found.extend(pop(consumer, layout)))
     thread.start()
@@ -38,7 +38,7 @@ def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[],
 
 @pytest.mark.parametrize("design", WAITING)
 def test_a_consumer_that_waited_for_a_row_that_is_gone_looks_again(database: str, design: str) -> None:
-    # What it saw when it began is gone when it wakes up; what came meanwhile it has not seen. The queue is not empty.
+    # The row it saw at its start is gone when it wakes up, and it has not seen newer rows. The queue is not empty.
     layout = made(database, design)
     with opened(database) as one, opened(database) as other, opened(database) as producer:
         push(producer, layout, "a")
@@ -73,7 +73,7 @@ def test_strict_pushes_wait_for_each_other_so_that_ids_follow_commits(database: 
             for verb, argument in (("push", "'b'"), ("push_batch", "'{b}'")):
                 with pytest.raises(QmonError, match="lock"):
                     call(other, layout, verb, argument)
-            assert pop(other, layout) == []  # not committed: not there, and nothing after it either
+            assert pop(other, layout) == []  # not committed, so neither it nor later messages are available
         push(other, layout, "c")
         assert [message for _, message in pop(one, layout) + pop(one, layout)] == ["a", "c"]
 
@@ -98,9 +98,9 @@ def test_a_heap_gives_all_and_each_once(database: str) -> None:
             mine = pop(one, layout) + [plain(row) for row in call(one, layout, "pop_batch", "9")]
             theirs = [plain(row) for row in call(other, layout, "pop_batch", "20")]
             theirs += [row for _ in range(10) for row in pop(other, layout)]
-            assert pop(other, layout) == []  # what is left is in other hands
+            assert pop(other, layout) == []  # the other consumer holds the rest
         assert sorted(int(message) for _, message in mine + theirs) == list(range(1, 41))
-        # A session goes on from where it popped last, and finds what came in before that too.
+        # A session continues from its last pop, and also finds messages committed before that position.
         query(database, "VACUUM orders")
         push(one, layout, "x", "y")
         assert sorted(message for _, message in pop(one, layout) + pop(other, layout)) == ["x", "y"]
@@ -131,7 +131,7 @@ def test_due_is_an_instant_whatever_the_time_zone_of_the_session(database: str) 
     with opened(database) as berlin, opened(database) as kolkata:
         run(berlin, "SELECT set_config('TimeZone', 'Europe/Berlin', false)")
         run(kolkata, "SELECT set_config('TimeZone', 'Asia/Kolkata', false)")
-        # The night in which summer time ends: half past two comes twice, an hour apart, and is kept apart.
+        # The night in which summer time ends: 02:30 comes twice, an hour apart, and both are kept apart.
         call(berlin, layout, "push", "'second', '2024-10-27 02:30:00+01'")
         call(berlin, layout, "push", "'first', '2024-10-27 02:30:00+02'")
         call(kolkata, layout, "push", "'later', clock_timestamp() + interval '10 minutes'")
@@ -165,8 +165,9 @@ def test_nothing_pending_is_popped_before_it_is_due_under_fire(database: str) ->
 
 @pytest.mark.parametrize("design", PRIORITIES)
 def test_urgent_messages_go_first_and_nothing_starves(database: str, design: str) -> None:
-    # Each minute an urgent message (ten minutes ahead of time) and an ordinary one are pushed, and one is popped: the
-    # queue grows for ever, urgent ones alone would keep the consumer busy, and yet each ordinary one has its turn.
+    # Each minute an urgent message (ten minutes ahead of time) and an ordinary one are pushed, and one is popped. The
+    # queue grows for ever, and urgent messages alone would keep the consumer busy, but each ordinary message has its
+    # turn.
     layout = made(database, design)
     order: list[str] = []
     with opened(database) as connection:
@@ -176,7 +177,7 @@ def test_urgent_messages_go_first_and_nothing_starves(database: str, design: str
             call(connection, layout, "push", f"'urgent {minute}', NULL, {at} - interval '10 minutes'")
             order.append(pop(connection, layout)[0][1])
     assert order[:10] == [f"urgent {minute}" for minute in range(10)]
-    # From then on by turns: an ordinary message waits behind what was pushed up to ten minutes after it, no more.
+    # From then on they alternate: an ordinary message waits behind messages pushed up to ten minutes later, no more.
     ordinary = [place for place, message in enumerate(order) if message.startswith("ordinary")]
     assert len(ordinary) >= 20
     assert max(after - before for before, after in itertools.pairwise(ordinary)) <= 3
@@ -192,12 +193,12 @@ def test_a_flag_is_set_by_the_pop_and_its_rows_are_archived_in_batches(database:
         assert run(connection, flags) == ((0, 4, 0), (1, 6, 6))
         with other.transaction():
             assert call(other, layout, "archive", "4") == ((4,),)
-            assert call(connection, layout, "archive", "4") == ((2,),)  # two archivers pass over each other's
+            assert call(connection, layout, "archive", "4") == ((2,),)  # two archivers skip each other's rows
         assert call(connection, layout, "archive", "4") == ((0,),)
         archived = run(connection, "SELECT id, command, processed_at IS NULL FROM orders_archive_log ORDER BY 1")
         assert archived == tuple((n, str(n), False) for n in range(1, 7))
         assert pop(connection, layout) == [(7, "7")]
-        # The article: the flag leads the clustered index, and there is no other.
+        # The article: the flag is the first column of the clustered index, and there is no other index.
         indexes = "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = CAST('orders' AS regclass)"
         ((definition,),) = run(connection, indexes)
         assert str(definition).endswith("(processed, id)")

@@ -1,4 +1,4 @@
-"""The designs other than the ring: order, rollback, attempts, dead letters, the front, the archive, true answers."""
+"""Designs other than the ring: order, rollback, attempts, dead letters, the front, the archive, true answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def push(connection: Connection, layout: Layout, *messages: str) -> list[object]
 
 
 def many(design: str, count: int) -> str:
-    """The argument of push_batch for messages 1, 2, 3 …"""
+    """Return the argument of push_batch for messages 1, 2, 3 …"""
     numbers = f"ARRAY(SELECT CAST(n AS text) FROM generate_series(1, {count}) AS n)"
     return numbers + ("::text::bytea[]" if design in BYTES else "")
 
@@ -65,9 +65,9 @@ def test_consumers_pass_over_what_another_one_holds_and_do_not_wait(database: st
             assert pop(one, layout) == [(1, "a")]
             assert pop(other, layout) == [(2, "b")]
             assert [plain(row) for row in call(other, layout, "pop_batch", "5")] == [(3, "c")]
-            assert pop(other, layout) == []  # what is left is in other hands
+            assert pop(other, layout) == []  # the other consumer holds the rest
             raise ZeroDivisionError
-        assert pop(other, layout) == [(1, "a")]  # rolled back: at its old place, and counted once
+        assert pop(other, layout) == [(1, "a")]  # rolled back: in its old place, and counted once
         assert pop(other, layout) == []
 
 
@@ -83,7 +83,7 @@ def test_order_is_lax_within_the_number_of_consumers(database: str, design: str)
         hammer.stop()
     finally:
         hammer.close()
-    # A consumer takes the smallest id that no other one holds: at most three smaller ids come after it in the ledger.
+    # A consumer pops the smallest id that no other holds, so at most three smaller ids follow it in the ledger.
     late = """
         SELECT max((SELECT count(*) FROM ledger_popped AS later WHERE later.serial > p.serial AND later.id < p.id))
         FROM ledger_popped AS p"""
@@ -92,7 +92,7 @@ def test_order_is_lax_within_the_number_of_consumers(database: str, design: str)
 
 
 def says_empty(url: str, layout: Layout, *, cycles: int, push: str = "'m'", pop: str = "") -> bool:
-    """Eight sessions pop only after they have pushed, so that there is a message for each: was one told "no row"?
+    """Run eight sessions that push before each pop, so there is always a message; return whether one got "no row".
 
     ``push``, ``pop``: the arguments of each, in SQL.
     """
@@ -102,7 +102,7 @@ def says_empty(url: str, layout: Layout, *, cycles: int, push: str = "'m'", pop:
         while True:
             try:
                 return raw.execute(f"SELECT payload FROM {routine(layout, 'pop')}({pop})").fetchone()
-            except pyodbc.Error as problem:  # these two wait for each other now and then: see their pop_batch
+            except pyodbc.Error as problem:  # these two sometimes deadlock: see their pop_batch
                 if problem.args[0] != "40P01" or layout.design not in ("batch_single", "batch_split"):
                     raise
 
@@ -157,7 +157,7 @@ def test_a_consumer_that_dies_gives_its_message_back(database: str, design: str)
         push(connection, layout, "a")
         dying = pyodbc.connect(odbc(database), autocommit=False)
         assert dying.execute(f"SELECT payload FROM {routine(layout, 'pop')}()").fetchone() is not None
-        if design != "strict_fifo":  # which would wait for it
+        if design != "strict_fifo":  # it would wait for it
             assert pop(connection, layout) == []
         dying.close()
         assert wait_until(lambda: pop(connection, layout)) == [(None if design == "heap" else 1, "a")]
@@ -168,13 +168,13 @@ def test_a_message_is_completed_once_and_only_by_who_has_it(database: str, desig
     layout = made(database, design)
     with opened(database) as connection:
         push(connection, layout, "a", "b")
-        assert call(connection, layout, "complete", "1, 0") == ((False,),)  # nobody has popped it
+        assert call(connection, layout, "complete", "1, 0") == ((False,),)  # it has not been popped
         assert [row[2] for row in call(connection, layout, "pop")] == [1]
         assert call(connection, layout, "requeue", "0, 10") == ((1,),)
         assert [(row[0], row[2]) for row in call(connection, layout, "pop")] == [(1, 2)]
         assert call(connection, layout, "complete", "1, 1") == (
             (False,),
-        )  # the first consumer is late: not its any more
+        )  # the first consumer is late and no longer owns it
         assert call(connection, layout, "fail", "1, 1") == ((None,),)
         assert call(connection, layout, "complete", "1, 2") == ((True,),)
         assert call(connection, layout, "complete", "1, 2") == ((False,),)
@@ -218,7 +218,7 @@ def test_what_is_stuck_is_requeued_the_longest_first_and_to_the_front(database: 
             + str(layout.state.in_progress if layout.state else ""),
         )
         with busy.transaction():
-            call(busy, layout, "complete", "2, 1")  # is being completed now: left alone
+            call(busy, layout, "complete", "2, 1")  # another session is completing it, so it is skipped
             assert call(connection, layout, "requeue", "60, 1") == ((1,),)
             assert call(connection, layout, "requeue", "60") == ((1,),)
         assert pop(connection, layout) == [(1, "a")]
@@ -262,7 +262,7 @@ def test_the_archiver_takes_what_is_processed_and_nothing_else(database: str, de
         call(connection, layout, "complete_batch", "'{1,2,3,4,5}', '{1,1,1,1,1}'")
         with other.transaction():
             assert call(other, layout, "archive", "2") == ((2,),)
-            assert call(connection, layout, "archive", "2") == ((2,),)  # two archivers pass over each other's
+            assert call(connection, layout, "archive", "2") == ((2,),)  # two archivers skip each other's rows
         assert [call(connection, layout, "archive", "2")[0][0] for _ in range(2)] == [1, 0]
         archived = run(connection, "SELECT queue_id, text_data, status, attempts FROM orders_archive_log ORDER BY 1")
         assert archived == tuple((n, f"m{n}", 2, 1) for n in range(1, 6))
@@ -274,5 +274,5 @@ def test_the_archiver_takes_what_is_processed_and_nothing_else(database: str, de
 
 @pytest.mark.parametrize("design", LINES)
 def test_identities_cache_nothing_since_the_cache_is_per_session(database: str, design: str) -> None:
-    sequences = 3 if made(database, design).routine_for("archive") is None else 4  # two are the switch
+    sequences = 3 if made(database, design).routine_for("archive") is None else 4  # two belong to the pause switch
     assert query(database, "SELECT seqcache FROM pg_sequence") == [(1,)] * sequences

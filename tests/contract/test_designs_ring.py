@@ -1,4 +1,4 @@
-"""The rings of messages and of pointers: numbers are never lost, nothing is misplaced, and what died is repaired."""
+"""Rings of messages and of pointers: numbers are never lost or misplaced, and slots of dead processes are repaired."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pop(connection: Connection, layout: Layout, wait_ms: int = 0) -> tuple[Row, 
 
 
 def draw(connection: Connection, sequence: str) -> object:
-    """Draw a number and do nothing with it: what a process that stalls or dies at the worst moment has done."""
+    """Draw a number and do nothing with it, like a process that stalls or dies at the worst moment."""
     return run(connection, f"SELECT nextval('orders_{sequence}')")[0][0]
 
 
@@ -74,7 +74,7 @@ def test_more_producers_than_slots_wrap_the_ring_a_hundred_times(database: str, 
         hammer.stop()
     finally:
         hammer.close()
-    # Nobody died, so no number was skipped: 120 laps, each number pushed once and popped once.
+    # No process died, so no number was skipped: 120 laps, each number pushed once and popped once.
     assert query(database, "SELECT count(*), min(id), max(id) FROM ledger_pushed") == [(480, 1, 480)]
     assert query(database, "SELECT count(*), count(DISTINCT id) FROM ledger_popped") == [(480, 480)]
     assert query(database, "SELECT 1 FROM ledger_pushed JOIN ledger_popped USING (id, message)") == [(1,)] * 480
@@ -133,7 +133,7 @@ def test_an_empty_ring_says_so_and_no_number_is_drawn(database: str, layout: Lay
 def test_a_consumer_that_was_too_early_keeps_its_number(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
-    draw(a, "pop_seq")  # two consumers saw one message, and this one drew second
+    draw(a, "pop_seq")  # two consumers saw one message, and this one was second
     draw(a, "pop_seq")
     assert pop(a, layout, 10) == ()
     push(b, layout, "m1")
@@ -167,9 +167,9 @@ def test_a_producer_asleep_for_a_whole_lap_is_waited_for_and_nothing_overtakes_i
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     with a.transaction():
-        assert draw(a, "push_seq") == 1  # and falls asleep
+        assert draw(a, "push_seq") == 1  # and sleeps
         assert [push(b, layout, f"m{n}") for n in (2, 3, 4)] == [2, 3, 4]
-        # Slot 1 is free, yet message 5 may not go there: the published ring would let it, and 1 would come too late.
+        # Slot 1 is free, but message 5 may not go there: the published ring would allow it, and 1 would come too late.
         assert push(b, layout, "m5", 60) is None
         assert query(database, "SELECT turn, reference_count FROM orders WHERE slot = 1") == [(1, 0)]
         assert push(a, layout, "m1") == 1
@@ -184,11 +184,11 @@ def test_of_two_producers_that_wait_for_one_slot_the_earlier_lap_wins(
     with a.transaction():
         assert draw(a, "push_seq") == 1
         assert [push(b, layout, f"m{n}") for n in (2, 3, 4)] == [2, 3, 4]
-        assert draw(b, "push_seq") == 5  # it looked when the slot seemed free: both have drawn, and the slot is empty
+        assert draw(b, "push_seq") == 5  # the slot seemed free: both have drawn, and it is empty
         assert push(b, layout, "m5", 30) is None
         assert query(database, "SELECT turn, message_id FROM orders WHERE slot = 1") == [(1, None)]
         assert push(a, layout, "m1") == 1
-    assert push(b, layout, "m5", 30) is None  # and now it is full
+    assert push(b, layout, "m5", 30) is None  # now the ring is full
     assert pop(b, layout) == ((1, "m1"),)
     assert push(b, layout, "m5") == 5
 
@@ -200,10 +200,10 @@ def test_a_hole_is_proven_only_when_every_transaction_that_drew_has_ended(
         draw(a, "push_seq")
         push(b, layout, "m2")
         assert call(b, layout, "fill_hole", "1, 50") == ((False,),)
-        assert pop(b, layout, 100) == ()  # its number is 1, and that may still come
-    # The transaction is over and has pushed nothing: the consumer that waits skips the hole by itself.
+        assert pop(b, layout, 100) == ()  # its number is 1, which may still be pushed
+    # The transaction has ended without a push. The waiting consumer skips the hole by itself.
     assert pop(b, layout, 1000) == ((2, "m2"),)
-    # The late producer is refused by the turn of its slot: its message gets a new number.
+    # The turn of its slot refuses the late producer. Its message gets a new number.
     assert push(a, layout, "late") == 3
     assert pop(b, layout) == ((3, "late"),)
 
@@ -289,7 +289,7 @@ def test_repair_finds_and_mends_both_kinds(database: str, layout: Layout, a: Con
     draw(a, "pop_seq")
     draw(a, "pop_seq")  # 2 becomes an orphan
     end(database, a)
-    assert call(b, layout, "repair", "3600, 100") == ((1, "hole", None),)  # a fresh message may be on its way
+    assert call(b, layout, "repair", "3600, 100") == ((1, "hole", None),)  # recent messages may still come
     assert call(b, layout, "repair", "0, 100") == ((2, "orphan", 3),)
     assert call(b, layout, "repair", "0, 100") == ()  # and again: nothing
     assert pop(b, layout) == ((3, "m2"),)
@@ -312,7 +312,7 @@ def test_a_ring_full_of_orphans_whose_next_numbers_are_all_taken_moves_again(
             assert push(producer, layout, f"m{number}", 0) is None
         if repaired:
             assert call(script, layout, "repair", "0, 100") == ((1, "orphan", 1),)
-        popped = [pop(script, layout)[0] for _ in range(4)]  # although it has drawn 5 and waits for that
+        popped = [pop(script, layout)[0] for _ in range(4)]  # although it has drawn 5 and waits for it
         for number, producer in waiting.items():
             assert push(producer, layout, f"m{number}", 0) == number
     with opened(database) as script:
@@ -337,7 +337,8 @@ def test_updates_stay_on_their_page_and_leave_the_index_alone(database: str, des
 
 
 def test_its_sequences_cache_nothing_since_the_cache_is_per_session(database: str, layout: Layout) -> None:
-    assert query(database, "SELECT seqcache, seqcycle FROM pg_sequence") == [(1, False)] * 5  # two are the switch
+    # Two of the five sequences belong to the pause switch.
+    assert query(database, "SELECT seqcache, seqcycle FROM pg_sequence") == [(1, False)] * 5
 
 
 def test_at_a_higher_isolation_level_nobody_waits_for_what_cannot_be_seen(

@@ -21,7 +21,7 @@ def own() -> Iterator[EmbeddedServer]:
 
 
 def mend(url: str, layout: Layout) -> bool:
-    """Repair the ring, as a script would; true when all that was pushed has been popped."""
+    """Repair the ring as a script would; return whether all pushed messages have been popped."""
     with opened(url) as connection:
         call(connection, layout, "repair", "0, 200")
     missing = "SELECT message FROM ledger_pushed EXCEPT SELECT message FROM ledger_popped"
@@ -29,7 +29,7 @@ def mend(url: str, layout: Layout) -> bool:
 
 
 def ahead(url: str) -> tuple[int, int] | None:
-    """The last push number, and how many after it are logged already: what a crash skips. None where there are few."""
+    """Return the last push number and how many logged numbers follow, which a crash skips; ``None`` if few do."""
     ((drawn, logged),) = query(url, "SELECT last_value, log_cnt FROM orders_push_seq")
     return (int(str(drawn)), int(str(logged))) if int(str(logged)) > 8 else None
 
@@ -48,7 +48,7 @@ def test_a_crash_makes_the_sequences_jump_and_loses_no_message(own: EmbeddedServ
         hammer.end()
         own.start()
         jumped = int(str(query(url, "SELECT last_value FROM orders_push_seq")[0][0]))
-        assert jumped >= sum(numbers)  # numbers that nobody has drawn and nobody will push
+        assert jumped >= sum(numbers)  # numbers that were never drawn and will never be pushed
         hammer.start("consumer", 4)
         hammer.start("producer", 2, limit=200)
         wait_until(
@@ -68,7 +68,7 @@ def test_a_prepared_transaction_may_still_commit_its_number(own: EmbeddedServer)
         raw.execute("BEGIN")
         raw.execute("SELECT orders_push('m1')")
         call(connection, layout, "push", "'m2'")
-        # The consumer has seen who draws under the name the transaction has before it is prepared.
+        # The consumer knows the drawing transaction by its name before it was prepared.
         assert call(connection, layout, "pop", "50") == ()
         raw.execute("PREPARE TRANSACTION 'slow'")
         assert call(connection, layout, "pop", "50") == ()

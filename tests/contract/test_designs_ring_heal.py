@@ -1,4 +1,4 @@
-"""Rings heal by themselves: what a rollback, a death or a crash leaves behind, the next consumers take, in order."""
+"""Rings heal by themselves: the next consumers pop, in order, messages left by a rollback, a kill or a crash."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def b(database: str) -> Iterator[Connection]:
 
 
 def pop(layout: Layout, connection: Connection, wait_ms: int = 0) -> list[object]:
-    """The message that a pop of the first subscriber gives, if any."""
+    """Pop for the first subscriber; return the message, if any."""
     asked = f"1, {wait_ms}" if layout.design == "ring_subscribers" else str(wait_ms)
     return [row[1] for row in call(connection, layout, "pop", asked)]
 
@@ -54,7 +54,7 @@ def push(connection: Connection, layout: Layout, *messages: str) -> None:
 
 
 def rolled_back(connection: Connection, layout: Layout, count: int) -> list[object]:
-    """Pop so many messages in one transaction, and roll it back."""
+    """Pop this many messages in one transaction, roll it back, and return them."""
     taken: list[object] = []
     with contextlib.suppress(ZeroDivisionError), connection.transaction():
         for _ in range(count):
@@ -85,14 +85,14 @@ def test_a_rollback_of_more_pops_than_are_settled_at_a_time_leaves_nothing_behin
 ) -> None:
     messages = [f"m{n}" for n in range(40)]
     push(b, layout, *messages)
-    assert rolled_back(a, layout, 36) == messages[:36]  # the ring looks at what was popped once in 32 pops
+    assert rolled_back(a, layout, 36) == messages[:36]  # once in 32 pops, the ring checks popped numbers
     assert drained(b, layout) == messages
 
 
 def test_what_was_given_back_is_found_while_there_is_traffic(layout: Layout, a: Connection, b: Connection) -> None:
     push(b, layout, *(f"m{n}" for n in range(3)))
     assert rolled_back(a, layout, 3) == ["m0", "m1", "m2"]
-    # There is always a message ahead, so no consumer ever finds the ring empty. The ring has forty slots.
+    # The ring has forty slots. There is always a next message, so consumers never find it empty.
     popped: list[object] = []
     push(b, layout, *(f"n{n}" for n in range(30)))
     for number in range(200):
@@ -112,10 +112,10 @@ def test_nothing_is_taken_that_an_open_transaction_may_still_pop(
 ) -> None:
     push(b, layout, "m1", "m2")
     with a.transaction():
-        draw(a, pop_sequence(layout))  # and is stopped, before it goes to the slot
+        draw(a, pop_sequence(layout))  # and is stopped before it reaches the slot
         assert pop(layout, b) == ["m2"]
         assert pop(layout, b, 50) == []
-    assert pop(layout, b) == ["m1"]  # the transaction has ended, and has not popped it
+    assert pop(layout, b) == ["m1"]  # the transaction has ended without popping it
 
 
 def test_a_number_kept_by_a_session_is_no_reason_to_wait_for_another_that_takes_its_message(
@@ -180,7 +180,7 @@ def test_who_may_only_push_and_pop_heals_a_ring_too(database: str, layout: Layou
 
 
 def dead_producer(database: str, count: int) -> None:
-    """Leave so many holes."""
+    """Leave this many holes."""
     with opened(database) as dying:
         for _ in range(count):
             draw(dying, "push_seq")
@@ -190,7 +190,7 @@ def dead_producer(database: str, count: int) -> None:
 def test_producers_that_wait_in_open_transactions_do_not_wait_for_the_end_of_each_other(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
-    dead_producer(database, 40)  # both find the slots of holes in their way
+    dead_producer(database, 40)  # both find slots of holes first
 
     def pushed(connection: Connection, wait_ms: int = 10_000) -> object:
         return call(connection, layout, "push", f"'m', {wait_ms}, p_null_when_full => true")[0][0]
@@ -208,7 +208,7 @@ def test_a_slow_server_does_not_make_a_proven_hole_look_like_an_empty_ring(
     query(
         database,
         f"CREATE OR REPLACE FUNCTION orders_settle({subscriber}p_behind bigint, p_holes boolean) RETURNS bigint"
-        " LANGUAGE sql AS 'SELECT NULL::bigint FROM pg_sleep(0.025)'",  # all the time that a pop waits
+        " LANGUAGE sql AS 'SELECT NULL::bigint FROM pg_sleep(0.025)'",  # takes all the time that a pop waits
     )
     dead_producer(database, 3)
     push(a, layout, "m")
@@ -246,7 +246,7 @@ def test_after_a_crash_of_the_server_a_ring_is_in_step_again_without_a_repair(de
             push(one, layout, *(f"m{n}" for n in range(10)))
             assert [pop(layout, one), pop(layout, one)] == [["m0"], ["m1"]]
             query(url, "CHECKPOINT")
-            # The pop sequence is logged ahead of what was drawn, and so will have passed messages that are there.
+            # The pop sequence is logged ahead, so after the crash it has passed the numbers of existing messages.
             assert pop(layout, one) == ["m2"]
         server.kill()
         server.start()

@@ -1,4 +1,4 @@
-"""The ring for several subscribers: each reads every message, at its own pace, whoever rolls back or dies."""
+"""The ring for several subscribers: each reads every message at its own pace, despite rollbacks and kills."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def test_a_subscriber_does_not_wait_for_the_transaction_of_another(
     run(b, "SELECT set_config('lock_timeout', '1', false)")  # a wait for a lock would fail
     with contextlib.suppress(ZeroDivisionError), a.transaction():
         assert pop(a, layout, 1) == ((1, "m1"),)
-        assert pop(b, layout, 2) == ()  # the row is in the other's hands: tried again, not waited for
+        assert pop(b, layout, 2) == ()  # the other holds the row: try again instead of waiting
         raise ZeroDivisionError
     assert pop(b, layout, 2) == ((1, "m1"),)
-    assert pop(a, layout, 1) == ((1, "m1"),)  # rolled back: done again by its session, and not by that of the other
+    assert pop(a, layout, 1) == ((1, "m1"),)  # rolled back: its own session pops it again
     assert pop(b, layout, 2) == ((2, "m2"),)
 
 
@@ -110,7 +110,7 @@ def test_an_orphan_of_one_subscriber_is_requeued_for_that_one(
     assert call(b, layout, "requeue_orphan", "1, 1, 100") == ((None,),)  # the first has read it
     assert call(b, layout, "repair", "0, 200") == ((1, "orphan", 2),)
     push(b, layout, "m3")
-    assert pop(b, layout, 1) == ((3, "m3"),)  # and passes over 2, which is not for it
+    assert pop(b, layout, 1) == ((3, "m3"),)  # and skips 2, which is not for it
     assert [pop(b, layout, 2)[0] for _ in range(2)] == [(2, "m1"), (3, "m3")]
     assert query(database, "SELECT count(*) FROM orders WHERE message_id IS NOT NULL OR unread <> 0") == [(0,)]
 

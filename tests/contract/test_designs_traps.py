@@ -1,4 +1,4 @@
-"""The traps of the queues other than the rings: each is put back, and what it breaks is seen to break."""
+"""Traps of the queues other than rings: each is put back, and a test shows the fault."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ BY_ID = ("fifo", "flag", "lifo", "naive", "status", "strict_fifo")
 
 
 def popping(design: str) -> str:
-    """The routine that finds what to pop."""
+    """Return the routine that finds the message to pop."""
     return "pop_batch" if design in BATCHED else "pop"
 
 
 def patience(connection: Connection, milliseconds: int) -> None:
-    """Waits for a lock that take longer fail."""
+    """Let waits for a lock fail after this time."""
     run(connection, f"SELECT set_config('lock_timeout', '{milliseconds}', false)")
 
 
 def false_empty(url: str, layout: Layout) -> bool:
-    """A consumer waits for a row that is popped, and then says "no row" although another message has come."""
+    """A consumer waits for a row that is popped, and then returns "no row" although another message has been pushed."""
     with opened(url) as other, opened(url) as producer:
         push(producer, layout, "a")
         with connected(url, autocommit=False) as raw:
@@ -50,7 +50,7 @@ def test_a_consumer_that_woke_up_to_nothing_and_does_not_look_again_says_empty(d
 
 
 def waits(url: str, layout: Layout) -> bool:
-    """A consumer waits for what another one holds, with another message there for the taking."""
+    """A consumer waits for a message that another holds, although another message is free."""
     with opened(url) as one, opened(url) as other:
         push(one, layout, "a", "b")
         patience(other, 50)
@@ -69,7 +69,7 @@ def test_consumers_that_do_not_skip_what_is_locked_wait(database: str, design: s
 
 
 def mixed(url: str, layout: Layout) -> bool:
-    """Two sessions push by turns, and what they pushed is not popped in that order."""
+    """Two sessions push alternately, and the messages are popped in another order."""
     with opened(url) as one, opened(url) as other:
         for number in range(1, 7):
             push((one, other)[number % 2], layout, str(number))
@@ -85,13 +85,13 @@ def test_ids_that_each_session_caches_mix_the_order_of_sessions(database: str, d
 
 
 def out_of_commit_order(url: str, layout: Layout) -> bool:
-    """One push is committed while another one's transaction, which began to push earlier, is open."""
+    """A push commits while the transaction of an earlier push is still open."""
     committed: list[str] = []
     with opened(url) as slow, opened(url) as quick:
         patience(quick, 50)
         with slow.transaction():
             push(slow, layout, "slow")
-            with contextlib.suppress(QmonError):  # it may not: it waits, and is told to come again
+            with contextlib.suppress(QmonError):  # the push waits, and is asked to try again
                 push(quick, layout, "quick")
                 committed.append("quick")
         committed.append("slow")
@@ -107,15 +107,15 @@ def test_strict_pushes_that_do_not_wait_for_each_other_are_popped_out_of_commit_
 
 @pytest.mark.parametrize("design", (*SKIPPING, "heap"))
 def test_a_pop_that_looks_once_only_says_empty_where_others_were_quicker(database: str, design: str) -> None:
-    # That sound ones do not say so is in test_no_row_is_never_said_while_a_message_is_free. A stack keeps old messages
-    # while new ones come and go: there it takes long to show.
+    # test_no_row_is_never_said_while_a_message_is_free shows that sound queues never return "no row". In a stack, old
+    # messages stay while new ones come and go, so the fault shows only after a long time.
     layout = made(database, design)
     rewritten(popping(design), r"FOR v_try IN 1\.\.\d+ LOOP", "FOR v_try IN 1..1 LOOP")(database, layout)
     assert says_empty(database, layout, cycles=20_000)
 
 
 def early(url: str, layout: Layout) -> bool:
-    """What is due in a minute is popped."""
+    """A message due in a minute is popped now."""
     with opened(url) as one:
         call(one, layout, "push", "'later', clock_timestamp() + interval '1 minute'")
         return pop(one, layout) != []
@@ -127,7 +127,7 @@ def test_a_pending_pop_that_does_not_ask_for_the_time_pops_too_early(database: s
 
 
 def early_elsewhere(url: str, layout: Layout) -> bool:
-    """What is due in a minute is popped by a session in a time zone further east."""
+    """A message due in a minute is popped now by a session in a time zone further east."""
     with opened(url) as berlin, opened(url) as kolkata:
         run(berlin, "SELECT set_config('TimeZone', 'Europe/Berlin', false)")
         run(kolkata, "SELECT set_config('TimeZone', 'Asia/Kolkata', false)")
@@ -142,7 +142,7 @@ def test_due_times_in_local_time_are_due_too_early_elsewhere(database: str) -> N
 
 
 def never_dead(url: str, layout: Layout) -> bool:
-    """A message whose consumer dies each time is given to the next one for ever."""
+    """A message whose consumer dies each time is redelivered for ever."""
     with opened(url) as connection:
         push(connection, layout, "poison")
         for _ in range(3):
@@ -159,7 +159,7 @@ def test_attempts_that_are_not_counted_at_the_pop_never_end(database: str, desig
 
 
 def completed_by_the_late(url: str, layout: Layout) -> bool:
-    """A consumer that was given up completes the message that another one works at."""
+    """A consumer that was given up completes a message that another one is processing."""
     with opened(url) as late, opened(url) as other:
         push(late, layout, "a")
         pop(late, layout)
@@ -176,7 +176,7 @@ def test_a_late_consumer_that_is_not_told_from_the_next_completes_under_its_hand
 
 
 def completed_in_a_batch_by_the_late(url: str, layout: Layout) -> bool:
-    """A consumer that was given up completes, among others, the message that another one works at."""
+    """A consumer that was given up completes a batch with the message that another one is processing."""
     with opened(url) as late, opened(url) as other:
         push(late, layout, "a", "b")
         call(late, layout, "pop_batch", "2")
@@ -197,7 +197,7 @@ def test_a_late_consumer_completes_of_its_batch_what_nobody_else_has(database: s
 
 
 def behind_the_others(url: str, layout: Layout) -> bool:
-    """What timed out is popped after messages that nobody has had yet."""
+    """A timed-out message is popped after messages that have never been popped."""
     with opened(url) as connection:
         push(connection, layout, "a", "b")
         pop(connection, layout)
@@ -213,7 +213,7 @@ def test_what_timed_out_and_is_not_sent_to_the_front_waits_behind_the_others(dat
 
 
 def archiving_is_felt(url: str, layout: Layout) -> bool:
-    """While a batch is being archived, pushing, popping, completing or archiving more has to wait or finds nothing."""
+    """While a batch is being archived, another push, pop, complete or archive waits or finds nothing."""
     with opened(url) as archiver, opened(url) as other:
         push(other, layout, "a", "b", "c", "d", "e")
         done = [row[0] for row in call(other, layout, "pop_batch", "4")]
@@ -239,7 +239,7 @@ def test_an_archiver_is_not_felt_and_one_that_skips_nothing_is(database: str, de
 
 
 def unsettled(url: str, layout: Layout) -> bool:
-    """A table of the queue is vacuumed as rarely as any other table."""
+    """A table of the queue is vacuumed only as often as any other table."""
     tables = "SELECT coalesce(reloptions, '{}') FROM pg_class WHERE oid = CAST(? AS regclass)"
     ((options,),) = query(url, tables, layout.queue)
     return "autovacuum_vacuum_threshold=1000" not in str(options)

@@ -1,4 +1,4 @@
-"""The traps of the rings: each is put back, and what it breaks is seen to break."""
+"""Traps of the rings: each is put back, and a test shows the fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.queues import call, made, opened, run
 
 LAPS = 4
 ONE_READER = ("ring", "ring_pointer")
-# Consumers that do not look for orphans: without that, these would make up for many a fault.
+# Consumers that do not look for orphans. Otherwise they would hide many faults.
 BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
 
 
@@ -33,7 +33,7 @@ def push(connection: Connection, layout: Layout, message: str, wait_ms: int = 20
 
 
 def pop(connection: Connection, layout: Layout) -> list[object]:
-    """The message that a pop gives, if any."""
+    """Pop; return the message, if any."""
     return [row[1] for row in call(connection, layout, "pop")]
 
 
@@ -42,7 +42,7 @@ def pop_sequence(layout: Layout) -> str:
 
 
 def stalls(url: str, layout: Layout) -> bool:
-    """Two sessions push by turns and pop by turns, and one of them gets nowhere."""
+    """Two sessions push and pop alternately, and one of them makes no progress."""
     with opened(url) as one, opened(url) as other:
         pushed = [push((one, other)[number % 2], layout, f"m{number}") for number in range(1, 5)]
         popped = [message for number in range(1, 5) for message in pop((one, other)[number % 2], layout)]
@@ -59,7 +59,7 @@ def test_numbers_that_each_session_caches_break_the_order_of_the_ring(database: 
 
 
 def cold(url: str, layout: Layout) -> bool:
-    """Pushes and pops of ``LAPS`` laps write new versions of slots on other pages, or into an index."""
+    """Pushes and pops of ``LAPS`` laps write new versions of slots to other pages, or to an index."""
     assert layout.ring is not None
     name, slots = layout.queue, layout.ring.size
     keys = f"SELECT sum(pg_relation_size(indexrelid)) FROM pg_index WHERE indrelid = CAST('{name}' AS regclass)"
@@ -94,7 +94,7 @@ def test_updates_of_slots_without_room_or_with_an_index_are_not_hot(
 
 
 def given_up_alive(url: str, layout: Layout) -> bool:
-    """A number whose producer is at work is skipped as a hole."""
+    """A number whose producer is still working is skipped as a hole."""
     with opened(url) as slow, opened(url) as other, slow.transaction():
         draw(slow, layout, "push_seq")
         push(other, layout, "m2")
@@ -108,7 +108,7 @@ def test_a_hole_that_is_not_proven_may_be_a_producer_at_work(database: str, desi
 
 
 def misplaced(url: str, layout: Layout) -> bool:
-    """A producer comes back with a number that was given up, and nobody pops what it has pushed."""
+    """A producer returns with a number that was given up, and its message is never popped."""
     with opened(url) as late, opened(url) as other:
         draw(late, layout, "push_seq")
         assert push(other, layout, "m2") == 2
@@ -120,14 +120,14 @@ def misplaced(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_hole_that_is_filled_without_moving_the_turn_lets_a_late_message_be_lost(database: str, design: str) -> None:
-    # The consumers are past the number, as they are after skip_hole; only the slot does not know it.
+    # The consumers are past the number, as after skip_hole, but the slot is not.
     unmoved = rewritten("skip_hole", r"SET turn = p_number \+ \d+", "SET turn = p_number")
     shown = trapped(database, design, both(unmoved, BLIND), misplaced)
     assert shown == BROKEN
 
 
 def delivered_twice(url: str, layout: Layout) -> bool:
-    """A consumer that was taken for dead comes back with its number after its message was requeued."""
+    """A consumer taken for dead returns with its number after its message was requeued."""
     with opened(url) as late, opened(url) as other:
         draw(late, layout, "pop_seq")
         push(other, layout, "m1")
@@ -145,7 +145,7 @@ def test_an_orphan_that_is_requeued_without_moving_the_turn_is_delivered_twice(d
 
 
 def lost_number(url: str, layout: Layout) -> bool:
-    """A transaction is rolled back, its session goes on, and a message is never popped or a number never pushed."""
+    """A transaction rolls back and its session continues. A message is never popped, or a number never pushed."""
     with opened(url) as one, opened(url) as other:
         with contextlib.suppress(ZeroDivisionError), one.transaction():
             push(one, layout, "never")
@@ -167,7 +167,7 @@ def test_a_session_that_forgets_its_number_after_a_rollback_loses_it(database: s
 
 
 def runs_ahead(url: str, layout: Layout) -> bool:
-    """Consumers of an empty ring draw numbers all the same, which nobody has pushed."""
+    """Consumers of an empty ring draw numbers that have not been pushed."""
     with opened(url) as one:
         assert pop(one, layout) == []
     position = query(url, f"SELECT is_called FROM {layout.queue}_{pop_sequence(layout)}")
@@ -182,7 +182,7 @@ def test_a_consumer_that_does_not_look_for_a_producer_ahead_runs_ahead(database:
 
 
 def overdrawn(url: str, layout: Layout) -> bool:
-    """A producer that finds the ring full has drawn a number all the same."""
+    """A producer that finds the ring full has already drawn a number."""
     assert layout.ring is not None
     with opened(url) as one, opened(url) as other:
         for number in range(layout.ring.size):
@@ -200,7 +200,7 @@ def test_a_producer_that_does_not_look_for_room_draws_numbers_of_a_full_ring(dat
 
 
 def waits_for_a_reader(url: str, layout: Layout) -> bool:
-    """A subscriber's consumer waits for a lock of another one's."""
+    """A subscriber's consumer waits for a lock of another subscriber's consumer."""
     with opened(url) as one, opened(url) as other:
         push(one, layout, "m1")
         run(other, "SELECT set_config('lock_timeout', '50', false)")
@@ -218,7 +218,7 @@ def test_a_subscriber_that_does_not_skip_what_another_one_reads_waits_for_it(dat
 
 
 def half_read(url: str, layout: Layout) -> bool:
-    """A slot is free again although one of the subscribers has not read it."""
+    """A slot becomes free although one of the subscribers has not read it."""
     with opened(url) as one:
         for number in (1, 2, 3, 4):
             push(one, layout, f"m{number}")
@@ -240,7 +240,7 @@ def test_a_slot_that_is_freed_by_its_first_reader_loses_messages_of_the_second(d
 def test_with_more_producers_than_slots_the_published_ring_inverts_laps_and_one_with_turns_does_not(
     database: str, design: str, inverts: bool
 ) -> None:
-    # Nobody is killed and nothing rolled back. A message is in its slot, or popped, before the one of the lap before.
+    # There are no kills and no rollbacks. A message is in its slot, or popped, before that of the previous lap.
     layout = made(database, design, ring_size=4)
     hammer = Hammer(database, layout)
     passed = """

@@ -31,7 +31,7 @@ def test_each_table_of_the_articles_is_found_as_published(database: str, design:
 
 def test_all_of_them_side_by_side_and_no_ordinary_table_with_confidence(database: str) -> None:
     for design, script in ARTICLES.items():
-        if design != "ring_classic":  # it has the same table as the naive one
+        if design != "ring_classic":  # its table is the same as that of naive
             make(database, script)
     make(database, JOBS)
     make(database, ORDINARY)

@@ -1,4 +1,4 @@
-"""A queue that only scans count is empty as soon as its last message is gone, and never while one is left."""
+"""A queue that is counted only by scans is empty as soon as its last message is gone, and never before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closing a connection while another thread cancels: the driver must not lose the ground under its feet."""
+"""Close a connection while another thread cancels: the driver must not use freed memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.contract.engines import open_target, sql
 
 
 def test_closing_waits_for_a_cancel_under_way(database: str) -> None:
-    """The driver would crash, and Python with it."""
+    """Otherwise the driver crashes, and Python with it."""
     asked = sql("SELECT g FROM generate_series(1, 200) AS g", "g")
     for _ in range(100):
         connection, closed = open_target(database), threading.Event()

@@ -1,4 +1,4 @@
-"""A connection keeps its promises on a real server: results, deadlines, cancelling, transactions, being lost."""
+"""Connections on a real server: results, deadlines, cancelling, transactions, lost connections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_good(connection: Connection) -> bool:
 
 
 def in_background(work: object) -> tuple[threading.Thread, list[object]]:
-    """Run ``work`` in a thread of its own; what it returns or raises ends up in the list."""
+    """Run ``work`` in another thread; append its result or exception to the list."""
     out: list[object] = []
 
     def run() -> None:
@@ -46,7 +46,7 @@ def in_background(work: object) -> tuple[threading.Thread, list[object]]:
 
 
 def runs(database: str, session: int, text: str = "pg_sleep") -> bool:
-    """Whether that session is at a statement with such a text."""
+    """Return whether that session is running a statement with this text."""
     asked = "SELECT 1 FROM pg_stat_activity WHERE pid = ? AND state = 'active' AND strpos(query, ?) > 0"
     return bool(query(database, asked, session, text))
 
@@ -197,7 +197,7 @@ def test_another_thread_cancels(connection: Connection, database: str) -> None:
 
 
 def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connection) -> None:
-    """The driver can be met between two results, where it answers in odd ways."""
+    """Cancel the driver between two results, at a point where it answers in odd ways."""
     series = "SELECT g FROM generate_series(1, CAST(? AS int)) AS g"
     asked = [sql(series, "g", n=n) for n in (3000, 1, 500)]
     begun, done = threading.Semaphore(0), threading.Event()
@@ -330,7 +330,7 @@ def test_a_session_ended_at_its_statement_or_in_its_transaction_is_lost(database
 
 
 def test_an_ended_session_that_nobody_closed_raises_nothing(database: str) -> None:
-    """Where a driver does not free its cursor (psqlODBC 17), pyodbc raises that wherever Python is by then."""
+    """If a driver does not free its cursor (psqlODBC 17), pyodbc raises that error at a random place in Python."""
     for text in ("SELECT 1 AS one", "SELECT 1 / 0 AS none"):
         connection = open_target(database)
         query(database, "SELECT pg_terminate_backend(?, 5000)", connection.session_id)

@@ -1,4 +1,4 @@
-"""DSNs, and finding out which engine a target needs."""
+"""DSNs, and detection of the engine of a target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.facts import odbc
 
 @pytest.fixture
 def ini(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of ODBC settings with two DSNs to the database, one through a driver whose name tells nothing."""
+    """A folder of ODBC settings with two DSNs to the database; one driver's name does not show the engine."""
     parts = urlsplit(database)
     where = {name: values[0] for name, values in parse_qs(parts.query).items()}
     common = (
@@ -53,7 +53,7 @@ def test_a_dsn_in_a_connection_string_may_be_overruled(ini: Path) -> None:
 
 
 def test_settings_in_a_file_dsn_are_kept_and_a_search_path_in_it_comes_before_ours(ini: Path) -> None:
-    # What the driver manager makes of the file differs: unixODBC hands none of it to the driver.
+    # The driver managers handle the file differently: unixODBC passes none of it to the driver.
     file = ini / "file.dsn"
     file.write_text("[ODBC]\nDRIVER=PostgreSQL Unicode\npqopt=options='-c search_path=public -c work_mem=9MB'\n")
     keywords = Postgres().odbc_keywords(Target("t", "postgres", {"FILEDSN": str(file)}), Session("poll"))

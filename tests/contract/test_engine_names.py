@@ -1,4 +1,4 @@
-"""Names that were made to break statements: as identifiers, as literals, as users and databases."""
+"""Names made to break statements: as identifiers, as literals, as users and databases."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_any_name_is_a_literal_too_whatever_the_server_thinks_of_backslashes(dat
         asked = run("SELECT nextval({s!literal}) AS n, CAST(:v AS int) AS v", "-- {s}\n-- :v", {"s": name}, v=7)
         assert connection.fetch(asked).rows == ((1, 7),)
         number = int(connection.fetch(sql("SELECT current_setting('server_version_num')::int AS n")).rows[0][0])  # type: ignore[call-overload]
-        if number < 190000:  # later versions know no other way to read a backslash
+        if number < 190000:  # later versions read a backslash in only one way
             connection.execute(sql("SET standard_conforming_strings = off"))
             connection.execute(sql("SET escape_string_warning = off"))
             assert connection.fetch(asked).rows == ((2, 7),)

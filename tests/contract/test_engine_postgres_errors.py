@@ -1,4 +1,4 @@
-"""What can go wrong while connecting to PostgreSQL, each for real: one clear line, and whether waiting may help."""
+"""Errors while connecting to PostgreSQL, each for real: one clear line, and whether waiting may help."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSWORD = "hush-hush}; {it's= \\ 100%+ü"
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[EmbeddedServer]:
-    """A server that asks for passwords, with roles and databases that refuse."""
+    """A server that requires passwords, with roles and databases that refuse connections."""
     with EmbeddedServer(tcp=True) as server:
         for statement in (
             "CREATE ROLE joe LOGIN PASSWORD '" + PASSWORD.replace("'", "''") + "'",
@@ -53,7 +53,7 @@ def url(server: EmbeddedServer, user: str, password: str = "", database: str = "
 
 
 def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = QUICK) -> QmonError:
-    """What connecting fails with: one line, with the target's name first."""
+    """Return the error of connecting: one line that begins with the target's name."""
     with pytest.raises(kind) as caught:
         open_target(text, session)
     problem = caught.value
@@ -196,7 +196,7 @@ def test_the_host_is_unknown() -> None:
 
 
 def _listening(answer: bytes) -> tuple[socket.socket, int]:
-    """Something that takes connections, answers their first bytes so and hangs up; or, with no answer, says nothing."""
+    """Listen for connections, answer their first bytes with this and hang up; without an answer, send nothing."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -229,7 +229,7 @@ def test_something_else_listens() -> None:
 
 
 def test_the_certificate_to_trust_is_missing() -> None:
-    listener, port = _listening(b"S")  # TLS is fine with me
+    listener, port = _listening(b"S")  # accepts TLS
     with listener:
         more = "?sslmode=verify-full&sslrootcert=/nonexistent/root.crt"
         problem = refusal(f"postgresql://u@127.0.0.1:{port}/d{more}")
@@ -253,7 +253,7 @@ def test_a_mistyped_driver_gets_those_that_are_installed() -> None:
 
 
 def test_a_server_that_is_not_ready_is_worth_waiting_for() -> None:
-    """A smart shutdown waits for the sessions there are, and meanwhile refuses new ones."""
+    """A smart shutdown waits for existing sessions and refuses new ones."""
     with EmbeddedServer() as server:
         text = server.url()
         with opened(text):

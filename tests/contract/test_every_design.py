@@ -1,4 +1,4 @@
-"""Every installed design side by side: what qmon shows of each is what the tables, the locks and the load say."""
+"""Every installed design in one database: qmon's figures match the tables, the locks and the load."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMPLETING: Final = ("batch_fast", "batch_single", "batch_split", "status")
 
 
 def in_table(url: str, design: str) -> float:
-    """Messages ready in a queue that nobody uses now, by SQL."""
+    """Return the ready messages of an idle queue, by SQL."""
     return float(str(query(url, f"SELECT count(*) FROM {design} WHERE {READY.get(design, 'true')}")[0][0]))
 
 
@@ -44,7 +44,7 @@ def push(url: str, design: str, number: int) -> None:
 
 
 def rates_agree(load: Load, view: View) -> bool:
-    """Whether every rate of a view is what the load has counted over the same time."""
+    """Return whether every rate of a view matches the load's count over the same time."""
     if load.counts.last_at() < view.sampled_at:
         return False
 
@@ -77,10 +77,10 @@ def test_all_designs_under_light_load_show_their_depth_and_rates_and_no_wrong_ve
         for each in layouts
     ]
     with Load(target_of(database), loads) as load, watching(database) as watched:
-        # A session that finds another at the counters hands in its own later: the polls after that have them.
+        # A session that finds the counters locked reports its own later. The next polls have them.
         view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 7.5 and rates_agree(load, v))
         load.stop()
-        # Every transaction is over now: depths are exact, and those of the tables.
+        # All transactions have ended: depths are exact, and so are those of the tables.
         last = watched.view(lambda v: all(q.in_progress.value == 0 for q in v.queues), polls=2)
         for queue in last.queues:
             assert not queue.ready.at_least, queue.name
@@ -102,7 +102,7 @@ def test_what_an_open_transaction_has_popped_is_in_progress_in_every_design(data
         watched.view(lambda v: all(q.ready.value == 30 for q in v.queues))
         for each in layouts:
             assert consumer.execute(f"SELECT * FROM {each.design}_pop()").fetchall()
-        # A pop that is committed before its work shows in progress from the commit on; all others at once.
+        # If a pop commits before its work, the message shows as in progress from the commit on; otherwise at once.
         others = [design for design in DESIGNS if design not in (*COMPLETING, "ring_subscribers")]
         held = watched.view(lambda v: all(_shows(v.queue(d), 1) for d in others), polls=2)
         for design in others:
@@ -153,7 +153,7 @@ def test_finished_rows_before_the_oldest_ready_one_are_walked_over_once_not_each
         before = watched.view(polls=3).server.buffers
         assert before is not None
         assert before < 1500
-        # A message that goes back to the front is found again by the slow look.
+        # The slow read finds messages that return to the front.
         query(database, f"UPDATE {design} SET status = 0 WHERE queue_id = 7")
         watched.queue(design, lambda q: q.gap.value == 20_000 - 6 and q.ready.estimated, timeout=30)
 

@@ -1,4 +1,4 @@
-"""With one connection to be had, that one does all it can, and nothing else keeps it from the poll."""
+"""If the role may open only one connection, that one does all it can, and other reads never take it from the poll."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MINE = "SELECT application_name FROM pg_stat_activity WHERE usename = ? AND appl
 
 @pytest.fixture
 def role(database: str) -> Iterator[str]:
-    """A role that may connect once, and do all on a queue there is."""
+    """A role that may open one connection, with all rights on the queue."""
     installed(database, "status")
     query(database, "SELECT status_push('x'::bytea)")
     name = "alone_" + database.rpartition("/test_")[2].partition("?")[0]
@@ -47,7 +47,7 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
 ) -> None:
     url = database.replace("//postgres@", f"//{role}@")
     at = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
-    for _ in range(2):  # the one before has only just been closed
+    for _ in range(2):  # the previous connection has just been closed
         done = call("status", url, "--output", "json", environment=at)
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout)
@@ -83,10 +83,10 @@ def test_what_reads_beside_the_poll_gives_its_connection_up_for_it(database: str
         query(database, killing, role, "qmon poll")
         seen = len(watched.views)
         wait_until(lambda: len(watched.views) > seen + 1, what="it polls again")
-        wait_until(lambda: sessions(database, role) == ["qmon poll"], what="by the one connection there is")
+        wait_until(lambda: sessions(database, role) == ["qmon poll"], what="one connection, for the poll")
         wait_until(
             lambda: any(FULL in failure.reason for view in watched.views[-1:] for failure in view.failures),
-            what="the reason of what is not read",
+            what="the reason for unread figures",
         )
 
 

@@ -1,4 +1,4 @@
-"""The figures against what is known to be in the tables: states, locks, depth beyond the limit, hostile names."""
+"""Compare the figures with known table contents: states, locks, depth beyond the limit, hostile names."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_deep_queue_is_counted_once_and_carried_on_with_a_tilde(database: str)
 
 
 def test_a_queue_counted_in_a_burst_is_counted_again_once_the_server_has_caught_up(database: str) -> None:
-    """Its counters lag by up to a second: what a count has seen already would be added once more."""
+    """Its counters lag by up to a second, so rows already counted would be added again."""
     installed(database, "fifo")
     with watching(database) as watched, connected(database) as producer:
         producer.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
@@ -111,7 +111,7 @@ def test_an_exact_count_can_be_asked_for_at_any_time(database: str) -> None:
 def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a look from the first row on is dear, polls seek from a known id, and see what is before it rarely."""
+    """If reading from the first row is expensive, polls seek from a known id and rarely check the rows before it."""
     monkeypatch.setattr("qmon.monitor.background.slow_reads._EXPENSIVE_HEAD_S", float("-inf"))
     monkeypatch.setattr("qmon.monitor.background.slow_reads._HEAD_EVERY_S", 3600.0)
     installed(database, "fifo")
@@ -148,7 +148,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
         watched.view(polls=6)
         assert len(begun) == 1
         monkeypatch.setattr(f"{module}._EXPENSIVE_HEAD_S", float("-inf"))
-        wait_until(lambda: len(begun) >= 3, what="searches each tenth of a second")
+        wait_until(lambda: len(begun) >= 3, what="a search every 0.1 s")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
 ) -> None:
-    """The reading under way may have begun before what it is asked for had happened."""
+    """A reading under way may have begun before the event that is asked about."""
     for name in ("slow_reads._HEAD_EVERY_S", "scan_counts._WHOLE_EVERY_S", "slow_reads._SETTLED_S"):
         monkeypatch.setattr(f"qmon.monitor.background.{name}", 3600.0)
     read, begun = getattr(reader, reading), list[str]()
@@ -173,7 +173,7 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
 
         monkeypatch.setattr(reader, reading, read_while_asked)
         watched.view()
-        # A count is made only where one is asked for, and a head has been looked for by now.
+        # A count is made only if it is requested, and the search for the head has ended by now.
         getattr(watched.poller.slow_reads, asked)("fifo")
         wait_until(lambda: len(begun) >= 2, what="the second reading")
     assert begun[:2] == [reading, reading]
@@ -198,7 +198,7 @@ def test_tables_with_hostile_names_and_no_optional_column_can_be_watched(databas
 
 
 def _plain(cursor: object, sql: str) -> None:
-    """Run a statement whose identifiers hold ``?``, which the driver would take for a parameter."""
+    """Run a statement whose identifiers contain ``?``, which the driver would take for a parameter."""
     body = "E'" + sql.replace("\\", "\\\\").replace("'", "''").replace("?", "\\x3f").replace("{", "\\x7b") + "'"
     cursor.execute(f"DO $$ BEGIN EXECUTE {body}; END $$")  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""A role that owns the database, and is no superuser, does not get its code run by the superuser who looks at it."""
+"""A role that owns the database, but is no superuser, cannot get its code run by a superuser who uses qmon on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.contract.trust import look
 from tests.contract.watching import installed, target_of
 from tests.facts import query
 
-# Each matches a call or comparison in qmon's SQL, or in its driver's, better than what pg_catalog has, or as well.
+# Each matches a call or comparison in qmon's SQL, or in its driver's, at least as well as the function in pg_catalog.
 FUNCTIONS: Final = (
     ("hashtextextended(text, integer)", "bigint", "1"),
     ("lower(varchar)", "text", "'x'"),
@@ -57,7 +57,7 @@ SETTINGS: Final = (
 
 @pytest.fixture
 def attacked(database: str) -> Iterator[str]:
-    """The URL of a superuser for a database whose owner has filled the schema that is looked into first."""
+    """The URL of a superuser for a database whose owner has filled the first schema of the search path."""
     name = database.rpartition("/")[2].partition("?")[0]
     owner = f"owner_{name}"
     installed(database, "fifo", "ring")
@@ -69,7 +69,7 @@ def attacked(database: str) -> Iterator[str]:
     query(mine, "CREATE SCHEMA evil; GRANT ALL ON SCHEMA evil TO PUBLIC")
     query(mine, "CREATE TABLE evil.caught (who text, what text)")
     query(mine, "GRANT ALL ON evil.caught TO PUBLIC")
-    # One that can write leaves a row. In a session that only reads, it fails, and so does the command.
+    # If the code can write, it leaves a row. In a session that only reads, it fails, and so does the command.
     report = "INSERT INTO evil.caught VALUES (current_user, '{0}')"
     for signature, result, value in FUNCTIONS:
         body = f"BEGIN IF current_user <> '{owner}' THEN {report.format(signature.partition('(')[0])};"

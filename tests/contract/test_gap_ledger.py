@@ -1,4 +1,4 @@
-"""The ledger of the gap against what was really done: commits, rollbacks, a killed consumer, a server that crashes."""
+"""Compare the ledger of the gap with real events: commits, rollbacks, a killed consumer, a server crash."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.facts import connected, query
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that this test may hurt; what was committed survives that."""
+    """A server that this test may crash. Committed data survives that."""
     with EmbeddedServer() as running:
         yield running
 
 
 def push(url: str, queue: str, *, keep: bool = True) -> int:
-    """Push a message and commit, or roll back; returns its number."""
+    """Push a message and commit, or roll back; return its number."""
     with connected(url, autocommit=False) as raw:
         number = raw.execute(f"SELECT {queue}_push('x')").fetchval()
         raw.commit() if keep else raw.rollback()
@@ -41,7 +41,7 @@ def last(url: str, sequence: str) -> int:
 
 
 def adds_up(queue: QueueView) -> bool:
-    """Whether the parts are the gap that the same screen shows, with what consumers have drawn besides."""
+    """Return whether the parts add up to the gap on the same screen, including numbers drawn by consumers."""
     ledger = queue.ledger
     if ledger is None or queue.gap.value is None:
         return False
@@ -55,7 +55,7 @@ def adds_up(queue: QueueView) -> bool:
 
 
 def told(watched: Watched, name: str, **parts: int) -> Ledger:
-    """The first ledger of a queue with these parts, named by what they are; of those in between, each adds up."""
+    """Return the first ledger of a queue with these parts, given by kind; check that each earlier one adds up."""
     wanted = {WORDS[word]: count for word, count in parts.items()}
 
     def fits(view: View) -> bool:
@@ -90,7 +90,7 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
     with watching(url) as watched, ExitStack() as open_ones:
         for queue in ("fifo", "ring"):
             for n in range(30):
-                push(url, queue, keep=n % 5 != 2)  # six of thirty are rolled back, the first of them the third
+                push(url, queue, keep=n % 5 != 2)  # six of thirty are rolled back, beginning with the third
             pop(url, queue)
         told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=6)
         told(watched, "ring", ready=23, in_flight=0, orphaned=0, burnt=6)
@@ -112,7 +112,8 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
         burnt = {name: last(url, sequence) - before[name] for name, sequence in SEQUENCES.items()}
         assert max(burnt.values()) > 0
         told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7 + burnt["fifo"])
-        # A crash sets sequences forward: what the ring's consumers have skipped by that is orphaned like the other.
+        # A crash moves sequences forward. Numbers that the ring's consumers skipped that way are orphaned like the
+        # others.
         there = [row[0] for row in query(url, "SELECT message_id FROM ring WHERE turn = message_id + 1")]
         drawn = last(url, "ring_pop_seq")
         ready = sum(isinstance(number, int) and number > drawn for number in there)

@@ -1,5 +1,4 @@
-"""Gates on tables that qmon has not installed: they refuse inserts and COPY while producers are paused, and "
-"only then."""
+"""Gates on user tables: they refuse inserts and COPY while producers are paused, and only then."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ NAMES = ("jobs", '"; drop table x; --', "[a]]b].[c d]", "🐘 queue", "it's")
 
 
 def foreign(url: str, name: str) -> tuple[Layout, str]:
-    """A queue's table that somebody else has made, and its quoted name."""
+    """Create a user's queue table; return its layout and quoted name."""
     table = TableName("public", name)
     quoted = ENGINE.quote(table.parts)
     query(url, f"CREATE TABLE {quoted} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload text)")
@@ -31,7 +30,7 @@ def foreign(url: str, name: str) -> tuple[Layout, str]:
 
 
 def insert(url: str, quoted: str) -> str:
-    """The SQLSTATE that an insert is refused with; empty where it is not."""
+    """Return the SQLSTATE with which an insert is refused, or an empty string."""
     try:
         query(url, f"INSERT INTO {quoted} (payload) VALUES ('x')")
     except pyodbc.Error as problem:
@@ -112,7 +111,7 @@ def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_pat
         session.execute(f"INSERT INTO {quoted} (payload) VALUES ('held')")
 
         def stopped() -> bool:
-            asked.append(insert(database, quoted))  # the others are not stopped meanwhile
+            asked.append(insert(database, quoted))  # the others are not paused in the meantime
             return len(asked) == 2
 
         result = prepared.apply(YES, lambda progress: None, stopped)
@@ -140,7 +139,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
 
 
 def partitioned(url: str) -> Layout:
-    """A queue's table in partitions that somebody else has made: two there are, and one is attached later."""
+    """Create a user's partitioned queue table: two partitions exist, and one is attached later."""
     query(url, "CREATE TABLE jobs (id bigserial, name text NOT NULL, payload text NOT NULL) PARTITION BY LIST (name)")
     query(url, "CREATE TABLE jobs_a PARTITION OF jobs FOR VALUES IN ('a')")
     query(url, "CREATE TABLE jobs_rest PARTITION OF jobs FOR VALUES IN ('b', 'c') PARTITION BY LIST (name)")

@@ -1,4 +1,4 @@
-"""A queue that was there and is gone stays in sight: critical, with the reason, its last figures as old as they are."""
+"""A queue that disappears stays visible: critical, with the reason and its last figures and their age."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOBS: Final = Layout(
 )
 ROLE: Final = "watcher"
 
-# What happens to a table, what cures it, and what may be said of it.
+# The statement that removes a table from view, its cure, and the texts that may be shown.
 FAULTS: Final = {
     "revoked": (
         "REVOKE SELECT ON {0} FROM watcher",
@@ -42,7 +42,7 @@ FAULTS: Final = {
 
 @pytest.fixture
 def watched_as(database: str) -> Iterator[str]:
-    """The URL of the database for a role that may read what it is granted; tables are granted to it as they come."""
+    """The URL for a role that may read only granted tables. Each new table is granted to it."""
     query(database, f"CREATE ROLE {ROLE} LOGIN")
     query(database, f"GRANT pg_read_all_stats TO {ROLE}")
     query(database, f"ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO {ROLE}")
@@ -58,7 +58,7 @@ def watched_as(database: str) -> Iterator[str]:
 
 
 def jobs(url: str) -> None:
-    """A table with five messages, which looks like a queue."""
+    """Create a table with five messages, which looks like a queue."""
     query(
         url,
         "CREATE TABLE jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state int NOT NULL DEFAULT 1, "
@@ -70,9 +70,9 @@ def jobs(url: str) -> None:
 
 
 def lost(watched: Watched, name: str) -> QueueView:
-    """The queue in the second poll from now: the first may have been under way."""
+    """Return the queue in the second poll from now, because the first may be under way."""
     found = watched.view(polls=2).queue(name)
-    assert found is not None, "it is not on the screen any more"
+    assert found is not None, "it is no longer on the screen"
     return found
 
 
@@ -121,7 +121,7 @@ def test_a_queue_that_is_gone_is_critical_at_the_next_poll_and_comes_back_by_its
 
 
 def said(queue: QueueView, words: tuple[str, ...]) -> bool:
-    """Whether the catalogue has been read since, which knows more than the statement that failed."""
+    """Return whether the catalog has been read since, which gives more detail than the failed statement."""
     return any(word in queue.verdict.proof for word in words)
 
 
@@ -138,7 +138,7 @@ def test_a_registry_that_is_closed_keeps_its_queues_and_says_so(database: str, w
     assert call("check", watched_as, "--crit", "depth>1000", environment=ALONE).exit_code == 0
 
 
-# No configuration but what is found.
+# No configured queues, only discovered ones.
 ALONE: Final = {"XDG_CONFIG_HOME": "/nonexistent"}
 
 

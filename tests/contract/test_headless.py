@@ -1,4 +1,4 @@
-"""A target that is polled without a screen, closed at every moment: nothing is begun or left open afterwards."""
+"""A target polled without a screen and closed at any moment: nothing is begun or left open afterwards."""
 
 from __future__ import annotations
 

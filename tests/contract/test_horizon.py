@@ -1,4 +1,4 @@
-"""Who holds the horizon and what it costs, on a real server: a session, a prepared transaction, and nobody."""
+"""Holders of the horizon and their cost on a real server: a session, a prepared transaction, and none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.facts import connected, fresh_database, query, wait_until
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that keeps prepared transactions, and vacuums only when it is told to."""
+    """A server that allows prepared transactions, and vacuums only on command."""
     settings = {"max_prepared_transactions": "4", "fsync": "off", "autovacuum": "off"}
     with EmbeddedServer(settings=settings) as running:
         yield running
@@ -37,7 +37,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 @contextlib.contextmanager
 def popping(url: str) -> Iterator[None]:
-    """One consumer at work."""
+    """Run one consumer."""
     over = threading.Event()
 
     def pop() -> None:
@@ -55,7 +55,7 @@ def popping(url: str) -> Iterator[None]:
 
 
 def held(watched: Watched, who: str, age: int = 0) -> tuple[HorizonSample, ...]:
-    """The holders of the next poll in which the oldest is of that kind and this age in transactions or more."""
+    """Return the holders of the first poll whose oldest is of this kind and at least this old, in transactions."""
 
     def oldest(one: HorizonSample) -> bool:
         return one.kind == who and one.age >= age
@@ -66,7 +66,7 @@ def held(watched: Watched, who: str, age: int = 0) -> tuple[HorizonSample, ...]:
 
 
 def said(queue: QueueView) -> str:
-    """The proof of the verdict, if it is there."""
+    """Return the proof of the verdict, if it is raised."""
     return next((v.proof for v in queue.verdicts if v.code == "cleanup held back"), "")
 
 
@@ -80,11 +80,12 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     with watching(url) as watched, open_sessions(url) as sessions, popping(url):
 
         def remembered(queue: QueueView) -> bool:
-            # When a transaction began is known to a part of a second: what is remembered must be older.
+            # The start of a transaction is known only to a fraction of a second, so the remembered values must be
+            # older.
             return queue.use is not None and sum(value is not None for value in queue.use.trend) >= 3
 
         def fine(queue: QueueView) -> bool:
-            # On a busy machine polls and pops take long, and dead rows stay for as long.
+            # On a busy machine, polls and pops take longer, and dead rows stay longer.
             touched = queue.use.rows_per_pop.value if queue.use is not None else None
             return remembered(queue) and touched is not None and touched < MIN_ROWS
 
@@ -145,7 +146,7 @@ def test_a_session_of_another_database_holds_nothing_here(own_server: EmbeddedSe
         other = elsewhere.open("a", "SELECT txid_current()")
         pid = here.open("b", "SELECT txid_current()")
         query(url, "SELECT fifo_push('x'::bytea)")
-        # Who pushes holds it for a moment, too.
+        # Producers also hold it for a moment.
         watched.view(lambda v: [one.session for one in v.server.horizon or ()] == [pid])
         watched.view(polls=3)
         assert other not in {one.session for view in watched.views for one in view.server.horizon or ()}

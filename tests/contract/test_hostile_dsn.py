@@ -1,4 +1,4 @@
-"""DSNs and connection strings whose settings change what psqlODBC gives back: qmon reads the same with all of them."""
+"""DSNs and connection strings with settings that change psqlODBC's results: qmon reads the same with all of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SETTINGS: Final = [
     "application_name",
     "lock_timeout",
 ]
-# Each setting of psqlODBC 13 (`strings psqlodbcw.so`) that is no address, login or log, with other values.
+# Each setting of psqlODBC 13 (`strings psqlodbcw.so`) except addresses, logins and logs, with other values.
 HOSTILE: Final = {
     "ReadOnly": ("1",),
     "Protocol": ("6.4", "7.4-1", "7.4-2"),
@@ -77,7 +77,7 @@ HOSTILE: Final = {
     "TranslationOption": ("1",),
     "pqopt": ("options='-c search_path=public'", "connect_timeout=99 client_encoding=LATIN1", "keepalives_idle=9"),
 }
-# Their short names, which connection strings take.
+# Their short names, which connection strings use.
 SHORT: Final = {
     "A0": "1",
     "A1": "7.4-2",
@@ -110,7 +110,7 @@ SHORT: Final = {
 
 
 class Dsns:
-    """Writes DSNs to a database. The driver manager caches DSNs by name, so each file has other names."""
+    """Writes DSNs to a database. The driver manager caches DSNs by name, so each file has new names."""
 
     def __init__(self, ini: Path, database: str) -> None:
         self._ini, self.mark = ini, uuid.uuid4().hex[:8]
@@ -139,7 +139,7 @@ def dsns(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dsns
 
 
 def observe(dsn: str) -> dict[str, Any]:
-    """Read and change rows through this DSN or connection string; faults as text."""
+    """Read and change rows through this DSN or connection string; return faults as text."""
     with opened(dsn, Session("act")) as connection:
         return {name: attempt(look, connection) for name, look in LOOKS.items()}
 
@@ -152,7 +152,7 @@ def attempt(look: Callable[[Connection], Any], connection: Connection) -> Any:
 
 
 def fail_within(connection: Connection) -> int:
-    """A statement fails within a transaction: how many rows changed before it; nothing may be committed."""
+    """Let a statement fail in a transaction; return how many rows changed before it. Nothing may be committed."""
     changed = -1
     with contextlib.suppress(QmonError), connection.transaction():
         changed = connection.execute(sql("UPDATE t SET v = 'y'"))

@@ -1,4 +1,4 @@
-"""A row is known by its whole key, or by its place and what the plan saw; what is refused is left alone and named."""
+"""A row is identified by its whole key, or by its place and the plan's values. Refused rows are skipped and named."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def everything(url: str) -> list[tuple[object, ...]]:
 
 
 def payloads(url: str) -> list[str]:
-    """Of the queue and of the trash."""
+    """Return the contents of the queue and of the trash."""
     out = [str(row[0]) for row in query(url, "SELECT payload FROM jobs")]
     for (name,) in query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'qmon' AND tablename LIKE 'trash%'"):
         out += [str(row[0]) for row in query(url, f"SELECT payload FROM qmon.{name}")]
@@ -98,7 +98,7 @@ def test_an_undo_does_not_read_a_table_without_a_key_once_for_each_message(datab
 
     def scans() -> int:
         ours = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'qmon %'"
-        wait_until(lambda: not query(database, ours), what="what our sessions have counted is handed in")
+        wait_until(lambda: not query(database, ours), what="our sessions have reported their counters")
         return int(str(query(database, "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'jobs'")[0][0]))
 
     so_far = scans()

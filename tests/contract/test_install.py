@@ -22,7 +22,7 @@ HOSTILE = (
     "$$ $body$ $1",
     "Ünïcode.With.Dots",
 )
-# Each character that any of them is there for, and one byte less than the longest name that every design takes.
+# Each special character that a name must support, and one byte less than the longest name that every design accepts.
 NASTIEST = "\"; --[a]]b].[c it's 1 %{o} ?:n\\$$ $1 $q$Ü.🐘"
 NAMED = [(design, NASTIEST) for design in DESIGNS]
 NAMED += [(design, queue) for design in ("batch_split", "ring_subscribers") for queue in HOSTILE]
@@ -126,7 +126,7 @@ def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: st
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_failure_half_way_leaves_nothing(database: str, design: str) -> None:
-    # An event trigger that refuses to make one of the objects stands for whatever goes wrong half-way.
+    # An event trigger that refuses one of the objects simulates any failure half-way.
     query(database, "CREATE TABLE refused (name text)")
     query(
         database,
@@ -176,7 +176,7 @@ def test_uninstall_refuses_while_something_else_depends_on_it(database: str, des
             query(database, "DROP VIEW seen")
         query(database, "CREATE FUNCTION orders_pop(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
         uninstall_queue(connection, ENGINE, "orders")
-    assert [row[0] for row in listing(database)] == ["proc orders_pop(text,text)"]  # not ours: it stays
+    assert [row[0] for row in listing(database)] == ["proc orders_pop(text,text)"]  # not ours, so it stays
 
 
 def test_uninstall_waits_for_nobody(database: str) -> None:

@@ -1,4 +1,4 @@
-"""The last error of each message is in lists, whatever type its column has: the newest if there are several."""
+"""Lists show the last error of each message for any column type; if there are several, the newest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Lists of which some are asked for, through a real driver: prepared once for all of them, values as they were given.
+"""Lists of which some are requested, through a real driver: prepared once for all, with values unchanged.
 
-The text is PostgreSQL's, since what pyodbc and a driver do with it is the same everywhere: that of SQL Server is
+The SQL is PostgreSQL's, because pyodbc and drivers treat it in the same way everywhere. For SQL Server's, see
 ``qmon.engines.sql.batch_text``.
 """
 
@@ -47,7 +47,7 @@ def told(connection: OdbcConnection, value: Value, by: int = 1) -> object:
 
 
 def runs(connection: OdbcConnection) -> list[int]:
-    """How often each statement that is prepared was run."""
+    """Return how many times each prepared statement was run."""
     return [int(str(row[0])) for row in connection.fetch(Bound(Statement("test/runs", PREPARED, (), ()))).rows]
 
 
@@ -61,7 +61,7 @@ def test_one_that_failed_is_prepared_anew(connection: OdbcConnection) -> None:
     assert told(connection, "a") == "a"
     with pytest.raises(QueryFailed, match="division by zero") as failure:
         told(connection, "b", by=0)
-    assert failure.type is QueryFailed  # whoever keeps what was raised keeps no statement by it
+    assert failure.type is QueryFailed  # a stored exception holds no statement
     assert [told(connection, value) for value in ("c", "d")] == ["c", "d"]
     assert runs(connection) == [2]
 

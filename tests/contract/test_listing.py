@@ -1,4 +1,4 @@
-"""Pages of messages in one state from a real server: every message once, however many, whatever they go by."""
+"""Pages of messages in one state from a real server: every message exactly once, for any number and any sort order."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_every_message_of_a_table_made_by_chance_is_on_one_page(database: str, s
 
 
 def is_page(listing: Listing, queue: QueueView) -> bool:
-    """Whether that page was read."""
+    """Return whether that page was read."""
     return queue.page is not None and queue.page.listing == listing
 
 

@@ -1,4 +1,4 @@
-"""Pages of a queue that shares its table with others: its rows are walked, and no more than some a page."""
+"""Pages of a queue that shares its table with others: its rows are walked, a limited number for each page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TABLE: Final = "CREATE TABLE jobs (id bigserial PRIMARY KEY, q text, status text
 
 
 def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> None:
-    """Rows of one queue in a state."""
+    """Insert rows of one queue in a state."""
     query(
         url,
         f"INSERT INTO jobs (q, status, taken, body) SELECT ?, ?, {taken}, 'm' || n FROM generate_series(1, ?) AS n",
@@ -41,13 +41,13 @@ def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> 
 
 
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
-    """The queue once that page of it was read."""
+    """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
 
 
 def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:
-    """The payloads of all pages."""
+    """Return the payloads of all pages."""
     out: list[list[str]] = []
     listing: Listing | None = Listing(state)
     while listing is not None:

@@ -19,19 +19,19 @@ SIZE = 250
 
 
 def push(url: str, count: int) -> None:
-    """Push so many messages."""
+    """Push this many messages."""
     query(url, f"SELECT orders_push('m' || n) FROM generate_series(1, {count}) AS n")
 
 
 def pop(url: str, layout: Layout, count: int, subscribers: tuple[int, ...] = (1, 2)) -> None:
-    """Pop so many messages, of several subscribers each."""
+    """Pop this many messages, of several subscribers each."""
     for each in subscribers if layout.ring is not None and layout.ring.subscribers else (None,):
         arguments = "" if each is None else f"{each}"
         query(url, f"SELECT orders_pop({arguments}) FROM generate_series(1, {count})")
 
 
 def in_table(url: str, state: str) -> list[str]:
-    """The numbers in a state, as the table and the pop positions have them."""
+    """Return the numbers in a state, from the table and the pop positions."""
     popped = "(SELECT min(coalesce(last_value, 0)) FROM pg_sequences WHERE sequencename LIKE 'orders_pop_seq%')"
     how = ">" if state == "ready" else "<="
     rows = query(url, f"SELECT message_id FROM orders WHERE message_id {how} {popped} ORDER BY message_id")
@@ -39,7 +39,7 @@ def in_table(url: str, state: str) -> list[str]:
 
 
 def agree(url: str, reader: Reader, states: tuple[str, ...] = ("ready", "in_progress")) -> None:
-    """The lists are what the table says, in both directions."""
+    """Check that the lists match the table, in both directions."""
     for state in states:
         wanted = in_table(url, state)
         assert reader.ids(state) == wanted
@@ -47,7 +47,7 @@ def agree(url: str, reader: Reader, states: tuple[str, ...] = ("ready", "in_prog
 
 
 def assert_empty(reader: Reader) -> None:
-    """There is no message in either list, and no further page."""
+    """Check that both lists are empty, without a further page."""
     for state in ("ready", "in_progress"):
         assert [(ids, page.next, page.why) for ids, page in reader.pages(state)] == [([], None, "")]
 
@@ -71,7 +71,7 @@ def test_pages_go_over_the_end_of_the_ring_and_over_numbers_without_a_message(da
         agree(database, reader)
         held = reader.ids("in_progress", descending=True)
         assert held == [str(row[0]) for row in popped][::-1][-len(held) :]
-        assert len(held) == (1 if design == "ring_subscribers" else 4)  # what both subscribers have drawn
+        assert len(held) == (1 if design == "ring_subscribers" else 4)  # numbers that both subscribers have drawn
         messages, page = reader.messages(Listing("ready", descending=True))
         assert (messages[0].payload, messages[0].state, messages[0].owner) == ("m160", "ready", None)
         assert messages[0].age_s is not None
@@ -122,7 +122,7 @@ def test_what_a_repair_leaves_a_lap_behind_or_ahead_is_listed(database: str) -> 
 
 
 def ring_of(size: int, rows: str, push_last: int, pop_last: int, *, index: bool = True) -> tuple[str, ...]:
-    """Anybody's ring: what makes it anew. ``rows``: SQL of slots and their numbers."""
+    """A user's ring and the SQL that creates it. ``rows``: SQL of slots and their numbers."""
     return (
         "DROP TABLE IF EXISTS slots",
         "DROP SEQUENCE IF EXISTS pushed, popped",

@@ -1,4 +1,4 @@
-"""Tables under ACCESS EXCLUSIVE: each costs its own figures alone, and who holds it is named, also by a fresh qmon."""
+"""Tables under ACCESS EXCLUSIVE: each loses only its own figures, and the holder is named, also by a new qmon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.facts import connected, query
 
 @contextmanager
 def locked(url: str, *tables: str) -> Iterator[tuple[Any, str]]:
-    """A session that holds these tables for itself, until it rolls back; and how it is named."""
+    """A session that locks these tables until it rolls back. Yields its name in verdicts."""
     with connected(url, autocommit=False) as holder:
         holder.execute("SET application_name = 'migration 0042'")
         holder.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")

@@ -1,4 +1,4 @@
-"""The log of real connections and commands: what it holds of refusals, losses, probes and operations."""
+"""Log entries for real connections and commands: refusals, losses, probes and operations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRONG = "s3cret;w}rd/1"
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Path]:
-    """A log of everything, as commands keep it."""
+    """A log of everything, as commands write it."""
     place = tmp_path / "q.log"
     with log.log_to_file(place, logging.DEBUG):
         yield place
@@ -36,7 +36,7 @@ def kept(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that this test may hurt."""
+    """A server that this test may stop."""
     with EmbeddedServer(settings={"fsync": "off"}, tcp=True) as running:
         yield running
 

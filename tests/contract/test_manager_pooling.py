@@ -1,4 +1,4 @@
-"""unixODBC with Pooling=Yes: each connection is a session of its own, without the settings of a closed one."""
+"""unixODBC with Pooling=Yes: each connection is its own session, without the settings of a closed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message, read whole from a real server: each design, keys of any kind, what is large, what may not be read."""
+"""One message read in full from a real server: each design, keys of any kind, large values, unreadable columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.queues import BYTES, DESIGNS, made, routine, target_of
 
 
 def make(url: str, *statements: str) -> None:
-    """Run these, one after the other."""
+    """Run these statements, one after the other."""
     with connected(url) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -33,31 +33,31 @@ NASTY = "\x1b]0;owned\x07 ⏎ \u202e"
 
 
 def desk(url: str, **changes: object) -> OperatorContext:
-    """Where the dashboard reads from."""
+    """Return the context that the dashboard reads with."""
     return replace(open_context(target_of(url)), **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
 def read(url: str, layout: Layout, id: str, owner: str | None = None, **changes: object) -> Message:
-    """The message, which is there."""
+    """Return the message, which must exist."""
     found = Operator(desk(url, **changes)).read_message(layout, id, owner)
     assert found is not None
     return found
 
 
 def column(message: Message, name: str) -> MessageColumn:
-    """The column of that name."""
+    """Return the column with that name."""
     (found,) = (each for each in message.columns if each.name == name)
     return found
 
 
 def whole(message: Message) -> str | bytes | None:
-    """The payload."""
+    """Return the payload."""
     assert message.payload is not None
     return message.payload.value
 
 
 def plain(table: str = "jobs", **changes: object) -> Layout:
-    """A table of anybody's, called by its id."""
+    """A user's table, addressed by its id."""
     shape = Layout("jobs", "naive", TableName("public", table), id="id", payload="payload")
     return replace(shape, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
@@ -215,7 +215,7 @@ def test_what_is_configured_to_be_covered_is_covered_everywhere(database: str) -
 
 @contextlib.contextmanager
 def locking(url: str, statement: str) -> Iterator[int]:
-    """Another session that has run this and keeps its locks."""
+    """Run this in another session that keeps its locks during the block."""
     with connected(url, autocommit=False) as other:
         pid = int(other.execute("SELECT pg_backend_pid()").fetchval())
         other.execute(statement)

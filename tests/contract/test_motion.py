@@ -1,4 +1,4 @@
-"""A queue whose rates the server does not tell: healthy only while its head is seen to move."""
+"""A queue whose rates the server does not show: healthy only while its head moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from tests.contract.watching import said_at_once, watching
 from tests.facts import query
 
-# Partitioned by its state, so that the counters of the server do not tell pops.
+# Partitioned by its state, so that the server's counters do not show pops.
 MADE = """
     CREATE TABLE jobs (id bigserial, status text NOT NULL, at timestamptz DEFAULT now(), PRIMARY KEY (id, status))
         PARTITION BY LIST (status);

@@ -1,4 +1,4 @@
-"""A name in the configuration that is no table to watch: it is said what it is and what to name instead."""
+"""Configured names that are no table to watch: qmon reports their kind and the name to use instead."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES: Final = """
     CREATE TABLE b (id bigint PRIMARY KEY REFERENCES a, title text);
     INSERT INTO a (payload) VALUES ('x'), ('y');"""
 
-# What makes it, and what is said of it.
+# The SQL that creates it, and qmon's message.
 KINDS: Final = {
     "view": (
         "CREATE VIEW orders AS SELECT id, status, payload FROM a WHERE status < 9",
@@ -75,7 +75,7 @@ ORDERS: Final[dict[str, object]] = {
 
 
 def configured(home: Path, url: str) -> dict[str, str]:
-    """The environment of qmon with a configuration that has the queue ``orders`` at the target ``shop``."""
+    """Return the environment of a qmon whose configuration has the queue ``orders`` for the target ``shop``."""
     (home / "qmon").mkdir()
     (home / "qmon" / "qmon.toml").write_text(
         f'[settings]\ninterval = "500ms"\n[target.shop]\nconnect = "{url}"\n[[target.shop.queue]]\nname = "orders"\n'
@@ -92,7 +92,7 @@ def test_what_is_no_table_is_called_what_it_is_with_what_to_name_instead(databas
     found = resolved(database, ORDERS, {"name": "good", "table": "a", "design": "status"})
     (problem,) = found.problems
     assert (problem.queue, problem.reason, problem.grant, problem.gone) == ("orders", words, "", True)
-    assert [layout.queue for layout in found.layouts] == ["good"], "the other queues go on"
+    assert [layout.queue for layout in found.layouts] == ["good"], "the other queues are still watched"
     assert [layout.queue for layout in found.lost] == ["orders"]
 
 

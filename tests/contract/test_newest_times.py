@@ -1,4 +1,4 @@
-"""The newest rows of a table are compared with the clock if the time zone of its times is not known."""
+"""If the time zone of a table's times is not known, its newest rows are compared with the clock."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_ages_come_from_watching_if_times_are_unknown_or_contradicted(database: 
     layout = replace(MAILS, design="status", state=StateColumn("status", "ready", "working"), times=times, zones=())
     with watching(database, [layout]) as watched:
         waiting = watched.queue("mail_queue", lambda q: (q.oldest.value or 0) > 1).oldest
-        assert waiting.at_least, "it may have waited before qmon watched"
+        assert waiting.at_least, "it may have waited before qmon started"
         _push(database, "Asia/Tokyo")
         watched.queue("mail_queue", lambda q: q.ready.value == 2, polls=2)
         query(database, "DELETE FROM mail_queue WHERE id = 1")

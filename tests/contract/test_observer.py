@@ -1,4 +1,4 @@
-"""What watching costs is measured, kept within the budget, said, and left out of the server's own figures."""
+"""The cost of watching is measured, kept within the budget, shown, and excluded from the server's figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.contract.crowd import crowded
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until
 
-# As many as are all read in each poll.
+# Few enough that each poll reads all.
 QUEUES = 60
 # By then the probes have been timed often enough.
 SETTLED = 20
@@ -24,7 +24,7 @@ def words(lines: list[Line]) -> str:
 
 
 def test_three_hundred_sessions_and_sixty_queues_stay_within_the_budget() -> None:
-    """The budget is half of what the polls would cost, whatever this machine makes of that."""
+    """The budget is half of the polls' cost as measured on this machine."""
     with crowded(300, QUEUES) as (url, layouts):
         with watching(url, layouts, 0.5, UNLIMITED) as watched:
             whole = watched.view(lambda v: v.server.observing is not None and v.sequence > SETTLED, timeout=120).server

@@ -1,4 +1,4 @@
-"""Columns of unusual types: what is requeued, purged and taken back is what it was, to the last digit."""
+"""Columns of unusual types: requeued, purged and restored values are the same, to the last digit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates of a queue while operations of qmon change its rows: none of these rows is popped or completed."""
+"""Rates of a queue while qmon's operations change its rows: none of these rows counts as popped or completed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RETURNING id
 
 @contextmanager
 def consumer(url: str) -> Iterator[list[int]]:
-    """A consumer of the messages with the payload "work"; yields the ids that it has completed."""
+    """Run a consumer of messages with the payload "work"; yield the ids that it has completed."""
     done: list[int] = []
     stop = threading.Event()
 
@@ -53,7 +53,7 @@ def consumer(url: str) -> Iterator[list[int]]:
 
 
 def moved(watched: Watched) -> tuple[float, float]:
-    """Messages popped and completed in all polls, as the rates have them."""
+    """Return the messages popped and completed in all polls, from the rates."""
     flows = [flow for view in watched.views if (flow := view.queues[0].flow) is not None]
     return sum(flow.popped or 0 for flow in flows), sum(flow.completed or 0 for flow in flows)
 
@@ -81,6 +81,6 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
             watched.queue("jobs", lambda _: len(done) == PUSHED)
         watched.queue("jobs", lambda queue: queue.pop_rate.value == 0, timeout=60)
         popped, completed = moved(watched)
-        assert 0 <= popped <= PUSHED, "the work of the consumer in that time is left out, too"
+        assert 0 <= popped <= PUSHED, "this also excludes the consumer's work in that time"
         assert 0 <= completed <= PUSHED
         assert any(Reason.OWN_OPERATION in view.queues[0].pop_rate.reason for view in watched.views)

@@ -1,4 +1,4 @@
-"""What an owner proves: the dead are requeued, the living never by default, and what is not known is said."""
+"""Owners: messages of dead ones are requeued, of live ones never by default, and unknown ones are reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOW = OwnerFacts("", 10_000.0, True, 1_000.0, False)
 
 
 def waiting(url: str, count: int, *, held: bool = True, timeout_s: float = 0.01) -> Layout:
-    """A queue with so many ready messages. The timeout is below the age of the test's server."""
+    """A queue with this many ready messages. The timeout is below the age of the test's server."""
     owner = replace(HELD, held_while_working=held)
     layout = replace(made(url, "status"), owner=owner, timeout_s=timeout_s)
     query(url, f"SELECT orders_push(convert_to('x', 'UTF8')) FROM generate_series(1, {count})")
@@ -57,7 +57,7 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
             query(database, "UPDATE orders SET started_at = now() - interval '3 days' WHERE id <= 2")
             assert reasons(operator, layout) == (0, {"owner alive": 5})
         gone(database, dying.session_id)
-        # The dead one's messages are not older than a moment: that its consumer is dead is enough.
+        # The dead owner's messages are recent. It is enough that their consumer is dead.
         slow = replace(layout, timeout_s=1.0)
         wait_until(lambda: reasons(operator, slow)[0] == 3)
         assert reasons(operator, slow) == (3, {"owner alive": 2})

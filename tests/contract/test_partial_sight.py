@@ -1,4 +1,4 @@
-"""A role with few rights, and servers with settings turned off: what cannot be seen is unknown, never 0."""
+"""A role with few rights, and servers with settings turned off: unreadable values are unknown, never 0."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.facts import connected, query
 
 @pytest.fixture
 def role(database: str) -> Iterator[str]:
-    """A role of this database that may log in and nothing else."""
+    """A role of this database that may only log in."""
     name = f"few rights {database.rsplit('/', 1)[1].split('?')[0]}"
     query(database, f'CREATE ROLE "{name}" LOGIN')
     try:
@@ -54,7 +54,7 @@ def url_of(database: str, role: str) -> str:
 
 
 def reader(database: str, role: str) -> str:
-    """The URL of the role, which may read the tables of applications now."""
+    """The URL of the role, which may read the tables of applications."""
     query(database, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
     return url_of(database, role)
 
@@ -132,7 +132,7 @@ def ages_of_writers(connection: Connection) -> dict[int, float | None]:
 
 
 def test_each_writer_says_itself_whether_its_age_is_seen(database: str, role: str) -> None:
-    # The right to see sessions may be withdrawn between two statements of a poll.
+    # The right to see sessions may be revoked between two statements of a poll.
     installed(database, "fifo")
     hidden = reader(database, role)
     with open_sessions(database) as s, opened(hidden) as few, opened(database) as every:
@@ -143,7 +143,7 @@ def test_each_writer_says_itself_whether_its_age_is_seen(database: str, role: st
 
 @contextlib.contextmanager
 def working(database: str, settings: str, *statements: str) -> Iterator[None]:
-    """A session with these settings that runs the statements, some twelve rounds a second."""
+    """A session with these settings that runs the statements about twelve times a second."""
     done = threading.Event()
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Upkeep of partitions while qmon watches: tables that come and go raise no critical verdict and are counted once."""
+"""Partition maintenance while qmon watches: new and dropped tables raise no critical verdict and are counted once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INHERITED = f"""
 
 
 def watched_queues(url: str) -> list[str]:
-    """The names of the queues that are watched without a configuration."""
+    """Return the names of the queues watched without a configuration."""
     connection = connect(url)
     try:
         return [layout.queue for layout in resolve_queues(connection, engine_for(target_of(url)), ()).layouts]
@@ -41,7 +41,7 @@ def watched_queues(url: str) -> list[str]:
 
 
 def findings(url: str) -> dict[str, Candidate]:
-    """What looks like a queue, by table."""
+    """Return the discovered queues by table."""
     connection = connect(url)
     try:
         found = discover_queues(Catalog(connection, engine_for(target_of(url))))
@@ -59,11 +59,11 @@ def test_a_detached_partition_is_no_queue_of_its_own(database: str) -> None:
         "it has the columns of public.job_queue, which has partitions, and may be a detached one"
     )
     query(database, "DROP TABLE job_queue CASCADE")
-    assert watched_queues(database) == ["job_queue_2"], "now nothing speaks against it"
+    assert watched_queues(database) == ["job_queue_2"], "now it looks like a queue"
 
 
 def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str) -> None:
-    """One is numbered by a sequence of its own, one by no sequence and has another name, one only looks detached."""
+    """One has its own sequence, one has no sequence and another name, and one only looks detached."""
     query(database, BY_ID)
     query(
         database,
@@ -86,7 +86,7 @@ def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str)
 def test_a_child_by_inheritance_is_counted_once(database: str) -> None:
     query(database, INHERITED)
     assert watched_queues(database) == ["job_queue"]
-    assert "job_queue_2" not in findings(database), "a partition is not listed, either"
+    assert "job_queue_2" not in findings(database), "partitions are not listed either"
     query(database, "ALTER TABLE job_queue_2 NO INHERIT job_queue; DROP TABLE job_queue CASCADE")
     assert watched_queues(database) == ["job_queue_2"]
 

@@ -1,4 +1,4 @@
-"""Partitioned tables: what is counted of each partition is added up, and one that comes or goes is no flow."""
+"""Partitioned tables: counts of the partitions are added up, and attaching or detaching one is no flow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JOBS = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
 
 
 def work(url: str, watched: Watched, *, pushes: int = 20, pops: int = 10) -> None:
-    """Push and pop in a session that hands in its counts at its end, and let two polls see it."""
+    """Push and pop in a session that reports its counters at its end, and wait for two polls."""
     with connected(url) as session:
         for _ in range(pushes):
             session.execute("INSERT INTO jobs (payload) VALUES ('x')")

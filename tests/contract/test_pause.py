@@ -1,4 +1,4 @@
-"""Pauses on a real server: every design asks, connected sessions too; no number is drawn; they end by themselves."""
+"""Pauses on a real server: every design checks, also in connected sessions; no number is drawn; pauses end in time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = '"; drop table x; -- 🐘 [q]'
 
 
 def refused(connection: pyodbc.Connection, layout: Layout, verb: str, arguments: str = "") -> str:
-    """The SQLSTATE that a call of a routine is refused with; empty where it is not."""
+    """Return the SQLSTATE with which a routine call is refused, or an empty string."""
     try:
         connection.execute(f"SELECT * FROM {routine(layout, verb)}({arguments}) AS r").fetchall()
     except pyodbc.Error as problem:
@@ -53,7 +53,7 @@ def switched(url: str, layout: Layout, seconds: float, *, side: Side = Side.PROD
 
 
 def positions(url: str) -> list[tuple[object, ...]]:
-    """Where every sequence of the queue stands, but for the switches."""
+    """Return the position of every sequence of the queue except the switches."""
     return query(
         url,
         "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'"
@@ -197,7 +197,7 @@ def test_consumers_are_paused_and_producers_go_on(database: str, tmp_path: Path)
 
 @contextlib.contextmanager
 def inserting(url: str, statement: str) -> Iterator[None]:
-    """Runs a statement again and again in a session of its own, past push."""
+    """Run a statement in a loop in its own session, without push."""
     stop, begun = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -228,7 +228,7 @@ def test_pushes_that_do_not_stop_are_said(database: str, tmp_path: Path, design:
 
 
 def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_path: Path) -> None:
-    """A session tells of its work once a second: ten pushes right after it has told are seen only when it idles."""
+    """A session reports its work once a second: ten pushes just after a report show only once it is idle."""
     layout = made(database, "heap")
     table = ENGINE.quote(layout.table.parts)
     told = f"SELECT pg_stat_get_tuples_inserted('{table}'::regclass)"
@@ -238,7 +238,7 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
         def push(progress: Progress) -> None:
             if made_:
                 return
-            for _ in range(40):  # until it has told: then it says nothing for a second
+            for _ in range(40):  # until it has reported: then it reports nothing for a second
                 session.execute(f"INSERT INTO {table} (payload) VALUES ('x')")
                 made_.append(1)
                 if query(database, told) != [(0,)]:
@@ -247,7 +247,7 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
             for _ in range(10):
                 session.execute(f"INSERT INTO {table} (payload) VALUES ('y')")
 
-        def stopped() -> bool:  # some looks after the server has heard of them
+        def stopped() -> bool:  # some checks after the server has counted them
             heard.append(query(database, told) == [(len(made_) + 10,)])
             return sum(heard) > 3
 

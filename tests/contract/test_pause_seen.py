@@ -1,4 +1,4 @@
-"""A pause is seen by whoever watches, and ends by itself with qmon killed in the middle of it."""
+"""A pause is visible to all watchers, and ends by itself even if qmon is killed in the middle of it."""
 
 from __future__ import annotations
 

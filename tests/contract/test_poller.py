@@ -18,7 +18,7 @@ from tests.facts import connected, query, wait_until
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that this test may hurt."""
+    """A server that this test may stop."""
     with EmbeddedServer(settings={"fsync": "off"}) as running:
         yield running
 
@@ -57,7 +57,7 @@ def test_a_killed_server_is_lost_then_live_again_without_an_absurd_rate(own_serv
         for _ in range(300):
             producer.execute("SELECT public.fifo_push('x'::bytea), status_push('x'::bytea), ring_push('x')")
         watched.queue("fifo", lambda q: q.ready.value == 300)
-        # Servers whose starts are less than a second apart are taken for one.
+        # Servers that start less than a second apart are taken for the same server.
         watched.view(lambda v: v.sampled_at - watched.views[0].sampled_at > 1.0)
         seen = len(watched.states)
         own_server.kill()

@@ -1,4 +1,4 @@
-"""Behind a pooler qmon leaves nothing in a session that others get, and refuses one where it has none of its own."""
+"""Behind a pooler, qmon leaves nothing in a session that others get, and refuses to run without its own session."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def name_of(database: str) -> str:
 
 @pytest.fixture
 def pooled(database: str) -> str:
-    """A database in which the role that the pooler uses looks nowhere but in pg_catalog, as the manual asks."""
+    """A database in which the pooler's role has only pg_catalog in its search path, as the manual requires."""
     query(database, f"ALTER ROLE postgres IN DATABASE {name_of(database)} SET search_path = pg_catalog, pg_temp")
     return database
 
@@ -117,7 +117,7 @@ def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, p
             connection.fetch(sql("SELECT pg_sleep(60)"))
         before = connection.commits
         asked = [sql("SELECT ? AS a", "a", x=1), sql("SELECT ? AS a", "a", x="b")]
-        for _ in range(5):  # often enough to be prepared, where that would not stay behind
+        for _ in range(5):  # often enough to be prepared, if that left nothing behind
             assert [rows.rows for rows in connection.fetch_batch(asked)] == [((1,),), (("b",),)]
         assert connection.commits == before + 5
         assert connection.fetch(sql("SELECT count(*) FROM pg_prepared_statements WHERE from_sql")).rows == ((0,),)

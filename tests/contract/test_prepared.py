@@ -1,4 +1,4 @@
-"""Batches that come again and again: what is prepared answers as plain statements do, and survives what may happen."""
+"""Recurring batches: prepared ones answer like plain statements, and survive changes to tables and sessions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def batch(least: Value = 2) -> list[Bound]:
 
 @contextlib.contextmanager
 def repeating(url: str) -> Iterator[Connection]:
-    """A connection of the kind that polls."""
+    """A connection like the poller's."""
     query(url, "CREATE TABLE t AS SELECT CAST(n AS bigint) AS id FROM generate_series(1, 5) AS n")
     connection = ENGINE.connect(target_of(url), Session("poll", read_only=True, repeats=True))
     try:
@@ -47,7 +47,7 @@ def prepared(connection: Connection) -> int:
 
 @contextlib.contextmanager
 def locked(url: str, table: str) -> Iterator[None]:
-    """Within the block a session holds the table so that no other can read it."""
+    """Lock the table in another session during the block, so that it cannot be read."""
     with connected(url, autocommit=False) as other:
         other.execute(f"LOCK TABLE public.{table} IN ACCESS EXCLUSIVE MODE")
         yield
@@ -88,7 +88,7 @@ def test_a_batch_that_fails_begins_anew(database: str) -> None:
 
 
 def test_a_pooler_that_gives_another_session_costs_one_batch_at_a_time(database: str) -> None:
-    """Where what was prepared is gone, the batch fails; after the third time nothing is prepared any more."""
+    """If the prepared statements are gone, the batch fails. After the third failure, qmon stops preparing them."""
     with repeating(database) as connection:
         failed = 0
         for _ in range(30):

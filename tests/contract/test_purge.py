@@ -1,4 +1,4 @@
-"""Purge and its undo on a real server: every row in exactly one place, and back bit for bit."""
+"""Purge and its undo on a real server: every row is in exactly one place, and restored rows are identical."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     assert query(database, "SELECT max(length(t)) > 10000000, max(length(by)) > 10000000 FROM anything") == [
         (True,) * 2
     ]
-    # The bytes as the server sends them to a client that asks for binary, column by column.
+    # The bytes that the server sends to a client that asks for binary format, column by column.
     quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
     sent = ", ".join(f"md5(coalesce(record_send(ROW({name})), ''))" for name in quoted)
     before = query(database, f"SELECT id, {sent} FROM anything ORDER BY id")

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 - pglast calls the method that is named like the node
-"""Every name in sql/postgres is of pg_catalog or has its schema; functions that qmon installs look nowhere else."""
+"""Names in sql/postgres are in pg_catalog or have a schema. Functions that qmon installs use only these schemas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qmon.engines.sql.query_file import scan_cached
 from qmon.engines.sql.query_text import Parameter, Placeholder, Separator
 from tests.facts import query
 
-# An identifier that stands for a slot: qmon fills it with a name and its schema, or with a column.
+# An identifier in place of a slot, which qmon fills with a qualified name or a column.
 OURS: Final = "ours_"
 PATH: Final = ("pg_catalog", "pg_temp")
 # Types whose literals are names of objects.
@@ -31,7 +31,7 @@ LOOKUPS: Final = (*(f"to_{each}" for each in NAMES), "nextval", "currval", "setv
 
 @dataclass(frozen=True)
 class Known:
-    """The names in pg_catalog, as the server has them."""
+    """The names in pg_catalog, as the server lists them."""
 
     relations: frozenset[str]
     functions: frozenset[str]
@@ -40,15 +40,15 @@ class Known:
 
 
 def _is(node: object, kind: type) -> bool:
-    """Whether a node is of a kind. pglast's own types say of a field what any grammar could put there."""
+    """Return whether a node is of a kind. pglast's own types allow any grammar in a field."""
     return isinstance(node, kind)
 
 
 class Unqualified(Visitor):
-    """Collects the names that a search_path could lead elsewhere."""
+    """Collects the names that a search_path could redirect."""
 
     def __init__(self, known: Known) -> None:
-        """``known``: what pg_catalog holds."""
+        """``known``: the contents of pg_catalog."""
         super().__init__()
         self.known = known
         self.found: list[str] = []
@@ -78,7 +78,7 @@ class Unqualified(Visitor):
             self._check_text(node.args[0])
 
     def visit_TypeName(self, _: object, node: Any) -> None:
-        """A type; one of a column (``%TYPE``) has that column's."""
+        """A type. The type of a column (``%TYPE``) has that column's name."""
         if node.names is not None and len(node.names) == 1 and not node.pct_type:
             self._check("type", node.names[0].sval, self.known.types)
 
@@ -94,16 +94,16 @@ class Unqualified(Visitor):
             self._check("operator", node.name[0].sval, self.known.operators)
 
     def visit_CreateFunctionStmt(self, _: object, node: Any) -> None:
-        """A function sets its own path."""
+        """A function that sets its own path."""
         settings = [each.arg for each in node.options if each.defname == "set"]
         paths = [tuple(arg.val.sval for arg in each.args or ()) for each in settings if each.name == "search_path"]
-        # A procedure that commits may have none. qmon's own sessions call these, whose path is the same.
+        # A procedure that commits may not set a path. qmon's own sessions call these, and their path is the same.
         if paths != [PATH] and not node.is_procedure:
             self.found.append(f"no search_path of its own: function {node.funcname[-1].sval}")
         self.bodies.append(node)
 
     def visit_LockingClause(self, _: object, node: Any) -> object:
-        """The rows to lock, by their alias."""
+        """Rows to lock, by their alias."""
         return Skip
 
     def visit_DefElem(self, _: object, node: Any) -> object:
@@ -116,10 +116,9 @@ class Unqualified(Visitor):
 
 
 class Local(Visitor):
-    """Collects the names that a statement gives to parts of itself."""
+    """Collects the names that a statement gives to its parts."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
         super().__init__()
         self.names: set[str] = set()
 
@@ -129,7 +128,7 @@ class Local(Visitor):
 
 
 def unqualified(text: str, known: Known) -> list[str]:
-    """The names in statements without a schema that pg_catalog does not have."""
+    """Return the names without a schema in statements that pg_catalog does not have."""
     tree = pglast.parse_sql(text)
     local, visitor = Local(), Unqualified(known)
     local(tree)
@@ -153,7 +152,7 @@ def _options(body: Any) -> tuple[Any, ...]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """The statements and expressions in functions and blocks of PL/pgSQL."""
+    """Yield the statements and expressions in functions and blocks of PL/pgSQL."""
 
     def walk(node: object) -> Iterator[str]:
         if isinstance(node, dict):
@@ -176,11 +175,11 @@ def _inner(text: str) -> Iterator[str]:
             for each in node:
                 yield from walk(each)
 
-    yield from walk(pglast.parse_plpgsql(re.sub(rf"{OURS}\w+\[\]", "text[]", text)))  # else a pseudo-type
+    yield from walk(pglast.parse_plpgsql(re.sub(rf"{OURS}\w+\[\]", "text[]", text)))  # otherwise a pseudo-type
 
 
 def filled(sql: Query) -> str:
-    """The statement with something in each of its slots."""
+    """Return the statement with a name in each of its slots."""
     texts = {"literal": "'ours_s.x'", "int": "1", "where": "true", "values": "(1, 1, 'x')", "order": "1"}
     texts |= {"type": "text", "utc": "now()", "clock": "now()", "on": "true", "recompile": ""}
     out = []

@@ -1,4 +1,4 @@
-"""Rates and depths against a real load that rolls back on both sides, and whose consumers are killed."""
+"""Rates and depths under a real load that rolls back on both sides, and whose consumers are killed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 
-# Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a producer takes back is
-# skipped, and then counts on both sides.
+# The maximum rate in messages per second. Pops are slower than pushes: in an empty ring, a number that a producer rolls
+# back is skipped, and then counts on both sides.
 PUSHES, POPS = 80.0, 40.0
-# A number that a rollback or a crash has lost stops it for good: it gets neither.
+# A number lost in a rollback or a crash stops it for good, so it gets neither.
 STEADY: Final = {"ring_classic"}
 
 
-# One of each way to pop; `make soak` asks for all designs, a third at a time, as each has four processes.
+# One of each way to pop. `make soak` runs all designs, a third at a time, because each has four processes.
 SHORT: Final = ("batch_fast", "fifo", "status", "ring", "flag")
 GROUPS: Final = tuple(DESIGNS[n::3] for n in range(3)) if "QMON_LONG" in os.environ else (SHORT,)
 
@@ -55,7 +55,7 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
         depth = running.counts.depth_at(queue.name, view.sampled_at)
         assert queue.name in STEADY or running.counts.totals(queue.name).push_rolled_back > 50
         seen = report[queue.name]
-        # The counters lag by up to so many seconds, at the rate of the moment, above the average after a crash.
+        # The counters lag by up to `FLOW_S` seconds at the current rate, which is above the average after a crash.
         allowed = FLOW_S / queue.window_s
         assert abs(seen["push_rate"] - flow.push_rate) <= allowed * PUSHES * 0.6 + 1, (seen, flow)
         assert abs(seen["pop_rate"] - flow.pop_rate) <= allowed * POPS + 1, (seen, flow)

@@ -1,4 +1,4 @@
-"""Redrive on a real server: which dead messages, with new attempts, at a rate, until too many have failed again."""
+"""Redrive on a real server: the selected dead messages, with new attempts, at a rate, until too many fail again."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_it_stops_when_they_fail_again(
     result = applied(prepared, tell=popped)
     if again:
         assert result.state is OperationState.CANCELLED
-        assert result.done == 20  # of a batch of 20 all failed, before the next
+        assert result.done == 20  # all 20 of the first batch failed, so there is no second one
         assert result.notes[0] == "stopped: 20 messages failed again"
         assert "failed again: 0; stops at 5" in told[0].note
     else:
@@ -134,8 +134,8 @@ def test_the_rate_is_kept(database: str, tmp_path: Path) -> None:
     told: list[Progress] = []
     prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=20.0))
     assert applied(prepared, tell=told.append).done == 12
-    assert len(told) >= 3  # a fifth of a second's at most in each batch
-    for before, now in pairwise(told):  # no batch begins before those before it have had their time
+    assert len(told) >= 3  # each batch has at most the messages of 0.2 s
+    for before, now in pairwise(told):  # no batch begins before the earlier ones have had their time
         assert now.rate is not None
         assert now.rate <= 20.0 * now.done / before.done
 

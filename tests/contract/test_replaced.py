@@ -1,4 +1,4 @@
-"""Another table behind a queue's name: no figure is carried over from the one that lay there before."""
+"""Another table behind a queue's name: no figure of the old table is carried over."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def jobs(database: str) -> Iterator[str]:
 
 
 def carried(watched: Watched) -> None:
-    """Until the queue's depth is known by a count, and its head by a place learnt."""
+    """Wait until the queue's depth is known from a count, and its head from a stored position."""
     watched.queue("jobs", lambda q: q.ready.value == OLD and q.push_rate.value is not None)
     watched.view(polls=6)
 
@@ -63,7 +63,7 @@ def test_no_figure_spans_two_tables_that_had_the_same_name(jobs: str, change: st
     with watching(jobs, [JOBS]) as watched:
         carried(watched)
         query(jobs, now)
-        changed = len(watched.views) + 1  # a poll may have been under way
+        changed = len(watched.views) + 1  # a poll may be under way
         watched.queue("jobs", lambda q: q.ready.value == NEW and q.push_rate.value is not None, polls=2)
         seen = after(watched, changed)
     for q in seen:

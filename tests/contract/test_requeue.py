@@ -1,4 +1,4 @@
-"""Requeue on a real server: exactly what was planned, never a message that is no longer stuck, and counted honestly."""
+"""Requeue on a real server: exactly the planned messages, none that is no longer stuck, and correct counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HELD = OwnerColumn("owner", "session", held_while_working=True)
 
 
 def stuck(url: str, layout: Layout, count: int, *, minutes: int = 10, owner: str = "1/1", table: str = "") -> None:
-    """Messages in progress for so long, owned by a session that is gone."""
+    """Create messages in progress for this long, owned by a session that has ended."""
     assert layout.state is not None
     text = "message" if layout.design == "status" else "text_data"
     with connected(url) as raw:
@@ -46,7 +46,7 @@ def states(url: str, layout: Layout) -> dict[object, int]:
 
 @contextlib.contextmanager
 def consumer(url: str, layout: Layout) -> Iterator[Connection]:
-    """A consumer that holds its session."""
+    """A consumer that keeps its session."""
     with opened(url, "consumer") as connection:
         call(connection, layout, "pop")
         yield connection
@@ -175,7 +175,7 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
     at = desk_at(database, tmp_path)
     first, second = (Operator(at).requeue(layout, Choice(owner_states=ALL)) for _ in range(2))
     results: list[OperationResult] = []
-    # The second one does all its work while the first rests after its first batch.
+    # The second does all its work while the first pauses after its first batch.
     mine = applied(first, tell=lambda now: results.append(applied(second)) if not results else None)
     (other,) = results
     assert query(database, "SELECT count(*), count(DISTINCT id) FROM seen") == [(400, 400)]

@@ -1,4 +1,4 @@
-"""What a requeue writes: a place in the queue, what goes with the state, and dead letters only by a limit given."""
+"""Columns that a requeue writes: a place in the queue, those that go with the state, and dead only with a limit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.facts import query
 from tests.queues import BYTES, call, made, opened
 
 ALL = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
-# Those with a state.
+# Designs with a state column.
 DESIGNS = ("status", "flag", "batch_single", "batch_split", "batch_fast")
-# A table of River's making, as far as a requeue goes.
+# A table like River's, as far as a requeue needs it.
 RIVER = """
     CREATE TABLE job (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state text NOT NULL DEFAULT 'available',
@@ -56,7 +56,7 @@ def test_the_plan_says_where_a_message_will_stand_and_there_it_is_popped(
         for name in "ABC":
             call(connection, layout, "push", text.format(name))
         ((first, *_),) = call(connection, layout, "pop")
-        if design.startswith("batch"):  # popped when it was due, and due later than those that came meanwhile
+        if design.startswith("batch"):  # due later than messages pushed since
             query(database, "UPDATE orders SET queue_date_time = queue_date_time + interval '1 h' WHERE status = 1")
         state = "done" if design == "flag" else None
         prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state=state, owner_states=ALL))

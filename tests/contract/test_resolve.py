@@ -1,4 +1,4 @@
-"""Queues of a target on a real server: three lines are enough, one that cannot be had leaves the others alone."""
+"""Resolve a target's queues on a real server: three lines are enough, and a queue that fails does not affect others."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ def test_ages_of_columns_without_a_time_zone_are_those_of_their_clock(database: 
     raw = {"name": "jobs", "table": "jobs", "state": {"column": "status", "ready": 1, "in_progress": 2}}
 
     def oldest_and_stuck(**more: object) -> tuple[float | None, float | None]:
-        """The figures by the columns, without those that come from watching."""
+        """Return the figures by column, without those that need watching."""
         layout = layout_from_dict({**raw, "design": "status", **more})
         with watching(database, [layout]) as watched:
             seen = watched.queue("jobs", lambda q: q.oldest.value is not None, polls=2)
             oldest, stuck = (None if each.at_least else each.value for each in (seen.oldest, seen.stuck))
             return oldest, stuck
 
-    assert oldest_and_stuck(enqueued_at="local_at") == (None, None), "each session has a zone of its own"
+    assert oldest_and_stuck(enqueued_at="local_at") == (None, None), "each session has its own time zone"
     local, _ = oldest_and_stuck(enqueued_at="local_at", times="local")
     assert 0 <= (local or -1) < 300
     utc, stuck = oldest_and_stuck(enqueued_at="utc_at", started_at="started_at", times="local")
-    assert 19800 <= (utc or 0) < 20100, "what is said wins: so read, it is 5:30 h old"
+    assert 19800 <= (utc or 0) < 20100, "the configured time zone wins: it is 5:30 h old"
     assert stuck == 1
     utc, _ = oldest_and_stuck(enqueued_at="utc_at")
     assert 0 <= (utc or -1) < 300
@@ -217,11 +217,11 @@ def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(
         assert resolve_queues(connection, ENGINE, [], by_shape=False).layouts == ()
 
 
-# As published their index by date holds the rows of every state: the poll walks along it, a bounded way.
+# As published, their date index has rows of every state. The poll walks along it for a bounded distance.
 WALKED = {"batch_single", "batch_split"}
-# Popped in the order of a date.
+# Designs that pop in the order of a date.
 TIMED = WALKED | {"batch_fast"}
-# No index and no order: looked through while it is small, else counted slowly, and that is said.
+# No index and no order: scanned while it is small, otherwise counted slowly, and qmon reports that.
 UNORDERED = {"heap"}
 
 
@@ -285,7 +285,7 @@ def test_the_server_uses_the_index_that_a_seek_names(database: str, due: bool) -
 
 
 def planned(url: str, layout: Layout, probe: tuple[str, set[str]]) -> str:
-    """How the server would run a probe of this layout."""
+    """Return the server's plan for a probe of this layout."""
     assert layout.state is not None
     names: dict[str, queries.Name] = {
         "table": layout.table.parts,

@@ -1,4 +1,4 @@
-"""The map of rights: what our role has, and that the GRANT it names gives it."""
+"""The map of rights: it shows our role's rights, and the GRANT it suggests adds a missing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def found(url: str) -> dict[str, Right]:
 
 @pytest.fixture
 def modest(database: str) -> str:
-    """The URL of the database for a role that may do nothing in particular, called in an odd way."""
+    """The URL of the database for a role without special rights and with an odd name."""
     with opened(database) as connection:
         connection.execute(sql('CREATE ROLE "no; one" LOGIN'))
     return database.replace("postgres@", "no%3B%20one@", 1)

@@ -1,4 +1,4 @@
-"""Depth and age of rings in which numbers have no message: what qmon shows is what the table says."""
+"""Depth and age of rings in which some numbers have no message: qmon's figures match the table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.contract.watching import installed, watching
 from tests.facts import query
 
 RINGS = ("ring", "ring_classic", "ring_pointer", "ring_subscribers")
-# More numbers than are looked at where only those in flight matter.
+# More numbers than the poll checks if only numbers in flight matter.
 MANY = 200
 
 
 def lose_a_number(url: str, design: str) -> None:
-    """What a producer that dies after it has drawn its number leaves behind."""
+    """Simulate a producer that dies after it has drawn its number."""
     query(url, f"SELECT nextval('{design}_push_seq')")
 
 
@@ -29,7 +29,7 @@ def test_numbers_without_a_message_are_not_counted_however_far_behind_they_are(d
         lose_a_number(database, design)
     push(database, design, MANY)
     with watching(database) as watched:
-        for polls in (1, 2):  # a first poll and a later one choose differently how far they look
+        for polls in (1, 2):  # first and later polls choose different search limits
             queue = watched.queue(design, bool, polls=polls)
             assert (queue.ready.value, queue.ready.estimated) == (in_table(database, design), False)
             assert queue.gap.value == 4 * MANY + 3

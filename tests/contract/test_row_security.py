@@ -1,4 +1,4 @@
-"""A role that may see a part of a table's rows or columns is told so, and nothing is called fine by that part."""
+"""A role that may see only part of a table's rows or columns: qmon reports that, and does not call the queue fine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JOBS: Final = Layout(
     started_at="started_at",
 )
 
-# The same table split by a key.
+# The same table partitioned by a key.
 SPLIT: Final = Group(
     "jobs",
     TableName("public", "jobs"),
@@ -46,7 +46,7 @@ SPLIT: Final = Group(
 
 @pytest.fixture
 def tenant(database: str) -> Iterator[str]:
-    """The URL for a role that has no right on ``jobs`` yet, whose policy, once enabled, shows 5 of its 50 messages."""
+    """The URL for a role without rights on ``jobs`` yet. Its policy, once enabled, shows 5 of its 50 messages."""
     role = "tenant_" + database.rsplit("test_", 1)[1].split("?")[0]
     query(
         database,

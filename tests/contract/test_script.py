@@ -1,4 +1,4 @@
-"""The printed SQL of each design, run by psql, makes what ``install`` makes."""
+"""The printed SQL of each design, run by psql, creates the same objects as ``install``."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ CATALOGUE: Final = """
 
 
 def psql(server: EmbeddedServer, url: str, script: str) -> subprocess.CompletedProcess[str]:
-    """Let psql run a script, to its first error."""
+    """Run a script with psql, up to its first error."""
     return subprocess.run(
         [server.bin_dir / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url],
         input=script,
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "PGCLIENTENCODING": "LATIN1"},  # a script says itself what it is written in
+        env={**os.environ, "PGCLIENTENCODING": "LATIN1"},  # a script sets its own encoding
         check=False,
     )
 
@@ -83,7 +83,7 @@ def test_psql_makes_of_it_what_install_makes(server: EmbeddedServer, database: s
         assert query(database, CATALOGUE) == expected
         assert contents(database, queue) == rows
         assert read_registry(connection, ENGINE) == {queue: made}
-        # Once more: refused, and nothing is changed.
+        # A second time: refused without changes.
         again = psql(server, database, script)
         assert again.returncode != 0
         assert "already exists" in again.stderr

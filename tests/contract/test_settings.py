@@ -1,4 +1,4 @@
-"""The database card of a real PostgreSQL: what applies to other sessions, and the tables of the queues."""
+"""The database card of a real PostgreSQL: settings for other sessions, and the tables of the queues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = Layout("parts", "fifo", TableName("public", "parts"), id="id")
 
 
 def settings(url: str) -> dict[tuple[str, str], Setting]:
-    """The card as ``qmon doctor`` reads it."""
+    """Return the card as ``qmon doctor`` reads it."""
     with opened(url) as connection:
         return {
             (s.name, s.value or ""): s

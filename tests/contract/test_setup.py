@@ -1,4 +1,4 @@
-"""qmon's schema and roles on a real server: what is printed is what is run, twice is once, and rights are enough."""
+"""qmon's schema and roles on a real server: printed and run SQL match, setup can run twice, its rights suffice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def writable(url: str) -> Connection:
 
 @pytest.fixture
 def login(clean_roles: str) -> Iterator[tuple[str, str]]:
-    """A role that may log in and nothing else: its name, and the database's URL for it."""
+    """A role that may only log in: its name, and the database's URL for it."""
     name = f"login_{secrets.token_hex(4)}"
     query(clean_roles, f"CREATE ROLE {name} LOGIN")
     yield name, clean_roles.replace("postgres@", f"{quote(name)}@", 1)
@@ -37,7 +37,7 @@ def login(clean_roles: str) -> Iterator[tuple[str, str]]:
 
 
 def installed(url: str) -> tuple[list[int], tuple[Layout, ...]]:
-    """Queues of hostile name: the ids of their tables and sequences, and their layouts."""
+    """Create queues with hostile names; return the ids of their tables and sequences, and their layouts."""
     connection = writable(url)
     try:
         for design in ("status", "ring", "batch_fast"):
@@ -67,7 +67,7 @@ def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, r
     ran: list[str] = []
 
     class Watched:
-        """The connection, with every statement noted down."""
+        """The connection, which records every statement."""
 
         def execute(self, bound: Bound) -> int:
             ran.append(bound.statement.text)

@@ -1,4 +1,4 @@
-"""Several qmons poll one database: each sees how many there are and keeps to its part of one budget."""
+"""Several qmons poll one database: each sees their number and keeps to its part of one budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTLED = 20
 
 @pytest.fixture
 def plain(database: str) -> Iterator[str]:
-    """The database as a role that is not shown what other sessions do."""
+    """The database as a role that may not see other sessions' activity."""
     installed(database, *DESIGNS)
     name = "plain_" + database.rpartition("/test_")[2].partition("?")[0]
     query(database, f"CREATE ROLE {name} LOGIN")
@@ -44,7 +44,7 @@ def observing(view: View) -> PollingCost:
 
 
 def used(view: View) -> float:
-    """Share of a processor."""
+    """Return the used share of a processor."""
     return observing(view).expected_ms / (view.interval_s * 1000)
 
 
@@ -54,9 +54,9 @@ def seen(watched: Watched, qmons: int) -> View:
 
 @pytest.mark.long
 def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str, plain: str) -> None:
-    """The budget is twice what one of them needs, whatever this machine makes of that.
+    """The budget is twice the need of one qmon, as measured on this machine.
 
-    What a probe costs may be overrated at first beside other programs, so one alone has all to itself in the end.
+    At first, the cost of a probe may be overestimated because of other programs. In the end, one qmon has it all.
     """
 
     def whole(view: View) -> bool:
@@ -82,7 +82,7 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
                 settled = all(view.sequence > SETTLED and observing(view).qmons == MANY for view in newest)
                 return newest if settled and sum(used(view) for view in newest) <= budget.share else None
 
-            newest = wait_until(within, 120, what="the sum of what they use is within the budget")
+            newest = wait_until(within, 120, what="all qmons together are within the budget")
             assert newest is not None
             assert any(observing(view).throttled or view.interval_s > INTERVAL_S for view in newest)
             line = "".join(text for text, _ in header_lines(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
@@ -102,7 +102,7 @@ def test_all_qmons_together_sample_waits_four_times_a_second(database: str, qmon
     known = Bound(Statement("test", "SELECT CAST(count(*) AS int) AS n FROM pg_prepared_statements", (), ("n",)))
 
     class Paced(threading.Event):
-        """Ends the sampling after five times."""
+        """End the sampling after five times."""
 
         def wait(self, timeout: float | None = None) -> bool:
             pauses.append(timeout or 0.0)
@@ -117,5 +117,5 @@ def test_all_qmons_together_sample_waits_four_times_a_second(database: str, qmon
     finally:
         sampler._drop_connection()
     assert min(pauses) >= 0.25 * qmons
-    assert 0 < sampler.share <= 0.00251 / qmons  # a quarter of a per cent together
-    assert prepared == [2]  # the statement and the clock: the server plans neither of them each time
+    assert 0 < sampler.share <= 0.00251 / qmons  # together 0.25 %
+    assert prepared == [2]  # the statement and the clock are planned only once

@@ -1,4 +1,4 @@
-"""A connection that goes silent: every use of it ends within its deadline, and says what is not known."""
+"""A connection that goes silent: every use of it ends within its deadline, and qmon reports the unknown outcome."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ ALL = frozenset(OwnerState)
 
 @pytest.fixture
 def quiet(database: str) -> Iterator[Tunnel]:
-    """A tunnel to the database, which can go silent."""
+    """A tunnel to the database that can go silent."""
     with tunnel(database) as made:
         yield made
 
 
 @contextlib.contextmanager
 def stopped(process: int) -> Iterator[None]:
-    """Stop a process in its tracks, and let it go on at the end."""
+    """Stop a process, and let it continue at the end."""
     os.kill(process, signal.SIGSTOP)
     try:
         yield
@@ -48,7 +48,7 @@ def stopped(process: int) -> Iterator[None]:
 
 
 def desk(url: str, folder: Path) -> OperatorContext:
-    """Where a test acts from, with short deadlines."""
+    """Return an operator context with short deadlines."""
     context = desk_at(url, folder)
     target = target_of(url)
 
@@ -119,7 +119,7 @@ def test_a_wait_without_a_deadline_ends_when_the_connection_is_abandoned(quiet: 
 
 
 def test_a_login_over_a_silent_tunnel_ends(quiet: Tunnel) -> None:
-    quiet.silence_at(b"SET ", passes=False)  # with which psqlODBC begins, once libpq has logged in
+    quiet.silence_at(b"SET ", passes=False)  # psqlODBC's first statement after libpq has logged in
     with pytest.raises(Unreachable, match="no answer"):
         ENGINE.connect(target_of(quiet.url), replace(SHORT, login_timeout_s=1.0))
     assert quiet.silent.is_set()

@@ -1,4 +1,4 @@
-"""A hot standby: rows as old as they are, nothing of what only the primary counts, and no command that would write."""
+"""A hot standby: ages of rows are correct, counters of the primary are absent, and commands that write are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pair:
     servers: tuple[EmbeddedServer, Standby]
 
     def write(self, sql: str) -> None:
-        """On the primary, and wait until it is here."""
+        """Run this on the primary, and wait until it is replayed here."""
         query(self.primary, sql)
         self.servers[1].caught_up("qmon")
 
@@ -82,7 +82,7 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
     assert jobs.bytes.value
     assert jobs.use is not None
     assert jobs.use.dead is None
-    assert all(used[used.index(True) :]), "it does not come and go with the polls that read it"
+    assert all(used[used.index(True) :]), "it stays between the polls that read it"
     assert jobs.verdict.code == "healthy"
     assert (line.in_progress.value, line.in_progress.reason) == (None, Reason.STANDBY_SESSIONS)
     assert line.verdict.code == "cannot tell"
@@ -137,7 +137,7 @@ def test_a_figure_is_as_old_as_the_standby_is_behind(pair: Pair) -> None:
             def behind(view: View) -> bool:
                 if view.server.standby is not None and view.server.standby.behind_s:
                     return view.server.standby.behind_s > 2
-                # Whoever replays may have heard of the delay only after it had replayed the one before.
+                # The startup process may learn the new delay only after it has replayed the previous transaction.
                 if view is watched.views[-1]:
                     query(pair.primary, "INSERT INTO jobs (status) VALUES ('ready')")
                 return False
@@ -211,7 +211,7 @@ def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
 
 
 def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The standby that is watched becomes the primary, on a new timeline; the slot of a copy that is gone stays."""
+    """The watched standby becomes the primary on a new timeline. The slot of a vanished replica remains."""
     monkeypatch.setitem(READ_EVERY_S, "replication", 0.0)
     with replicated() as (primary, standby):
         query(primary.url(), TABLES)

@@ -1,4 +1,4 @@
-"""What a pop reads by pg_stat_statements: now against before, and why nothing is known where that is so."""
+"""Reads of a pop from pg_stat_statements: current and earlier ones, and the reason if they are unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a state column: learnt again when new ones appear, and never silently left out of the figures."""
+"""Values of a state column: learned again when new ones appear, and never silently missing from the figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOBS: Final = (
     "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status {kind} NOT NULL, body text, started_at timestamptz,"
     " created_at timestamptz NOT NULL DEFAULT now(), attempts int NOT NULL DEFAULT 0, filler text DEFAULT 'x')"
 )
-# By name the indexes of the table: those that lead to each value, to none, or to the ready rows alone.
+# By name, the indexes of the table: on every value, on none, or only on the ready rows.
 INDEXES: Final = {
     "none": (),
     "state": ("CREATE INDEX ON job_queue (status, id)",),
@@ -36,7 +36,7 @@ INDEXES: Final = {
 
 
 def made(url: str, indexes: str = "none", kind: str = "text", *, rows: int = 60) -> None:
-    """A queue with rows that are new and done, as ANALYZE saw it while nothing was in progress."""
+    """A queue with new and done rows, as ANALYZE saw it while no row was in progress."""
     query(url, JOBS.format(kind=kind))
     for statement in INDEXES[indexes]:
         query(url, statement)
@@ -46,7 +46,7 @@ def made(url: str, indexes: str = "none", kind: str = "text", *, rows: int = 60)
 
 
 def take(url: str, value: str, rows: int = 50) -> None:
-    """Put rows into a state, 20 minutes ago."""
+    """Set the state of rows, as of 20 minutes ago."""
     query(
         url,
         f"UPDATE job_queue SET status = '{value}', started_at = now() - interval '20 m'"
@@ -69,7 +69,7 @@ def test_a_value_that_appears_later_is_learnt_and_stuck_messages_are_seen(databa
 
 
 def shown(queue: QueueView) -> bool:
-    """Whether the figure that needed the value is there."""
+    """Return whether the figure that needed the value is known."""
     return queue.in_progress.value is not None
 
 
@@ -148,7 +148,7 @@ def test_a_large_table_is_scanned_for_values_that_no_index_leads_to(database: st
     query(database, "UPDATE job_queue SET filler = repeat('x', 1500)")
     query(database, "UPDATE job_queue SET filler = filler || 'y'")
     size = int(str(query(database, "SELECT pg_relation_size('job_queue')")[0][0]))
-    assert size > 4 * 1024 * 1024, "discovery does not read its rows"
+    assert size > 4 * 1024 * 1024, "too large for discovery to read its rows"
     take(database, "processing")
     with watching(database) as watched:
         queue = watched.queue("job_queue", lambda q: q.stuck.value == 50, timeout=120)

@@ -1,4 +1,4 @@
-"""Tables of applications whose rows tell their state by times alone: found by shape, and never counted wrongly."""
+"""User tables whose states follow only from times: found by shape, and never counted wrongly."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_outbox_holds_what_is_not_processed_yet(database: str) -> None:
         queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
     assert (queue.ready.value, queue.done.value, queue.in_progress.value) == (6, 20, None)
     assert queue.oldest.value is not None
-    assert queue.oldest.value >= 30, "of those that are not processed"
+    assert queue.oldest.value >= 30, "the oldest unprocessed row"
 
 
 def test_init_writes_what_is_watched(database: str) -> None:
@@ -105,7 +105,7 @@ def test_a_column_called_a_state_with_other_words_says_more_than_a_time(database
 
 
 def test_codes_that_say_nothing_are_asked_for(database: str) -> None:
-    """The times alone would count what is finished as in progress."""
+    """By the times alone, finished rows would count as in progress."""
     finding = the_only(
         database, tuple(each.replace("finished", "x3").replace("new", "x1").replace("running", "x2") for each in SAID)
     )
@@ -136,7 +136,7 @@ KEPT: Final = (
 
 
 def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str) -> None:
-    """Of what is taken, nothing but its going says that it is done."""
+    """Only the removal of a popped row shows that it is done."""
     finding = the_only(database, KEPT)
     assert finding.missing.startswith("how to recognize a done message")
     with watching(database, []) as watched:

@@ -1,4 +1,4 @@
-"""Times that stand for never, times in the zone of another session, and data that end in an exception."""
+"""Times that mean never, times in another session's time zone, and data that cause an exception."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_default_of_the_inserting_session_proves_nothing(database: str) -> N
     with watching(database, [asked]) as watched:
         queue = watched.queue("jobs", lambda q: q.ready.value == 1)
     assert (queue.oldest.at_least, queue.oldest.reason) == (True, "watched: no usable time in `created_at`")
-    assert (queue.oldest.value or 0) < 600, "not the 9 h of that time zone"
+    assert (queue.oldest.value or 0) < 600, "not 9 h, the offset of that time zone"
 
 
 def _is_jobs(given: object) -> bool:
@@ -134,7 +134,7 @@ def _is_jobs(given: object) -> bool:
 
 
 def _broken(work: Callable[..., object]) -> Callable[..., object]:
-    """The same, which ends in an exception for the queue ``jobs``."""
+    """The same function, which raises an exception for the queue ``jobs``."""
 
     def broken(*given: object, **more: object) -> object:
         if any(map(_is_jobs, given)):

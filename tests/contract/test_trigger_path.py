@@ -1,4 +1,4 @@
-"""Triggers that name tables without a schema work when qmon acts, unless others could stand in for those tables."""
+"""Triggers that name tables without a schema work in qmon's sessions, unless other tables could take their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody else's code runs through qmon's own schema, and operators cannot change what others have done."""
+"""No foreign code runs through qmon's own schema, and operators cannot change the records of others' operations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VIEWS = {
 
 @contextlib.contextmanager
 def attacker(url: str) -> Iterator[tuple[str, str]]:
-    """A role that may create a schema in the database, and no more: its name, and the database's URL for it."""
+    """A role that may only create a schema in the database: its name, and the database's URL for it."""
     name = f"mallory_{secrets.token_hex(4)}"
     (database,) = query(url, "SELECT current_database()")[0]
     query(url, f"CREATE ROLE {name} LOGIN")
@@ -65,12 +65,12 @@ def attacker(url: str) -> Iterator[tuple[str, str]]:
 
 
 def ran(url: str) -> list[tuple[object, ...]]:
-    """Which roles ran the attacker's function."""
+    """Return the roles that ran the attacker's function."""
     return query(url, "SELECT DISTINCT by FROM public.ran")
 
 
 def why(url: str) -> str:
-    """Why the schema is not trusted, as the superuser sees it; empty: it is."""
+    """Return why a superuser cannot trust the schema; empty if it can be trusted."""
     with opened(url) as connection:
         return why_untrusted(connection, ENGINE) or ""
 
@@ -146,7 +146,7 @@ def test_what_is_not_as_qmon_made_it_is_refused(
     assert why(clean_roles) == ""
     query(clean_roles, EVIL)
     query(clean_roles, change.format(table))
-    query(clean_roles, "TRUNCATE public.ran")  # adding a default or a check runs it once, by whoever adds it
+    query(clean_roles, "TRUNCATE public.ran")  # the role that adds a default or a check runs it once
     with pytest.raises(BadInput, match="qmon ignores the schema qmon") as refused:
         Operator(desk_at(clean_roles, tmp_path)).purge(layout, Choice(ids=("2",)))
     assert said in str(refused.value)
@@ -155,7 +155,7 @@ def test_what_is_not_as_qmon_made_it_is_refused(
 
 
 def worked(url: str, tmp_path: Path) -> Layout:
-    """A queue with four messages more, one of which its owner has purged."""
+    """A queue with four more messages, one of which its owner has purged."""
     layout = replace(made(url, "batch_fast", "batch_fast"), timeout_s=0.0)
     with opened(url) as connection:
         for number in range(5):

@@ -1,4 +1,4 @@
-"""Nothing that is said of random tables is contradicted by SQL just before and just after: the truth soak, in short."""
+"""SQL just before and just after a poll never contradicts qmon about random tables: the truth soak, in short."""
 
 from __future__ import annotations
 

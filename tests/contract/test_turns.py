@@ -1,4 +1,4 @@
-"""Many queues: those that are looked at are read in each poll, all others in turns, in few round trips."""
+"""Many queues: visible ones are read in each poll, all others in turns, with few round trips."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.queues import ENGINE, opened, target_of
 
 QUEUES = 24
 INTERVAL_S = 2.0
-# Polls until each queue was read: 10 s, less half a second, hold so many of 2 s.
+# Polls of 2 s until each queue is read: they fit into 10 s, less half a second.
 TURN = 4
 
 
 class Polled:
-    """A collector with a clock of ours, poll by poll."""
+    """A collector with our own clock, run poll by poll."""
 
     def __init__(self, url: str, at_once: int) -> None:
         self.now = 1000.0
@@ -52,7 +52,7 @@ class Polled:
         self.collector.watch_queues(self.resolved)
 
     def poll(self, times: int = 1) -> View:
-        """So many polls; the last view."""
+        """Poll ``number`` times; return the last view."""
         return [self._poll() for _ in range(times)][-1]
 
     def _poll(self) -> View:
@@ -63,7 +63,7 @@ class Polled:
             snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
         self.trips.append(self.collector._runner.trips)
         self.read.append(frozenset(q.layout.queue for q in snapshot.queues if not q.unread))
-        snapshot = replace(snapshot, sampled_at=snapshot.sampled_at + self.now)  # its clock goes as ours
+        snapshot = replace(snapshot, sampled_at=snapshot.sampled_at + self.now)  # the server's clock follows ours
         self.now += INTERVAL_S
         return self.history.record_snapshot(snapshot)
 
@@ -124,7 +124,7 @@ def test_messages_off_the_screen_are_seen_within_a_turn(url: str, polled: Polled
     polled.poll(2 * TURN)
     for n in (0, 1, 2, 21):
         query(url, f"SELECT q{n:02}_push('x')" if n % 3 == 2 else f"SELECT q{n:02}_push('x'::bytea)")
-    view = polled.poll(TURN + 1)  # one more where it was only asked whether there are any
+    view = polled.poll(TURN + 1)  # one more: the last read may only check for existence
     assert {name: of(view, name).ready.value for name in ("q00", "q01", "q02", "q21", "q22")} == {
         "q00": 1,
         "q01": 1,
@@ -176,7 +176,7 @@ def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
 
 
 def test_what_a_slow_poll_does_not_come_to_stays_as_it_was_read(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One statement fails all of a poll, and the server is too slow to find out which in the same poll."""
+    """One statement makes a whole poll fail, and the server is too slow to find out which one within that poll."""
     query(url, "SELECT q03_push('x'::bytea)")
     polled = Polled(url, QUEUES)
     polled.poll(4)
@@ -195,7 +195,7 @@ def test_what_a_slow_poll_does_not_come_to_stays_as_it_was_read(url: str, monkey
 
 
 def test_no_poll_has_a_round_trip_for_each_queue(server: EmbeddedServer, database: str) -> None:
-    """On the wire: neither in the first polls, in which statements are tried and prepared, nor later."""
+    """Measured on the wire, in the first polls, which try and prepare statements, and in later ones."""
     with opened(database) as connection:
         for n in range(QUEUES):
             design = ("status", "batch_fast", "batch_single", "batch_split")[n % 4]

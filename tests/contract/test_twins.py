@@ -1,4 +1,4 @@
-"""A superuser's commands in a database where every name that SQL may use has a twin that comes first."""
+"""A superuser's commands in a database where every name in SQL has a twin that is found first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages in progress without a usable start time: nobody knows whether they are stuck, so nothing is healthy."""
+"""Messages in progress without a usable start time may be stuck, so the queue is not healthy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYOUT = Layout(
     enqueued_at="created_at",
     started_at="started_at",
 )
-# How the figure is read: from an index, from one in the order of starts, and by a scan of the table.
+# Ways to read the figure: from an index, from one in the order of starts, and by a scan of the table.
 INDEXES = {"state": "(status, id)", "oldest first": "(started_at) WHERE status = 'processing'", "none": ""}
 
 

@@ -1,4 +1,4 @@
-"""Undo of a requeue: exactly what has not been popped again, back with its owner, its time and its place."""
+"""Undo of a requeue: exactly the messages not popped again, back with their owner, time and place."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ ACTS = st.lists(
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS)
 def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, tmp_path: Path, acts: list[str]) -> None:
-    """Pushed = in the queue + in the trash + completed, after any mixture of acts."""
+    """Pushed = in the queue + in the trash + completed, after any mixture of actions."""
     with opened(database) as connection:
         if query(database, "SELECT to_regclass('orders') IS NOT NULL") == [(True,)]:
             uninstall_queue(connection, ENGINE, "orders")

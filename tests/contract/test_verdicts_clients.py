@@ -1,4 +1,4 @@
-"""Who pushes and pops on a real server: counted, and named when they are gone or do nothing."""
+"""Producers and consumers on a real server are counted, and reported if they are gone or idle."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_consumers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
 
 @contextlib.contextmanager
 def deleting(url: str, layout: Layout) -> Iterator[None]:
-    """A consumer that deletes the first ready row, again and again."""
+    """Run a consumer that deletes the first ready row in a loop."""
     over = threading.Event()
     first = f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
 

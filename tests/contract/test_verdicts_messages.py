@@ -1,4 +1,4 @@
-"""Dead owners, failures at the head, messages in two hands, what rings lose: made on a real server, and named."""
+"""Dead owners, failures at the head, messages with two consumers, losses of rings: caused for real, and named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def says(code: str, *words: str) -> Callable[[QueueView], bool]:
 
 
 def silent(watched: Watched, name: str, code: str) -> None:
-    """The verdict goes."""
+    """Wait until the verdict is gone."""
     watched.queue(name, lambda q: not proof(q, code))
 
 
@@ -74,7 +74,7 @@ def test_a_message_popped_again_while_its_first_owner_is_at_it_is_in_two_hands(d
         for each in (first, second):
             each.execute("SELECT 1").fetchall()
         first.execute("SELECT * FROM status_pop()").fetchall()
-        watched.view(polls=3)  # what owners prove is asked for with the first poll, who they are from then on
+        watched.view(polls=3)  # the first poll reads what owners prove, later ones who they are
         ((one,),) = query(database, "SELECT owner FROM status")
         query(database, "SELECT status_requeue(0)")
         second.execute("SELECT * FROM status_pop()").fetchall()
@@ -93,7 +93,7 @@ def test_what_a_ring_has_lost_is_named_by_number_and_the_session_that_may_yet_pu
     with watching(database) as watched:
         with connected(database, autocommit=False) as producer:
             ((number, pid),) = producer.execute("SELECT nextval('ring_push_seq'), pg_backend_pid()").fetchall()
-            # Consumers that have drawn their numbers and died; one that lives would take what they left.
+            # These consumers have drawn their numbers and died. A live one would pop their messages.
             query(database, "SELECT nextval('ring_pop_seq') FROM generate_series(1, 6)")
             queue = watched.queue("ring", lambda q: says("ring hole")(q) and says("ring orphans")(q))
             assert proof(queue, "ring hole").startswith(f"number {number} has no message; a consumer took it")

@@ -1,4 +1,4 @@
-"""The heads of priorities on a real server: found along the index, of ready messages only."""
+"""The heads of priorities on a real server: found with the index, for ready messages only."""
 
 from __future__ import annotations
 

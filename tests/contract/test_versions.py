@@ -1,4 +1,4 @@
-"""Every PostgreSQL there is on this machine: all designs installed, driven, watched, with no probe failing."""
+"""Every PostgreSQL on this machine: all designs are installed, driven and watched, and no probe fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def test_all_probes_work_on_this_version(bin_dir: Path | None) -> None:
                 for _ in range(10):
                     client.execute(f"SELECT * FROM {design}_pop()").fetchall()
             if int(str(client.execute("SHOW server_version_num").fetchval())) >= 150000:
-                client.execute("SELECT pg_stat_force_next_flush()").fetchall()  # else an idle session keeps them 10 s
+                # Otherwise an idle session keeps its counters for 10 s.
+                client.execute("SELECT pg_stat_force_next_flush()").fetchall()
             view = watched.view(lambda v: all(q.ready.value == 30 for q in v.queues))
             watched.poller.set_focus(Focus(rows_of="status"))
             rows = watched.queue("status", lambda q: q.messages)

@@ -1,4 +1,4 @@
-"""Waits on a real server: looks between polls, a log that is slow to flush, what qmon leaves out."""
+"""Waits on a real server: samples between polls, a WAL that is slow to flush, and qmon's exclusions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 @contextlib.contextmanager
 def working(url: str, statement: str, sessions: int) -> Iterator[None]:
-    """So many sessions that run a statement again and again, with a short rest after each."""
+    """Run a statement in a loop in this many sessions, with a short rest after each."""
     over = threading.Event()
 
     def work() -> None:
@@ -93,19 +93,19 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 ) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(server_verdicts, "SLOW_COMMIT_S", 0.05)  # well above what a busy disk takes
+    monkeypatch.setattr(server_verdicts, "SLOW_COMMIT_S", 0.05)  # well above the time of a busy disk
     with watching(url) as watched, working(url, "SELECT fifo_push('x'::bytea)", 6):
         watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
         try:
             set_on(url, commit_delay="100000", commit_siblings="0")
             bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts), timeout=60)
             proofs = {q.name: w.proof for q in bound.queues for w in q.verdicts if w.code == "log-bound"}
-            assert set(proofs) == {"fifo"}, "the other queue commits nothing"
+            assert set(proofs) == {"fifo"}, "the other queue has no commits"
             assert "active sessions wait for the log (" in proofs["fifo"]
             assert "LWLock:WALWrite" in proofs["fifo"]
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
-        # A disk that is busy with the work of others may bind them all the same, but not at that price.
+        # A disk that is busy with other work may still limit commits, but not at that price.
         watched.queue(
             "fifo", lambda q: all(_a_commit_ms(w.proof) < 50 for w in q.verdicts if w.code == "log-bound"), timeout=90
         )
@@ -120,7 +120,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
     monkeypatch.setattr(server_verdicts, "LATCH_SESSIONS", 1.0)
-    monkeypatch.setattr(server_verdicts, "LATCH_SHARE", 0.15)  # how hard they fight depends on the machine's processors
+    monkeypatch.setattr(server_verdicts, "LATCH_SHARE", 0.15)  # the contention depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
     settings = ("SET application_name = 'producer'", "SET synchronous_commit = off")
@@ -137,7 +137,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
         assert "(LWLock:BufferContent)" in proof
         other = watched.views[-1].queue("heap")
         assert other is not None
-        assert all(v.code != "latch-bound" for v in other.verdicts), "nobody works on its pages"
+        assert all(v.code != "latch-bound" for v in other.verdicts), "no session uses its pages"
         s.end()
         watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts), timeout=90)
 
@@ -158,7 +158,7 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
 
 @contextlib.contextmanager
 def deadlocking(url: str, table: str) -> Iterator[None]:
-    """Two sessions that lock the first two rows of a table in opposite orders, again and again."""
+    """Run two sessions that lock the first two rows of a table in opposite order, again and again."""
     statement = f"SELECT * FROM {table} WHERE id = {{}} FOR UPDATE"
     over, both = threading.Event(), threading.Barrier(2)
 
@@ -168,7 +168,7 @@ def deadlocking(url: str, table: str) -> Iterator[None]:
             connection.commit()
             while not over.is_set():
                 with contextlib.suppress(pyodbc.Error, threading.BrokenBarrierError):
-                    both.wait()  # until the other has let go
+                    both.wait()  # until the other has released its lock
                     connection.execute(statement.format(first)).fetchall()
                     both.wait()
                     connection.execute(statement.format(then)).fetchall()
@@ -203,7 +203,7 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
             assert "(locks 2): SELECT * FROM fifo WHERE id = 1 FOR UPDATE" in proof
             other = watched.views[-1].queue("status")
             assert other is not None
-            assert all(v.code != "deadlocks" for v in other.verdicts), "nobody locked its rows"
+            assert all(v.code != "deadlocks" for v in other.verdicts), "no session locked its rows"
             assert not [words for words in watched.views[-1].server.outside if "are not queues" in words]
         watched.queue("fifo", lambda q: all(v.code != "deadlocks" for v in q.verdicts))
 
@@ -235,4 +235,4 @@ def test_sessions_of_all_databases_count_towards_the_limit(url: str) -> None:
             others.enter_context(connected(elsewhere))
         many = watched.view(lambda view: bool(view.server.outside)).server
     assert f" of {few.sessions_limit} sessions are used" in many.outside[0]
-    assert many.sessions == few.sessions, "those of this database alone"
+    assert many.sessions == few.sessions, "only those of this database"

@@ -1,7 +1,7 @@
-"""A role with few rights that tries to get those of a superuser who runs qmon on its database.
+"""A role with few rights that tries to gain those of a superuser who runs qmon on its database.
 
-The role owns the database and is no superuser. PostgreSQL counts each call of its functions (``track_functions``), also
-the calls in transactions that cannot write, so that nothing it planted can run unseen.
+The role owns the database and is no superuser. PostgreSQL counts each call of its functions (``track_functions``), even
+in transactions that cannot write, so none of its code can run unnoticed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tests.facts import connected, odbc, query
 
 MALLORY: Final = "mallory"
 
-# Functions, operators, relations and types of the system get twins in a schema that comes first: an unqualified name in
-# SQL that qmon or its driver runs resolves to the twin. A function that PL/pgSQL cannot express has none.
+# Functions, operators, relations and types of the system get twins in a schema that is found first: an unqualified name
+# in SQL of qmon or its driver resolves to the twin. Functions that PL/pgSQL cannot express have none.
 _TWINS: Final = """
 DO $$
 DECLARE
@@ -82,7 +82,7 @@ BEGIN
 END
 $$
 """
-# It takes what it can get, and returns NULL so that the statement that called it goes on.
+# It takes the rights it can get, and returns NULL so that the calling statement continues.
 _EVIL: Final = f"""
 CREATE SCHEMA evil;
 CREATE FUNCTION evil.run() RETURNS pg_catalog.text LANGUAGE plpgsql AS $$
@@ -99,7 +99,7 @@ GRANT USAGE ON SCHEMA evil TO PUBLIC
 """
 
 
-# Commands that a superuser runs, with the target in front of the rest. The last ones act.
+# Commands of a superuser, with the target before the rest. The last ones act.
 COMMANDS: Final = (
     ("queues",),
     ("doctor",),
@@ -115,7 +115,7 @@ COMMANDS: Final = (
 
 
 def called_in_sql() -> frozenset[str]:
-    """The names of functions that qmon's SQL for PostgreSQL calls."""
+    """Return the names of functions called in qmon's SQL for PostgreSQL."""
     folder = Path(__file__).parents[2] / "sql" / "postgres"
     return frozenset(
         name for file in folder.rglob("*.sql") for name in re.findall(r"[a-z_0-9]+(?=\()", file.read_text("utf-8"))
@@ -124,7 +124,7 @@ def called_in_sql() -> frozenset[str]:
 
 @contextlib.contextmanager
 def owned_by_mallory(url: str) -> Iterator[str]:
-    """Give the database to a role that is no superuser; yields the database's URL for that role."""
+    """Give the database to a role that is no superuser; yield the database's URL for that role."""
     query(url, f"CREATE ROLE {MALLORY} LOGIN")
     name = query(url, "SELECT pg_catalog.current_database()")[0][0]
     query(url, f"ALTER DATABASE {name} OWNER TO {MALLORY}")
@@ -143,7 +143,7 @@ def owned_by_mallory(url: str) -> Iterator[str]:
 
 
 def plant_twins(theirs: str, names: Iterable[str]) -> int:
-    """Plant twins of the functions with these names and of all operators; returns how many functions there are."""
+    """Create twins of the functions with these names and of all operators; return the number of functions."""
     with connected(theirs) as raw:
         raw.execute("SET search_path = pg_catalog")
         raw.execute("SELECT set_config('evil.names', ?, false)", ",".join(sorted(names))).fetchall()
@@ -153,7 +153,7 @@ def plant_twins(theirs: str, names: Iterable[str]) -> int:
 
 
 def look(url: str, text: str) -> list[tuple[object, ...]]:
-    """Run a statement as a superuser, which must not run their code, either: see the search_path."""
+    """Run a statement as a superuser. It must not run the role's code either: see the search_path."""
     raw = pyodbc.connect(odbc(url) + ";pqopt={options='-c search_path=pg_catalog'}", autocommit=True)
     with contextlib.closing(raw):
         cursor = raw.execute(text)
@@ -161,7 +161,7 @@ def look(url: str, text: str) -> list[tuple[object, ...]]:
 
 
 def evil_calls(url: str) -> int:
-    """How many times functions of theirs were called so far, by sessions that have ended."""
+    """Return how many calls of the role's functions ended sessions have made."""
     return int(
         str(
             look(
@@ -174,12 +174,12 @@ def evil_calls(url: str) -> int:
 
 
 def has_risen(url: str) -> bool:
-    """Whether the role has become a superuser."""
+    """Return whether the role has become a superuser."""
     return look(url, f"SELECT rolsuper FROM pg_roles WHERE rolname = '{MALLORY}'") != [(False,)]
 
 
 def readings(url: str, environment: Mapping[str, str]) -> list[tuple[object, ...]]:
-    """What ``qmon status`` says of each queue."""
+    """Return the verdict of ``qmon status`` on each queue."""
     done = call("status", url, "--output", "json", environment=environment)
     assert done.exit_code == 0, done.output
     return [(each["name"], each["ready"], each["in_progress"]) for each in json.loads(done.stdout)["queues"]]
@@ -188,7 +188,7 @@ def readings(url: str, environment: Mapping[str, str]) -> list[tuple[object, ...
 def faults_of_twins(
     url: str, folder: Path, names: Iterable[str], commands: Sequence[tuple[str, ...]] = COMMANDS
 ) -> list[str]:
-    """Run commands in a database full of twins; returns what has gone wrong, a line each.
+    """Run commands in a database full of twins; return the faults, a line each.
 
     The database has the queues ``fifo`` and ``status`` with messages in them.
     """

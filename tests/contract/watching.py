@@ -1,4 +1,4 @@
-"""Helpers of the contract tests that watch: a target from a URL, installed queues, and a sink that keeps everything."""
+"""Helpers for contract tests that watch: a target from a URL, installed queues, and a sink that keeps everything."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from qmon.operate.install.install_queue import install_queue
 from tests.contract.engines import as_application
 from tests.facts import wait_until
 
-# So much that nothing is left out, however busy the machine is.
+# High enough that no probe is throttled, however busy the machine is.
 ROOMY: Final = Budget(share=1.0)
 
 
 def target_of(url: str) -> Target:
-    """The target of a URL, as the command line would have it."""
+    """Return the target of a URL, as the command line would."""
     return find_target(url, Config(Path("qmon.toml")), {}).target
 
 
 def connect(url: str) -> Connection:
-    """A connection of qmon's own, free to write."""
+    """Return a connection of qmon's own, free to write."""
     target = target_of(url)
     return as_application(engine_for(target).connect(target, Session("test")))
 
@@ -60,14 +60,14 @@ def installed(url: str, *designs: str, schema: str = "public", ring_size: int = 
 
 
 class Watched:
-    """Everything a poller has said, folded as the dashboard would fold it."""
+    """Everything a poller has reported, folded as the dashboard does it."""
 
     def __init__(self, poller: Poller) -> None:
         self.poller = poller
         self.history = TargetHistory()
         self.views: list[View] = []
         self.states: list[SourceState] = []
-        # Beside each view, by queue: the codes that have evidence, said or not yet for their hold time.
+        # For each view, by queue: the codes with evidence, raised or still within their hold time.
         self.evidence: list[dict[str, frozenset[str]]] = []
         self._lock = threading.Lock()
 
@@ -86,7 +86,7 @@ class Watched:
         return [state.phase for state in self.states]
 
     def view(self, ready: Callable[[View], object] = bool, *, polls: int = 1, timeout: float = 30.0) -> View:
-        """The first view that satisfies ``ready``, at least so many polls from now."""
+        """Return the first view that satisfies ``ready``, at least ``polls`` polls from now."""
         after = len(self.views) + polls
 
         def found() -> View | None:
@@ -103,7 +103,7 @@ class Watched:
     def queue(
         self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = 30.0, polls: int = 1
     ) -> QueueView:
-        """The first view of a queue that satisfies ``ready``, at least so many polls from now."""
+        """Return a queue from the first view in which it satisfies ``ready``, at least ``polls`` polls from now."""
 
         def fits(view: View) -> bool:
             queue = view.queue(name)
@@ -133,7 +133,7 @@ def _with_evidence(track: QueueTrack) -> frozenset[str]:
 
 
 def stacks() -> str:
-    """Where each thread of this process is, the newest calls last: what a poller that says nothing waits for."""
+    """Return the stack of each thread of this process, newest calls last. It shows where a silent poller waits."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     return "\n".join(
         f"{names.get(number, number)}:\n{''.join(traceback.format_stack(frame, limit=8))}"
@@ -142,7 +142,7 @@ def stacks() -> str:
 
 
 def said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verdicts are said after a second at most: their hold times are tested by themselves."""
-    judge = import_module("qmon.model.verdicts.judge")  # the package has a function of that name
+    """Raise verdicts after a second at most. Other tests cover their hold times."""
+    judge = import_module("qmon.model.verdicts.judge")  # the package also has a function of that name
     rules = tuple(replace(rule, hold_s=min(rule.hold_s, 1.0)) for rule in judge.RULES)
     monkeypatch.setattr(judge, "RULES", rules)

@@ -1,4 +1,4 @@
-"""A case of the fault laboratory: what is injected into which queue, and what has to be said about it."""
+"""Cases of the fault laboratory: which fault is injected into which queue, and the verdict qmon must raise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.laboratory.laboratory import Laboratory
 
 FINE: Final = frozenset({HEALTHY, EMPTY})
-# A queue that keeps up, with little work for the machine: its consumers ask a dozen times a second.
+# A queue that keeps up and costs the machine little: its consumers poll a dozen times a second.
 LOAD: Final[Mapping[str, Any]] = {
     "producers": 1,
     "consumers": 1,
@@ -24,14 +24,15 @@ LOAD: Final[Mapping[str, Any]] = {
     "own_processes": False,
     "idle_s": 0.1,
 }
-# The hold times, in seconds, of the verdicts that there are; they are the product's.
+# The hold times of the product's verdicts, in seconds.
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 
-# What says that a queue does not move looks back four seconds, on counters that come up to one late: the consumers of a
-# case that take nothing go on asking, so their sessions are not idle (see `probes/counters.sql`).
+# The evidence that a queue does not move covers the last four seconds, and the counters lag by up to one second. Idle
+# consumers of a case keep polling, so their sessions are not idle (see `probes/counters.sql`).
 LATELY_S: Final = 5.0
 
-# Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone.
+# Injects the fault on entry and returns once it is in place. Yields the names that the proof must contain. Cures the
+# fault on exit and returns once it is gone.
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 
 
@@ -39,12 +40,12 @@ Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 class Case:
     """One cause, injected into a queue of its own under live load.
 
-    ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
-    says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
-    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``own_processes``: its consumers have a
-    load of their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
-    ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed;
-    ``configured``: the queue stands in the user's configuration, too.
+    ``verdict``: the verdict that must be raised. ``reads_s``: how far back its readings look, in seconds (for rates:
+    their window). ``clears_s``: the same after the fault is gone. ``true_too``: other verdicts that may be raised
+    because they are true. ``load``: what differs from ``LOAD``. ``own_processes``: its consumers have a load of their
+    own that the fault can stop. ``everywhere``: it affects the whole server and may be reported for every queue.
+    ``priority``: the table gets an indexed column of this name, with the value 1 in every pushed message.
+    ``configured``: the queue is also in the user's configuration.
     """
 
     cause: str
@@ -64,20 +65,19 @@ class Case:
 
     @property
     def queue(self) -> str:
-        """The queue's name."""
         return self.cause.replace(" ", "_").replace(",", "")
 
     @property
     def hold_s(self) -> float:
-        """How long the sign has to last before it is said, in seconds."""
+        """How long the evidence must last before the verdict is raised, in seconds."""
         return HOLDS[self.verdict]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case. ``said``: the code at the last poll that was allowed; ``faults``: all that was wrong.
+    """The outcome of a case. ``said``: the verdict at the last poll allowed. ``faults``: everything that was wrong.
 
-    ``named_after_s``: from the fault to the poll that named it, on the server's clock.
+    ``named_after_s``: from the fault to the first poll with the verdict, by the server's clock.
     """
 
     cause: str

@@ -1,4 +1,4 @@
-"""The confusion table: which cause was injected, and what was said when it was due."""
+"""The confusion table: the injected causes and the verdicts at the time they were due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.laboratory.case import Outcome
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """A line for each cause: how often it was injected, what was said, after how long, and what was wrong."""
+    """Return a line for each cause: number of injections, verdicts, seconds until the verdict, faults."""
     lines = [f"{'injected':<34}{'times':>6}  {'said':<44}{'after':>8}  {'proof':<60}"]
     for cause in dict.fromkeys(each.cause for each in outcomes):
         mine = [each for each in outcomes if each.cause == cause]
@@ -25,7 +25,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
-    """The counts by cause and verdict said, and each outcome."""
+    """Return the counts by cause and verdict, and each outcome."""
     counts: dict[str, Counter[str]] = {}
     for each in outcomes:
         counts.setdefault(each.cause, Counter())[each.said] += 1

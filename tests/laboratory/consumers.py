@@ -1,4 +1,4 @@
-"""Faults of producers and consumers: paused, gone, asleep, dead in the middle of a message, too slow."""
+"""Faults of producers and consumers: paused, gone, idle, killed while processing a message, too slow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.queues import ENGINE, routine
 
 @contextlib.contextmanager
 def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Somebody pauses the producers for ten minutes."""
+    """The producers are paused for ten minutes."""
     applied(prepare_pause(lab.context, layout, Side.PRODUCERS, 600))
     yield (lab.context.who,)
     applied(prepare_resume(lab.context, layout, Side.PRODUCERS))
@@ -47,7 +47,7 @@ def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A consumer dies between pop and complete; cured by hand: its message is given back."""
+    """A consumer dies between pop and complete. The cure requeues its message by hand."""
     lab.load.inject_fault(PlannedFault("crash", layout.queue, for_s=0.0))
     table = ENGINE.quote(layout.table.parts)
     left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
@@ -58,7 +58,7 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A consumer that lives has a message and does nothing about it."""
+    """A live consumer holds a message and does not process it."""
     table = ENGINE.quote(layout.table.parts)
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
     with connected(lab.url) as consumer:
@@ -72,7 +72,7 @@ def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Producers push at twice what the consumers can."""
+    """Producers push at twice the rate of the consumers."""
     lab.load.change_members(layout.queue, "producer", rate=80.0)
     lab.load.change_members(layout.queue, "consumer", rate=40.0)
     yield ()
@@ -82,7 +82,7 @@ def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A message is popped every two seconds, while how many are in progress can no longer be read."""
+    """A message is popped every two seconds, but the number in progress can no longer be read."""
     query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
     lab.load.change_members(layout.queue, "consumer", rate=0.5)
     yield ("growing ",)

@@ -1,4 +1,4 @@
-"""What was foretold of a recorded run, and what then happened."""
+"""Compare the forecast for a recorded run with what happened."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from qmon.model.forecast import AHEAD_S, Trend, forecast_drain
 from qmon.model.rates.flow import Flow
 from qmon.model.view import View
 
-# The forecast that is checked is the first that is made so many seconds after the run began.
+# The check uses the first forecast made this many seconds after the run began.
 FORETOLD_AT_S: Final = 45.0
-# A queue that keeps up has so many messages ready, at most, when it is looked at.
+# A queue that keeps up has at most this many ready messages in a poll.
 DRAINED: Final = 2
 
 
 @dataclass(frozen=True)
 class Foretold:
-    """A run's forecast: seconds until it is empty, or messages per second by which it grows, and the band around it.
+    """A run's forecast: seconds until the queue is empty, or its growth in messages per second, and the band around it.
 
-    ``truth``: what it then was; a time lies between two polls, ``earliest`` is the one before. ``None``: it did
-    not happen.
+    ``truth``: the real value, or ``None`` if it did not happen. A time falls between two polls; ``earliest`` is the
+    poll before.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Foretold:
 
     @property
     def held(self) -> bool:
-        """The truth lay within the band."""
+        """True if the real value is within the band."""
         if self.truth is None or self.earliest is None:
             return False
         return self.said - self.band <= self.truth and self.earliest <= self.said + self.band
 
     @property
     def width(self) -> float:
-        """The band as a share of what was said, to either side."""
+        """The band to either side, as a share of the forecast."""
         return self.band / self.said if self.said else float("inf")
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Foretold:
 
 
 def foretold(run: Mapping[str, Any], at_s: float = FORETOLD_AT_S) -> Foretold:
-    """What was foretold of a run at this moment, in seconds after it began."""
+    """Return the forecast of a run at this moment, in seconds after it began."""
     ticks: list[list[float]] = run["ticks"]
     seconds, seen = 0.0, 0
     while seconds < at_s:
@@ -67,7 +67,7 @@ def foretold(run: Mapping[str, Any], at_s: float = FORETOLD_AT_S) -> Foretold:
 
 
 def _drained(ticks: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """Between which two moments the queue was empty for the first time, in seconds from the beginning of these."""
+    """Return the two moments between which the queue was first empty, in seconds after the first tick."""
     seconds = 0.0
     for tick in ticks:
         if tick[1] <= DRAINED:
@@ -77,7 +77,7 @@ def _drained(ticks: Sequence[Sequence[float]]) -> tuple[float | None, float | No
 
 
 def _growth(ready: float, ticks: Sequence[Sequence[float]]) -> float | None:
-    """Messages per second by which a queue grew in the time that the band is for; by its depth, not by its rates."""
+    """Return the growth over the time the band covers, in messages per second, by depth and not by rates."""
     seconds = 0.0
     for tick in ticks:
         seconds += tick[0]
@@ -87,7 +87,7 @@ def _growth(ready: float, ticks: Sequence[Sequence[float]]) -> float | None:
 
 
 def foretold_live(name: str, views: Sequence[View], at_s: float) -> Foretold:
-    """What the views of a queue that drains foretold, so many seconds after the first, and when it was empty."""
+    """Return the first forecast ``at_s`` after the first view of a draining queue, and when the queue was empty."""
     began = views[0].sampled_at
     queues = [(view.sampled_at - began, queue) for view in views if (queue := view.queue(name)) is not None]
     at, first = next((t, queue.forecast) for t, queue in queues if t >= at_s)
@@ -98,7 +98,7 @@ def foretold_live(name: str, views: Sequence[View], at_s: float) -> Foretold:
 
 
 def summary(found: Sequence[Foretold]) -> str:
-    """A line for each and the two figures."""
+    """Return a line for each run, the number of forecasts that held, and the median band."""
     held = sum(each.held for each in found)
     width = median(each.width for each in found)
     return "\n".join([*map(str, found), f"{held} of {len(found)} held, median band ± {width:.0%}"])

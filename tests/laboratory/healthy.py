@@ -1,4 +1,4 @@
-"""Healthy, bursty, mixed load over all designs: there is nothing to be said about any of it."""
+"""Healthy, bursty, mixed load over all designs: any verdict is a test failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.laboratory.runs import Rates, Run, bursty, nightly, noisy, pausing, s
 from tests.queues import DESIGNS
 
 INTERVAL_S: Final = 1.0
-# Producers and consumers on a good day: bursts of 36/s, consumers that look every few seconds, quiet nights.
+# Producers and consumers on a good day: bursts of 36/s, consumers that poll every few seconds, quiet nights.
 _STYLES: Final[Mapping[str, Rates]] = {
     "steady": steady(10, 40),
     "noisy": noisy(10, 40, 0.9),
@@ -36,7 +36,7 @@ _MORE: Final[Mapping[str, Any]] = {
     "message_bytes": 200,
     "own_processes": False,
 }
-# What is peculiar to a design's load; a ring without turns would lose the number that is rolled back for good.
+# Settings for one design. A ring without turns would lose a number with each rollback, so nothing is rolled back there.
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "status": {"work_s": 0.02, "fail_share": 0.05, "consumers": 2},
     "fifo": {"rollback_share": 0.2, "consumers": 2},
@@ -48,7 +48,7 @@ _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def runs() -> list[Run]:
-    """Each design in one style after the other, so that every style is there several times."""
+    """Give the designs the load styles in turn, so that each style is used several times."""
     styles = list(_STYLES.values())
     return [
         Run(f"calm_{design}", design, 0, styles[number % len(styles)], {**_MORE, **_OWN.get(design, {})})
@@ -58,7 +58,7 @@ def runs() -> list[Run]:
 
 @dataclass
 class Calm:
-    """What was said in a healthy run: how often each verdict, over all queues and polls; and what was false."""
+    """The verdicts of a healthy run: how often each was raised over all queues and polls, and the false ones."""
 
     polls: int = 0
     said: Counter[str] = field(default_factory=Counter)
@@ -71,9 +71,9 @@ class Calm:
 
 
 def calm(seconds: float, *, faults: Sequence[PlannedFault] = (), starts: int = 1) -> Calm:
-    """Drive all designs for so long; what was said once the rates were known.
+    """Load all designs for ``seconds`` and return the verdicts raised once the rates are known.
 
-    ``starts``: how often qmon starts to watch, each time for the same share of the time.
+    ``starts``: how many times qmon starts to watch, each for the same share of the time.
     """
     with EmbeddedServer(settings=SETTINGS) as server:
         url = server.url()
@@ -112,7 +112,7 @@ def _count(watched: Watched, found: Calm) -> None:
 
 
 def drive(load: Load, runs: Mapping[str, Run], seconds: float, from_s: float = 0.0) -> None:
-    """Tell the workers each second at what rates to work. ``from_s``: how long they have worked before."""
+    """Set the rates of the workers each second. ``from_s``: how long they have already worked."""
     chances = {queue: random.Random(queue) for queue in runs}
     told: dict[tuple[str, str], float] = {}
     began, pause = time.monotonic(), threading.Event()

@@ -1,4 +1,4 @@
-"""The laboratory: a PostgreSQL of its own, a queue for each case under live load, and the real poller and History."""
+"""The laboratory: its own PostgreSQL, a queue for each case under live load, and the real poller and History."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.queues import BYTES, routine
 
 SETTINGS: Final = {"synchronous_commit": "off", "autovacuum_naptime": "5s", "max_connections": "150"}
 INTERVAL_S: Final = 1.0
-# A forecast of a run is taken so many seconds after all queues are warm.
+# A forecast of a run is taken this many seconds after all queues are warm.
 FORETOLD_AFTER_S: Final = 12.0
 _WARM_POLLS: Final = 3
 _GIVE_UP_POLLS: Final = 12
@@ -44,7 +44,7 @@ _TWO: Final = 2
 
 
 class Laboratory:
-    """Queues under load that are watched. Several threads may inject, each into its own queue."""
+    """Watched queues under load. Several threads may inject faults, each into its own queue."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Laboratory:
         budget: Budget = ROOMY,
         interval_s: float = INTERVAL_S,
     ) -> None:
-        """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside.
+        """``witnesses``: designs that get one queue each without faults; ``drains``: runs that drain at the same time.
 
         ``budget``: what polling may cost the server; ``interval_s``: seconds between polls.
         """
@@ -77,7 +77,7 @@ class Laboratory:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Everything installed, under load and watched."""
+        """Install everything, put it under load and watch it."""
         self._install()
         loads = [
             self._load(case.queue, {**case.load, **({"consumers": 0} if case.own_processes else {})})
@@ -97,7 +97,7 @@ class Laboratory:
             yield
 
     def start_consumers(self, case: Case) -> None:
-        """Start the consumers of a case that has them apart."""
+        """Start separate consumers for a case that needs them."""
         self.consumers[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "producers": 0})])
         self.consumers[case.queue].start()
 
@@ -110,7 +110,7 @@ class Laboratory:
         return QueueLoad(self.layouts[queue], **{**LOAD, **names, **more})
 
     def _drain(self, run: Run) -> Mapping[str, Any]:
-        """The load of a run that drains, with its backlog pushed."""
+        """Push the backlog of a draining run and return its load."""
         text = "convert_to('backlog', 'UTF8')" if run.design in BYTES else "'backlog'"
         push = f"{routine(self.layouts[run.name], 'push')}({text})"
         query(self.url, f"SELECT count({push}) FROM generate_series(1, {run.backlog})")
@@ -118,11 +118,11 @@ class Laboratory:
         return {"own_processes": False, "rate": rate, "pop_rate": pop_rate, **run.load}
 
     def case(self, layout: Layout) -> Case:
-        """The case that has this queue."""
+        """Return the case of this queue."""
         return next(case for case in self.cases if case.queue == layout.queue)
 
     def session(self, layout: Layout, role: str) -> int:
-        """The number of the session of a queue's producer or consumer, where it has one of them."""
+        """Return the process id of the only producer or consumer session of a queue."""
         asked = "SELECT pid FROM pg_stat_activity WHERE application_name = ?"
         ((pid,),) = query(self.url, asked, f"{layout.queue} {role}"[:63])
         return int(str(pid))
@@ -150,7 +150,7 @@ class Laboratory:
             connection.close()
 
     def _with_priority(self, layout: Layout, column: str) -> Layout:
-        """The layout as the user's configuration would have it, where the case wants priorities."""
+        """Return the layout, with a priority column as the user would configure it if the case needs one."""
         if not column:
             return layout
         query(self.url, f"ALTER TABLE {layout.table} ADD COLUMN {column} smallint NOT NULL DEFAULT 1")
@@ -158,7 +158,7 @@ class Laboratory:
         return replace(layout, priority=column)
 
     def _watcher(self) -> str:
-        """The URL of a role that may do what ``qmon setup`` grants to those who watch, and nothing else."""
+        """Return the URL of a role that has only the monitoring rights from ``qmon setup``."""
         connection, engine = connect(self.url), engine_for(self.target)
         try:
             facts = resolve_queues(connection, engine, []).facts.values()
@@ -172,7 +172,7 @@ class Laboratory:
         return self.server.url(user="watcher")
 
     def _warm_up(self) -> None:
-        """Until every queue has moved and is fine."""
+        """Wait until every queue has moved and is fine."""
 
         def warm(view: View) -> bool:
             return all(
@@ -183,21 +183,21 @@ class Laboratory:
         self.watched.view(warm, polls=_WARM_POLLS, timeout=90)
         self.began = len(self.watched.views)
 
-    # ----------------------------------------------------------------------------------------------- what was said
+    # ----------------------------------------------------------------------------------------------------- verdicts
 
     def verdicts(self, view: View, queue: str) -> dict[str, Verdict]:
-        """All that is said about a queue, by code, the worst first."""
+        """Return all verdicts on a queue by code, the worst first."""
         found = view.queue(queue)
-        if found is None:  # found anew without the right to read it
+        if found is None:  # found again, but this role may not read it
             return {"not watched": Verdict("not watched", "")}
         return {verdict.code: verdict for verdict in found.verdicts}
 
     def since(self, at: float) -> list[View]:
-        """The views of the polls that began at ``at`` (seconds since the epoch) or later."""
+        """Return the views of the polls that began at ``at`` (seconds since the epoch) or later."""
         return [view for view in self.watched.views if view.sampled_at >= at]
 
     def poll(self, at: float, number: int = 1) -> View:
-        """The so-manieth poll from ``at`` on, waited for."""
+        """Wait for the poll with this number since ``at``."""
         limit = max(0.0, at - time.time()) + 60 + number * self.interval_s * 5
         wait_until(lambda: len(self.since(at)) >= number, limit, what=f"poll {number}")
         return self.since(at)[number - 1]
@@ -205,16 +205,16 @@ class Laboratory:
     # ------------------------------------------------------------------------------------------------------ a case
 
     def run(self, cases: Sequence[Case], *, again: bool = False) -> list[Outcome]:
-        """Inject into all of them at the same time; what became of each.
+        """Inject all cases at the same time and return the outcome of each.
 
-        ``again``: what went wrong is injected once more, and counts as right if it then is: a machine that has other
-        work holds up a poll, or a fault, now and then.
+        ``again``: run a failed case a second time and use that outcome. Other work on the machine sometimes delays a
+        poll or a fault.
         """
         with ThreadPoolExecutor(max(1, len(cases)), thread_name_prefix="case") as pool:
             return list(pool.map(partial(self._tried, again=again), cases))
 
     def in_turn(self, cases: Sequence[Case], *, again: bool = False) -> list[Outcome]:
-        """Inject one after the other; what became of each. ``again``: as in ``run``."""
+        """Inject the cases one after the other and return the outcome of each. ``again``: as in ``run``."""
         return [self._tried(case, again=again) for case in cases]
 
     def _tried(self, case: Case, *, again: bool) -> Outcome:
@@ -225,16 +225,16 @@ class Laboratory:
         return self.one(case)
 
     def settle(self, case: Case) -> None:
-        """Wait until the queue is fine again; what was said before is forgotten."""
+        """Wait until the queue is fine again, and ignore its earlier verdicts."""
         self.watched.view(lambda view: FINE.issuperset(self.verdicts(view, case.queue)), polls=_TWO, timeout=150)
         self._from[case.queue] = len(self.watched.views)
 
     def one(self, case: Case) -> Outcome:
-        """Inject, wait for the verdict, cure, wait until it is gone."""
+        """Inject the fault, wait for the verdict, cure the fault, and wait until the verdict is gone."""
         layout, started = self.layouts[case.queue], time.time()
         with case.fault(self, layout) as culprits:
             at = time.time()
-            # The sign can be seen from the first poll on; its hold time begins there.
+            # The first poll can see the evidence; the hold time begins there.
             due_at = self.poll(at).sampled_at + case.hold_s + case.reads_s
             due = self.verdicts(self.poll(due_at, _TWO), case.queue)
             late, named = self._named(case, at, due_at)
@@ -265,14 +265,14 @@ class Laboratory:
         )
 
     def _evidence(self, case: Case, at: float) -> str:
-        """In which polls since the fault its rule had evidence: ``+``, or ``-`` where it had none and began anew."""
+        """Mark each poll since the fault: ``+`` if the rule had evidence, ``-`` if not (its hold time starts again)."""
         read = zip(self.watched.views, self.watched.evidence, strict=False)
         had = [case.verdict in codes.get(case.queue, ()) for view, codes in read if view.sampled_at >= at]
         marks = "".join("+" if each else "-" for each in had)
         return f"evidence in the polls since the fault: {marks}, to be held for {case.hold_s:g} s"
 
     def _wrong_while_there(self, case: Case, at: float, named_at: float, culprits: Sequence[str]) -> list[str]:
-        """The verdict must stay while the fault does, and its proof name who or what it was."""
+        """Check that the verdict stays as long as the fault, and that its proof names the culprits."""
         wrong = dict[str, None]()
         for number in range(1, 2 + _TWO):
             said = self.verdicts(self.poll(named_at, number), case.queue)
@@ -286,7 +286,7 @@ class Laboratory:
         return list(wrong)
 
     def _named(self, case: Case, at: float, due_at: float) -> tuple[int, View | None]:
-        """How many polls too late it was named, and the view that named it."""
+        """Return how many polls late the verdict was raised, and the first view with it."""
         for number in range(1, _TWO + _GIVE_UP_POLLS + 1):
             self.poll(due_at, number)
             hit = next((v for v in self.since(at) if case.verdict in self.verdicts(v, case.queue)), None)
@@ -295,7 +295,7 @@ class Laboratory:
         return _GIVE_UP_POLLS, None
 
     def _besides(self, queue: str, started: float, until: float, true: frozenset[str]) -> dict[str, str]:
-        """What was said of a queue that is not true, with its proof; ``true`` is so between the two moments."""
+        """Return the false verdicts on a queue with their proofs. ``true`` are correct between the two moments."""
         wrong = dict[str, str]()
         for view in self.watched.views[self._from.get(queue, self.began) :]:
             allowed = FINE | true if started <= view.sampled_at <= until else FINE
@@ -304,7 +304,7 @@ class Laboratory:
         return wrong
 
     def foretold(self) -> list[Foretold]:
-        """What was foretold of the runs that drain, and what then happened; waits for that."""
+        """Wait until the draining runs are empty; return their forecasts and what happened."""
         names = [run.name for run in self.drains]
 
         def drained(view: View) -> bool:
@@ -315,7 +315,7 @@ class Laboratory:
         return [foretold_live(name, self.watched.views[self.began :], FORETOLD_AFTER_S) for name in names]
 
     def undisturbed(self) -> list[Outcome]:
-        """What was said about the queues in which nothing was wrong."""
+        """Return the verdicts on the queues without faults."""
         out = []
         for name in self.witnesses:
             wrong = self._besides(name, 0.0, 0.0, frozenset())
@@ -332,9 +332,9 @@ def laboratory(
     drains: Sequence[Run] = (),
     bin_dir: Path | None = None,
 ) -> Iterator[Laboratory]:
-    """A laboratory in which everything runs; all of it is gone at the end of the block. ``settings``: the server's.
+    """Run a laboratory and remove it at the end of the block. ``settings``: of the server.
 
-    ``bin_dir``: whose programs; those of the package by default.
+    ``bin_dir``: the PostgreSQL programs to use; by default those of the package.
     """
     set_to = {**SETTINGS, **(settings or {})}
     with EmbeddedServer(bin_dir=bin_dir, settings=set_to) as server, tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Faults by locks: a session that keeps the head, or everything, from everybody."""
+"""Lock faults: a session locks the first message, or everything, and blocks all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.queues import ENGINE
 
 @contextlib.contextmanager
 def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A session that sleeps in a transaction has the whole table."""
+    """A session locks the whole table and sleeps in its transaction."""
     with open_sessions(lab.url) as sessions:
         pid = sessions.open("sleeper", f"LOCK TABLE {ENGINE.quote(layout.table.parts)} IN EXCLUSIVE MODE")
         yield (f"session {pid} ",)
@@ -24,7 +24,7 @@ def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A session that sleeps in a transaction has locked every message; what is pushed waits behind a lock, too."""
+    """A session locks every message and sleeps in its transaction. Pushed messages also wait behind a lock."""
     with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
         lab.load.change_members(layout.queue, "consumer", rate=0.0)
@@ -39,7 +39,7 @@ def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A session that sleeps in a transaction has the first message of a strict queue: everybody waits for it."""
+    """A session locks the first message of a strict queue and sleeps in its transaction; all consumers wait."""
     with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
         lab.load.change_members(layout.queue, "consumer", rate=0.0)

@@ -1,4 +1,4 @@
-"""Faults of single messages: one that fails again and again, one that two have in hand."""
+"""Faults of single messages: one that fails again and again, one that two consumers process at once, and others."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import routine
 
-# An archiver that was seen is missed after so long.
+# qmon reports an archiver as missing after it has been silent this long.
 SILENT_S: Final = 20.0
-# Polls after which an archiver that comes every second is known to do so.
+# After this many polls, qmon knows that an archiver runs every second.
 KNOWN_POLLS: Final = 35
-# In this time, enough messages come to compare with.
+# This is long enough to collect messages to compare with.
 USUAL_S: Final = 25.0
-# Scheduled messages are counted every ten seconds; three counts prove that messages are due later.
+# Scheduled messages are counted every ten seconds. Three counts prove that messages become due later.
 LATER_S: Final = 3 * COUNTING_S + 7.0
 
 
 @contextlib.contextmanager
 def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """The message at the head fails whenever it is worked on, and comes back to the front each time."""
+    """The message at the head fails in each attempt and returns to the front each time."""
     case = lab.case(layout)
     lab.consumers[layout.queue].stop()
     over, fails = threading.Event(), threading.Event()
@@ -61,7 +61,7 @@ def _taken(consumer: pyodbc.Connection, layout: Layout) -> tuple[int, int]:
 def _work(
     consumer: pyodbc.Connection, layout: Layout, poison: tuple[int, int], over: threading.Event, fails: threading.Event
 ) -> None:
-    """Pop and complete, but for the poison, which takes a while and is given back until it is over."""
+    """Pop and complete messages. Hold the poison message for a while, then give it back, until the fault is over."""
     taken: tuple[int, int] | None = poison
     while not over.is_set():
         if taken is not None and taken[0] == poison[0]:
@@ -79,12 +79,12 @@ def _work(
 
 @contextlib.contextmanager
 def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A message is made ready again while its consumer is at it, and a second one takes it."""
+    """A message is requeued while its consumer is still processing it, and a second consumer pops it."""
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
     with connected(lab.url) as first, connected(lab.url) as second:
         pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
         mine = _taken(first, layout)
-        lab.poll(time.time(), 2)  # it is seen in the first one's hands
+        lab.poll(time.time(), 2)  # qmon sees that the first consumer holds it
         query(lab.url, f"UPDATE {layout.table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", mine[0])
         same = _popped(second, layout)
         assert same is not None
@@ -96,7 +96,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """The archiver, which came every second, comes no more; cured by hand: everything that is done is archived."""
+    """The archiver ran every second and stops. The cure archives all done messages by hand."""
     lab.watched.view(polls=KNOWN_POLLS, timeout=150)
     lab.load.change_members(layout.queue, "keeper", every_s=3600.0)
     yield ()
@@ -107,7 +107,7 @@ def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A consumer takes the urgent first, and there is always another one: a message of low priority waits."""
+    """A consumer always pops urgent messages first, so a message of low priority waits."""
     case, over = lab.case(layout), threading.Event()
     lab.consumers[layout.queue].stop()
     push = f"INSERT INTO {layout.table} (message, {layout.priority}) VALUES ('late', 9)"
@@ -124,7 +124,7 @@ def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 
 def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
-    """Pop in the order of priorities, a little less than is pushed."""
+    """Pop in the order of priorities, at a slightly lower rate than messages are pushed."""
     wanted = (
         f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY {layout.priority}, id LIMIT 1 FOR UPDATE SKIP LOCKED"
     )
@@ -138,7 +138,7 @@ def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
 
 @contextlib.contextmanager
 def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """The producer's clock is five hours ahead, and messages are due when it says."""
+    """The producer's clock is five hours ahead, and messages are due by that clock."""
     lab.poll(lab.watched.views[0].sampled_at + USUAL_S)
     lab.load.change_members(layout.queue, "producer", rate=0.0)
     over = threading.Event()

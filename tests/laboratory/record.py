@@ -27,7 +27,7 @@ _SETTINGS: Final = {"synchronous_commit": "off", "max_connections": "200", "auto
 
 
 def record(runs: Sequence[Run], seconds: float, interval_s: float = INTERVAL_S) -> list[dict[str, Any]]:
-    """What the program read of each run, poll by poll: seconds since the poll before, messages ready, net, moved."""
+    """Return the readings of each run by poll: seconds since the previous poll, ready, net, pushed, popped."""
     series: dict[str, list[list[float]]] = {f"q{number}": [] for number in range(len(runs))}
     with EmbeddedServer(settings=_SETTINGS) as server:
         url = server.url()
@@ -50,7 +50,7 @@ def record(runs: Sequence[Run], seconds: float, interval_s: float = INTERVAL_S) 
 
 
 def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
-    """From now on write down each tick of each queue."""
+    """Record each tick of each queue from now on."""
     fold = watched.history.record_snapshot
 
     def add(snapshot: Any) -> Any:
@@ -67,7 +67,7 @@ def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
 
 
 def needed(run: dict[str, Any]) -> dict[str, Any]:
-    """What the check needs of a run: up to the moment it is empty, or as long as its growth is foretold."""
+    """Keep only the ticks the check needs: until the queue is empty, or as long as its growth is forecast."""
     ticks, seconds = [], 0.0
     for tick in run["ticks"]:
         ticks.append([tick[0], *(round(number) for number in tick[1:])])
@@ -79,7 +79,6 @@ def needed(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record all runs into a file."""
     seconds, file = float(sys.argv[1]), Path(sys.argv[2])
     found = [needed(run) for run in record(RUNS, seconds)]
     file.write_text("[\n" + ",\n".join(json.dumps(each, separators=(",", ":")) for each in found) + "\n]\n")

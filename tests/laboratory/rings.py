@@ -15,7 +15,7 @@ from tests.queues import ENGINE
 
 @contextlib.contextmanager
 def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Consumers pop a twelfth of what is pushed, into a ring of 60 slots."""
+    """Consumers pop at a twelfth of the push rate, from a ring of 60 slots."""
     lab.load.change_members(layout.queue, "producer", rate=60.0)
     lab.load.change_members(layout.queue, "consumer", rate=5.0)
     yield ()
@@ -25,7 +25,7 @@ def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A producer has drawn a number and sleeps before it pushes; once it has gone consumers pass over the number."""
+    """A producer draws a number and sleeps before it pushes. After it ends, consumers skip the number."""
     assert layout.ring is not None
     with open_sessions(lab.url) as sessions:
         pid = sessions.open("producer", "SELECT txid_current()")
@@ -39,7 +39,7 @@ def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A consumer has drawn a number and sleeps before it pops; once it has gone others take its message."""
+    """A consumer draws a number and sleeps before it pops. After it ends, other consumers pop its message."""
     assert layout.ring is not None
     with open_sessions(lab.url) as sessions:
         pid = sessions.open("consumer", "SELECT txid_current()")

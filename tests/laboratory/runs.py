@@ -1,7 +1,6 @@
-"""Runs that a forecast is checked against: queues with a backlog whose producers and consumers are steady, "
-"noisy, bursty…
+"""Runs to check forecasts against: queues with a backlog, with steady, noisy or bursty producers and consumers.
 
-A run is real: workers in processes of their own, the real poller. What they are told changes by the second.
+A run is real: worker processes and the real poller. The rates of the workers change every second.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# Pushes and pops per second that are asked for, at so many seconds after the load began.
+# Push and pop rates to set, in messages per second, by the seconds since the load began.
 Rates = Callable[[float, random.Random], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One queue from its backlog on. ``load``: fields of ``QueueLoad`` over the common ones."""
+    """One queue that starts with a backlog. ``load``: fields of ``QueueLoad`` that replace the common ones."""
 
     name: str
     design: str
@@ -28,12 +27,12 @@ class Run:
 
 
 def steady(push: float, pop: float) -> Rates:
-    """Always the same."""
+    """Constant rates."""
     return lambda t, chance: (push, pop)
 
 
 def noisy(push: float, pop: float, spread: float) -> Rates:
-    """Each second another rate, up to so much of it more or less, on both sides."""
+    """New rates each second on both sides, up to the share ``spread`` above or below."""
     return lambda t, chance: (
         push * chance.uniform(1 - spread, 1 + spread),
         pop * chance.uniform(1 - spread, 1 + spread),
@@ -41,32 +40,32 @@ def noisy(push: float, pop: float, spread: float) -> Rates:
 
 
 def bursty(push: float, pop: float, every_s: float, for_s: float) -> Rates:
-    """All pushes of ``every_s`` seconds come within ``for_s``."""
+    """All pushes of ``every_s`` seconds happen within ``for_s``."""
     return lambda t, chance: (push * every_s / for_s if t % every_s < for_s else 0.0, pop)
 
 
 def pausing(push: float, pop: float, every_s: float, for_s: float) -> Rates:
-    """Consumers work for ``for_s`` of every ``every_s`` seconds, as much faster."""
+    """Consumers work only ``for_s`` of every ``every_s`` seconds, at a rate that keeps the same average."""
     return lambda t, chance: (push, pop * every_s / for_s if t % every_s < for_s else 0.0)
 
 
 def nightly(push: float, pop: float, every_s: float) -> Rates:
-    """Pushes swell and ebb away to next to nothing, once in ``every_s`` seconds."""
+    """Pushes rise and fall to almost nothing, once in ``every_s`` seconds."""
     return lambda t, chance: (push * max(0.01, math.cos(math.pi * t / every_s) ** 2), pop)
 
 
 def step(before: tuple[float, float], at_s: float, after: tuple[float, float]) -> Rates:
-    """Other rates from a moment on."""
+    """The rates change once, after ``at_s`` seconds."""
     return lambda t, chance: before if t < at_s else after
 
 
 def drifting(push: float, a_minute: float, pop: float) -> Rates:
-    """Pushes that grow, or shrink, by so many a second in each minute."""
+    """The push rate rises or falls by ``a_minute`` messages per second each minute."""
     return lambda t, chance: (max(0.0, push + a_minute * t / 60), pop)
 
 
 BATCH: Mapping[str, Any] = {"batch": 20}
-# Six times as many ways to drain as to grow: a time is harder to foretell than that there is none.
+# There are five draining runs for each growing run, because the time to drain is harder to forecast than growth.
 RUNS = (
     Run("steady", "fifo", 2000, steady(10, 30)),
     Run("steady, small net rate", "naive", 700, steady(26, 33)),
@@ -93,7 +92,7 @@ RUNS = (
     Run("growing in bursts", "naive", 300, bursty(25, 17, 10, 3)),
     Run("growing, slow consumers", "status", 200, steady(25, 100), {"work_s": 0.2, "consumers": 3}),
 )
-# Two for `make test`: empty after three quarters of a minute.
+# Two for `make test`, which are empty after 45 seconds.
 LIVE = (
     Run("drains_steadily", "fifo", 600, steady(10, 24)),
     Run("drains_slowly", "status", 500, steady(5, 100), {"work_s": 0.15, "consumers": 3}),

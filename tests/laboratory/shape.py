@@ -1,4 +1,4 @@
-"""Faults of queues found by their shape, whose states qmon learns while it watches, in databases of their own."""
+"""Faults of queues found by their shape, each in its own database. qmon learns their states while it watches."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _TAKE: Final = (
     " WHERE id IN (SELECT id FROM {table} WHERE status = 'new' ORDER BY id LIMIT ?)"
 )
 _UNKNOWN: Final = "this table has the value `processing`, which qmon does not know"
-# Without an index on the states, the table is scanned every five seconds: first for the value, then for the figures.
+# Without an index on the states, a scan runs every five seconds: the first finds the value, the next the figures.
 _SCAN_S: Final = 5.0
 
 
 @contextlib.contextmanager
 def left_behind(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Consumers took messages 20 minutes ago, with a state that no row had before, and are gone."""
+    """Consumers popped messages 20 minutes ago, set a state that no row had before, and are gone."""
     assert layout.state == StateColumn("status", "new", done="done", learnt=True), layout.state
     began = time.time()
     query(lab.url, _TAKE.format(table=layout.queue), _TAKEN)
@@ -49,7 +49,7 @@ def left_behind(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     learnt = next((n for n, queue in enumerate(since) if queue.layout.state != layout.state), len(since))
     assert any(_UNKNOWN in queue.in_progress.reason for queue in since[:learnt])
     assert all(queue.in_progress.value is None for queue in since[:learnt]), "unknown, not zero"
-    query(lab.url, f"UPDATE {layout.queue} SET status = 'done'")  # all of it, as nobody pops what is ready
+    query(lab.url, f"UPDATE {layout.queue} SET status = 'done'")  # all rows: no consumer pops the ready ones
 
 
 CASES: Final = tuple(
@@ -59,11 +59,11 @@ CASES: Final = tuple(
 
 
 class ShapeLaboratory(Laboratory):
-    """One table of an application that uses it as a queue: nothing but its shape says so, and nothing moves."""
+    """An application's table used as a queue: qmon knows it only by its shape, and nothing moves."""
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """The table in a database of its own, and watched."""
+        """Create the table in its own database and watch it."""
         (case,) = self.cases
         database = f"shape_{secrets.token_hex(4)}"
         self.server.create_database(database)
@@ -74,13 +74,13 @@ class ShapeLaboratory(Laboratory):
             found = self.watched.queue(case.queue, lambda queue: queue.ready.value == _READY, timeout=90)
             self.layouts = {case.queue: found.layout}
             self.began = len(self.watched.views)
-            # True until a value is known that means in progress, since nothing moves.
+            # Nothing moves, so this holds until qmon knows which value means in progress.
             self._storms.append((0.0, float("inf"), CANNOT_TELL))
             yield
 
 
 def outcomes(server: EmbeddedServer, cases: Sequence[Case] = CASES, *, again: bool = False) -> list[Outcome]:
-    """Inject each case into a table of its own, side by side. ``again``: see ``Laboratory.run``."""
+    """Inject each case into its own table at the same time. ``again``: see ``Laboratory.run``."""
     with ThreadPoolExecutor(len(cases), thread_name_prefix="shape") as pool:
         return list(pool.map(partial(_outcome, server, again=again), cases))
 
@@ -90,5 +90,5 @@ def _outcome(server: EmbeddedServer, case: Case, *, again: bool) -> Outcome:
         lab = ShapeLaboratory(server, Path(folder), (case,), ())
         with lab.running():
             outcome = lab.one(case)
-    # What a table has taught is not forgotten, so another try needs another table.
+    # qmon does not forget the states it learned from a table, so a second try needs another table.
     return _outcome(server, case, again=False) if outcome.faults and again else outcome

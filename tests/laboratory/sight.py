@@ -1,4 +1,4 @@
-"""Faults of sight: a permission that is taken away."""
+"""Faults of visibility: a permission is revoked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.queues import ENGINE
 
 @contextlib.contextmanager
 def revoked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """The role that qmon watches with may not read the queue's table any more."""
+    """qmon's role may no longer read the queue's table."""
     table = ENGINE.quote(layout.table.parts)
     query(lab.url, f"REVOKE SELECT ON {table} FROM qmon_monitor")
     yield ("GRANT SELECT ON", layout.table.name)

@@ -1,4 +1,4 @@
-"""Faults that are seen only against the last minutes of a queue: in the long form alone, half an hour."""
+"""Faults that show only against the last minutes of a queue: half an hour, in the long form only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.facts import wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 
-# A queue is known to be busy after ten minutes with pushes; one more, because minutes begin at any poll.
+# qmon knows that a queue is busy after ten minutes with pushes. One more because minutes can begin at any poll.
 BUSY_S: Final = 11 * 60.0
-# A backlog that rises slowly is named after 21 minutes at the earliest, once the oldest message has waited for one.
+# A slow rise is reported after 21 minutes at the earliest, once the oldest message has waited for one minute.
 LEAK_S: Final = 24 * 60.0
 
 
@@ -25,7 +25,7 @@ def _go_on(lab: Laboratory, seconds: float) -> None:
 
 @contextlib.contextmanager
 def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Producers, busy for minutes, push nothing more."""
+    """Producers push for some minutes and then stop."""
     _go_on(lab, BUSY_S)
     lab.load.change_members(layout.queue, "producer", rate=0.0)
     yield ("no push for", "/s before")
@@ -34,7 +34,7 @@ def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def leaking(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Producers push a little more than the consumers can: too little to be seen in the rates."""
+    """Producers push slightly faster than the consumers pop. The difference is too small to show in the rates."""
     lab.load.change_members(layout.queue, "consumer", rate=3.6)
     yield ("ready rose from",)
     lab.load.change_members(layout.queue, "consumer", rate=200.0)
@@ -48,7 +48,7 @@ def _few(lab: Laboratory, layout: Layout) -> bool:
 
 @contextlib.contextmanager
 def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Each message takes fifty times as long as in the minutes before."""
+    """Each message takes fifty times longer than in the minutes before."""
     _go_on(lab, BUSY_S)
     lab.load.change_members(layout.queue, "consumer", work_s=1.0)
     yield ("each message takes", "before")

@@ -1,4 +1,4 @@
-"""Faults of the whole server, one after the other: what they do is true of every queue that they reach."""
+"""Faults of the whole server, one after the other. Their verdicts are true for every queue they affect."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
 
 @contextlib.contextmanager
 def pinned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A session sleeps in a transaction that has written: no row that dies meanwhile can be removed.
+    """A session sleeps in a transaction that has written, so vacuum cannot remove rows that die in the meantime.
 
-    It is there once each pop passes hundreds of such rows: how soon depends on how fast the machine lets them pop.
+    The fault is in place once each pop skips hundreds of such rows. How soon depends on how fast the machine pops.
     """
     with open_sessions(lab.url) as sessions:
         pid = sessions.open("sleeper", "SELECT txid_current()")
@@ -43,7 +43,7 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Two sessions lock two messages in opposite order, again and again; the server ends one of them each time."""
+    """Two sessions lock two messages in opposite order, again and again. The server ends one of them each time."""
     table, over = ENGINE.quote(layout.table.parts), threading.Event()
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
     wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
@@ -71,7 +71,7 @@ def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Even
         while not over.is_set():
             session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", first).fetchall()
             met.wait()
-            with contextlib.suppress(pyodbc.Error):  # the one that the server ends
+            with contextlib.suppress(pyodbc.Error):  # if the server ends this session
                 session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", then).fetchall()
             session.rollback()
             met.wait()
@@ -80,7 +80,7 @@ def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Even
 
 @contextlib.contextmanager
 def crowded(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Two dozen sessions push as fast as they can: all want the last page of the key."""
+    """Two dozen sessions push as fast as they can and compete for the last page of the key."""
     push = f"PERFORM {routine(layout, 'push')}('x'::bytea); COMMIT;"
     threads, pids = list[threading.Thread](), list[int]()
     with contextlib.ExitStack() as stack:
@@ -100,7 +100,7 @@ def crowded(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 
 def _push_on(session: pyodbc.Connection, endless: str) -> None:
-    with contextlib.suppress(pyodbc.Error):  # it is ended
+    with contextlib.suppress(pyodbc.Error):  # the session is ended
         session.execute(endless)
 
 
@@ -123,7 +123,7 @@ CASES = (
         reads_s=16.0,
         everywhere=True,
         load={"rate": 120.0, "pop_rate": 300.0, "consumers": 2},
-        true_too=frozenset({"log-bound"}),  # where other programs keep the disk busy
+        true_too=frozenset({"log-bound"}),  # if other programs keep the disk busy
     ),
     Case(
         "slow log flush",
@@ -142,11 +142,11 @@ CASES = (
         deadlocks,
         reads_s=10.0,
         clears_s=6.0,
-        # Each deadlock rolls back what it did with the message at the head.
+        # Each deadlock rolls back the work on the message at the head.
         true_too=frozenset({"poison message at the head"}),
     ),
 )
-# Takes every processor there is: a server of its own, after the others.
+# This fault takes all processors, so it runs on its own server after the others.
 CROWDED = (
     Case(
         "a crowd on one page",
@@ -163,7 +163,7 @@ CROWDED = (
 
 
 def stopped(lab: Laboratory) -> Outcome:
-    """The server is stopped: said within two polls, with the reason; and what follows when it is back is healthy."""
+    """Stop the server: qmon reports it within two polls with the reason, and is healthy again after the restart."""
     states, views = len(lab.watched.states), len(lab.watched.views)
     lab.server.stop()
     lost = wait_until(

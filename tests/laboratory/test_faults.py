@@ -1,4 +1,4 @@
-"""Each cause injected once, side by side: named rightly, in time, with its culprit, and nothing else is said."""
+"""Inject each cause at the same time: qmon names it correctly, in time, with its culprit, and reports nothing else."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tests.laboratory.laboratory import SETTINGS, laboratory
 from tests.laboratory.runs import LIVE
 
 GROUPS = (consumers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
-# A cause whose verdict does not exist is not injected.
+# Causes whose verdict does not exist are skipped.
 CASES = tuple(case for group in GROUPS for case in group if case.verdict in HOLDS)
 TARGET_CASES = tuple(case for case in target.CASES if case.verdict in HOLDS)
-# Designs of the queues that nobody disturbs.
+# Designs of the queues without faults.
 WITNESSES = ("status", "ring", "batch_fast")
 
 
 def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
-    """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
+    """Causes in one queue each, all at the same time. Two other queues drain, and their forecasts are checked."""
     cases = (*CASES, *more)
     with laboratory(cases, WITNESSES, drains=LIVE) as lab:
         outcomes = [*lab.run(cases, again=again), *shape.outcomes(lab.server, again=again), *lab.undisturbed()]
         drained = lab.foretold()
-    for each in drained:  # bands are judged by many runs: here a forecast is near, or wrong
+    for each in drained:  # many runs judge the bands; here it must only be near
         assert each.trend is not Trend.GROWING, summary(drained)
         assert each.truth is not None, summary(drained)
         near = abs(each.said - each.truth) <= max(each.band, 0.5 * each.said)
@@ -40,7 +40,7 @@ def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
 
 
 def whole(*, again: bool = False) -> list[Outcome]:
-    """Causes in a whole server, in two servers one after the other; the first is stopped at last."""
+    """Causes that affect a whole server, on two servers at the same time. At the end the first is stopped."""
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(partial(_in_all, again=again), (TARGET_CASES[:1], TARGET_CASES[1:]))
         return [each for found in parts for each in found]
@@ -53,7 +53,7 @@ def _in_all(cases: Sequence[Case], *, again: bool) -> list[Outcome]:
 
 
 def crowd() -> list[Outcome]:
-    """What takes every processor, in the long form alone."""
+    """Causes that take all processors; long form only."""
     cases = tuple(case for case in target.CROWDED if case.verdict in HOLDS)
     with laboratory(cases, ()) as lab:
         return lab.in_turn(cases)

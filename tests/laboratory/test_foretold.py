@@ -1,4 +1,4 @@
-"""The forecast against what then happened in recorded runs of real queues, and in two that run now."""
+"""The forecast against what happened in recorded runs of real queues, and in two live runs."""
 
 from __future__ import annotations
 

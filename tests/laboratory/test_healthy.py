@@ -1,5 +1,7 @@
-"""All designs under healthy, bursty, mixed load for a while: nothing is said but healthy and empty. The long form is
-``make soak ARGS=--laboratory``."""
+"""All designs under healthy, bursty, mixed load for a while: every verdict is healthy or empty.
+
+The long form is ``make soak ARGS=--laboratory``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of upkeep that take more than a minute to be said: in the long form alone."""
+"""Upkeep faults whose verdict takes more than a minute; long form only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.queues import ENGINE
 
 @contextlib.contextmanager
 def analyzed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Somebody's script updates the statistics of the table every second."""
+    """A script updates the statistics of the table every second."""
     over = threading.Event()
 
     def script() -> None:

@@ -1,1 +1,1 @@
-"""Real libraries that keep queues in a database, with real workers of theirs: what qmon's figures are held against."""
+"""Real libraries that keep queues in a database, with their real workers, to compare qmon's figures with."""

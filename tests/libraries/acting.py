@@ -1,4 +1,4 @@
-"""Acting on queues of libraries by qmon's operator."""
+"""Act on queues of libraries with qmon's operator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.queues import ENGINE, opened
 
-# So much time passes since the workers were last heard of, or began their jobs, that these are stuck.
+# SQL that backdates heartbeats, or the starts of jobs, so that the workers' jobs are stuck.
 OLD: Final[dict[Callable[[], Library], str]] = {
     procrastinate: "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour'",
     pgqueuer: "UPDATE pgqueuer SET heartbeat = now() - interval '1 hour' WHERE status = 'picked'",
@@ -35,7 +35,7 @@ OLD: Final[dict[Callable[[], Library], str]] = {
 
 
 def each_made(libraries: Sequence[Callable[[], Library]]) -> Any:
-    """A fixture: each of these libraries, its tables made in a fresh database; and how it is made."""
+    """Return a fixture: each of these libraries with its tables in a fresh database, and the function that makes it."""
 
     @pytest.fixture(params=libraries)
     def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
@@ -47,12 +47,12 @@ def each_made(libraries: Sequence[Callable[[], Library]]) -> Any:
 
 
 def operator(url: str, folder: Path) -> Operator:
-    """Where a test acts from."""
+    """Return the operator of a test."""
     return Operator(desk_at(url, folder))
 
 
 def layout_of(url: str, queue: str) -> Layout:
-    """A queue as qmon finds it."""
+    """Return the layout of a queue as qmon finds it."""
     with opened(url) as connection:
         groups = [found.group for found in resolve_queues(connection, ENGINE, ()).groups]
     of_table = next((group for group in groups if group.name.endswith(f"/{queue}")), None)
@@ -60,7 +60,7 @@ def layout_of(url: str, queue: str) -> Layout:
 
 
 def agree(library: Library, url: str, log: list[Event]) -> None:
-    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
+    """Check that the tables match the log while nothing moves, and that the library's own checks pass."""
     truth = library.truth(url)
     for queue, counts in fates(log, library.untold).items():
         assert {state: truth[queue][state] for state in counts} == counts, queue
@@ -68,10 +68,10 @@ def agree(library: Library, url: str, log: list[Event]) -> None:
 
 
 def times(worker: Worker, id: str, kind: str) -> int:
-    """How often a worker's log says something of a job."""
+    """Return how often a worker's log has an event of this kind for a job."""
     return sum(event.id == id and event.event == kind for event in worker.events())
 
 
 def own_id(id: str) -> str:
-    """The id as the table has it: the logs of pgmq's workers have the queue before it."""
+    """Return the id as the table has it: in the logs of pgmq's workers, the queue's name precedes it."""
     return id.rpartition("/")[2]

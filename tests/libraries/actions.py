@@ -1,4 +1,4 @@
-"""What a library's own functions write to set right what is stuck, as SQL that anybody can run."""
+"""SQL that writes the same rows as a library's own functions for repairing stuck jobs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Actions:
-    """Statements, each of which does all or nothing and returns a row if it did it; empty where the library has none.
+    """Statements that do all or nothing and return a row if they did it; empty if the library has no such function.
 
     Attributes:
-        requeue: a job in progress whose worker has gone is ready again. Parameter: its id.
-        retry: a dead job is ready again. Parameter: its id.
-        discard: a job that waits will not be worked on. Parameter: its id.
-        pause: its workers take no more jobs from a queue. Parameter: the queue.
-        resume: the end of that. Parameter: the queue.
-        paused: the queues whose workers take no jobs.
+        requeue: make a job in progress ready again if its worker has gone. Parameter: its id.
+        retry: make a dead job ready again. Parameter: its id.
+        discard: cancel a waiting job. Parameter: its id.
+        pause: stop the workers of a queue from claiming jobs. Parameter: the queue.
+        resume: end the pause. Parameter: the queue.
+        paused: list the queues whose workers claim no jobs.
     """
 
     requeue: str = ""

@@ -1,4 +1,4 @@
-"""What ``make test`` runs with two libraries, since qmon does the same for all: the others in ``make soak``."""
+"""``make test`` uses two libraries, because qmon treats all in the same way. ``make soak`` uses the others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-# By test the libraries: of the last one that writes down its workers, and one without rates. The figures of all
-# libraries are held against what their tables hold all the same.
+# The libraries of each test: the last one that records its workers, and one without rates. The figures of all libraries
+# are compared with their tables anyway.
 KEPT: Final = {
     "test_what_ends_or_is_taken_anew_between_plan_and_apply_is_left_alone": ("procrastinate", "PgBoss"),
     "test_the_job_of_a_worker_that_is_alive_is_left_alone": ("procrastinate", "PgBoss"),
@@ -29,7 +29,7 @@ ROW: Final = "{:<16}{:<10}{:<20}{:<13}{:<11}{:<16}{:<16}{:<16}{}"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """The others take a minute and a half of two processors: ``make soak ARGS=--libraries`` has them."""
+    """Mark tests with other libraries for ``make soak ARGS=--libraries``: they use two processors for 1.5 minutes."""
     for item in items:
         kept = KEPT.get(getattr(item, "originalname", ""))
         if kept is not None and not any(name in item.name for name in kept):
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table of the figures after a minute of work, where that was done."""
+    """Print the table of figures after a minute of work, if a test recorded it."""
     passed: Sequence[pytest.TestReport] = terminalreporter.stats.get("passed", ())
     rows = [
         tuple(json.loads(str(row))) for report in passed for name, row in report.user_properties if name == "minute"

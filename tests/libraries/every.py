@@ -1,4 +1,4 @@
-"""The libraries whose real workers run here."""
+"""The libraries whose real workers these tests run."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""firm-queue, Solid Queue in Python: ``firm_queue_jobs`` has every job, and a table for each state has those in it.
+"""firm-queue, Solid Queue in Python: ``firm_queue_jobs`` has every job, and each state has a table with its jobs.
 
 Claims: moves rows of ``_ready_executions`` to ``_claimed_executions`` with the id of its process (lowest priority
-    number, then job_id), skipping the queues in ``_pauses``. ``_processes`` has heartbeats, every 60 s. A supervisor
-    deletes the row of a process without one for 300 s and moves its jobs back to ready; jobs of processes that have
-    no row at all it moves back when it starts.
-Retries: ``attempts`` + 1 in the job, and ``_scheduled_executions``; its dispatcher moves what is due to ready.
-Ends: ``finished_at`` in the job and no other row; with ``_failed_executions`` it is dead. Finished ones are deleted
-    where the application says so, else by ``clear_finished``. The limit of attempts is in the code, not in the row.
+    number, then job_id), skipping the queues in ``_pauses``. ``_processes`` has heartbeats, every 60 s. If a process
+    has sent none for 300 s, a supervisor deletes its row and moves its jobs back to ready. When it starts, it also
+    moves back the jobs of processes without a row.
+Retries: adds 1 to ``attempts`` in the job, and a row to ``_scheduled_executions``. Its dispatcher moves due jobs to
+    ready.
+Ends: ``finished_at`` in the job and no other row; with a row in ``_failed_executions`` it is dead. Finished jobs are
+    deleted if the application says so, else by ``clear_finished``. The limit of attempts is in the code, not in the
+    row.
 Functions, all SQL of the client: requeue (``recover_orphaned_claims``: INSERT into ready, DELETE of the claim); retry
-    of failed ones (DELETE of the failure, attempts 0, finished_at NULL, INSERT into ready); discard (DELETE of the
-    job, refused while it is claimed; gives the job's place in its semaphore to the next blocked one); clear (all
-    ready ones of a queue).
+    of failed jobs (DELETE of the failure, attempts 0, finished_at NULL, INSERT into ready); discard (DELETE of the job,
+    refused while it is claimed; gives the job's place in its semaphore to the next blocked job); clear (all ready jobs
+    of a queue).
 Pause: a row in ``_pauses`` for the queue; resume deletes it.
-Columns have no defaults for times: ``created_at`` must be given, as UTC without a zone.
+Time columns have no defaults: ``created_at`` must be given, in UTC without a zone.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ SELECT id, queue_name, priority, timezone('UTC', now()) FROM job
 RETURNING job_id
 """
 ACTIONS: Final = Actions(
-    # A worker that lives all the same writes nothing when it ends, as its claim has gone.
+    # A worker that is alive after all writes nothing when it ends, because its claim is gone.
     requeue=f"""
 WITH claim AS (
     DELETE FROM firm_queue_claimed_executions WHERE job_id = ? RETURNING job_id
@@ -80,7 +82,7 @@ WITH failure AS (
     WHERE j.id = f.job_id
     RETURNING j.id, j.queue_name, j.priority
 ){_READY}""",
-    # A job with a concurrency_key may hold a place in its semaphore, which would have to go to another.
+    # A job with a concurrency_key may hold a place in its semaphore, which would have to go to another job.
     discard="""
 WITH job AS (
     SELECT id FROM firm_queue_jobs WHERE id = ? AND concurrency_key IS NULL
@@ -106,7 +108,7 @@ RETURNING queue_name
 
 
 def firm_queue() -> Library:
-    """The library, as it is installed."""
+    """Return the installed library."""
     return PythonLibrary(
         "firm-queue",
         version("firm-queue"),

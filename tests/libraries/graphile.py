@@ -1,14 +1,14 @@
-"""graphile-worker, for Node: jobs by task in one table, without a state column; a job that is done is deleted.
+"""graphile-worker, for Node: jobs by task in one table, without a state column. Done jobs are deleted.
 
-A logical queue is a task: workers take the tasks that they know. What the library calls a queue is a lock that makes
+A logical queue is a task: workers claim only the tasks they know. The library uses the word queue for a lock that makes
 its jobs run one after the other.
-Claims: ``attempts + 1``, ``locked_by`` and ``locked_at``, in the job and in its queue if it has one; of those with
-``is_available AND run_at <= now()``, lowest priority number and earliest ``run_at`` first, FOR UPDATE SKIP LOCKED.
-``locked_by`` names the pool of workers, of which a process has one, mostly.
+Claims: ``attempts + 1``, ``locked_by`` and ``locked_at``, in the job and in its queue if it has one. Takes jobs with
+``is_available AND run_at <= now()``, lowest priority number first, then earliest ``run_at``, FOR UPDATE SKIP
+LOCKED. ``locked_by`` names the pool of workers; a process usually has one.
 Fails: unlocked, ``last_error``, ``run_at`` later by e^attempts seconds. Dead: ``attempts`` has reached ``max_attempts``
-(25); it stays, its ``run_at`` later than it died, and nothing else tells when.
-Any pool unlocks what has been locked for 4 h, every 8 to 10 minutes; until then nothing frees the jobs of a killed one.
-Its own functions, in SQL too: ``complete_jobs`` (deletes), ``permanently_fail_jobs``, ``reschedule_jobs``, which all
+(25). The row stays; its ``run_at`` is later than its death, and no other column has that time.
+Every 8 to 10 minutes, any pool unlocks jobs locked for 4 h; before that nothing frees the jobs of a killed pool.
+Its own functions, also in SQL: ``complete_jobs`` (deletes), ``permanently_fail_jobs``, ``reschedule_jobs``, which all
 leave locked jobs alone; ``force_unlock_workers`` (all jobs and queues of a pool), ``remove_job`` (by key). ``cleanup``,
 in JavaScript, deletes dead jobs and unused queues and tasks. It cannot pause a task.
 """
@@ -54,8 +54,8 @@ _BROKEN: Final = """
           <> (q.locked_at IS NOT NULL)::int"""
 
 ACTIONS: Final = Actions(
-    # As it gives back what a pool has taken and not begun: the attempt counts no more. ``force_unlock_workers`` would
-    # let go of all jobs of the pool, and one that was tried for the last time would be dead.
+    # The same as returning a job that a pool claimed and did not begin: the attempt no longer counts.
+    # ``force_unlock_workers`` would release all jobs of the pool, and a job on its last attempt would be dead.
     requeue="""
 WITH held AS (
     SELECT id, job_queue_id, locked_by
@@ -81,7 +81,7 @@ CROSS JOIN LATERAL
     graphile_worker.reschedule_jobs(ARRAY[j.id], run_at := now(), max_attempts := j.max_attempts + 1) AS done
 WHERE j.id = ? AND j.locked_at IS NULL AND j.attempts >= j.max_attempts
 """,
-    # It deletes what has been locked for 4 h as well.
+    # complete_jobs also deletes jobs locked for 4 h.
     discard="""
 SELECT done.id
 FROM graphile_worker._private_jobs AS j
@@ -90,14 +90,14 @@ WHERE j.id = ? AND j.locked_at IS NULL AND j.attempts < j.max_attempts
 """,
 )
 
-# Workers pass by a queue that is locked; a lock that is never old is never taken away.
+# Workers skip a locked queue. A lock that never gets old is never removed.
 PAUSE_SERIAL: Final = """
 UPDATE graphile_worker._private_job_queues
 SET locked_at = 'infinity', locked_by = 'paused'
 WHERE queue_name = ? AND locked_by IS DISTINCT FROM 'paused'
 RETURNING id
 """
-# The job that was in progress and still is has its lock back.
+# A job that was in progress and still is gets its lock back.
 RESUME_SERIAL: Final = """
 UPDATE graphile_worker._private_job_queues AS q
 SET (locked_at, locked_by) = (
@@ -111,8 +111,6 @@ RETURNING q.id
 
 
 class Graphile(Library):
-    """graphile-worker, in its own schema."""
-
     def __init__(self) -> None:
         super().__init__("graphile-worker", node.version("graphile-worker"), frozenset({"done"}), actions=ACTIONS)
 
@@ -134,16 +132,16 @@ class Graphile(Library):
         fails: int = 0,
         serial: str = "",
     ) -> list[Event]:
-        """Push jobs; those with the same ``serial`` run one after the other."""
+        """Push jobs. Jobs with the same ``serial`` run one after the other."""
         asked = {"queue": queue, "payloads": payloads, "due_in_s": due_in_s, "fails": fails, "serial": serial}
         return pushed(queue, node.ask(PROGRAM, "push", url=url, attempts=ATTEMPTS, **asked), due_in_s)
 
     def check(self, url: str) -> None:
-        """It has no checks of its own: locks are whole, and a locked queue has the one job that locked it."""
+        """The library has no checks. Check that locks are complete and that a locked queue has the job of its lock."""
         assert query(url, _BROKEN) == []
 
     def prune(self, url: str) -> None:
-        """Let it delete what is dead, and queues without jobs."""
+        """Let it delete dead jobs, and queues without jobs."""
         node.ask(PROGRAM, "prune", url=url)
 
     def truth(self, url: str) -> dict[str, Counts]:

@@ -1,4 +1,4 @@
-"""What is the same for every library: its workers as processes, the log they write, and what it should come to."""
+"""Common parts of all libraries: their worker processes, the log these write, and the states that follow from it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.facts import wait_until
 from tests.libraries.actions import NONE, Actions
 
 QUEUES: Final = ("mails", "invoices")
-# How often a job is tried before it is dead, in every library. Some wait longer for each further attempt.
+# Attempts until a job is dead, in every library. Some wait longer before each further attempt.
 ATTEMPTS: Final = 2
 
 # `retried`: the attempt failed and there will be another; `failed`: it was the last one.
 Kind = Literal["pushed", "claimed", "completed", "failed", "retried"]
-# `ready`: a worker may begin it now. `retry`: it failed and is due later, where that is not just `scheduled`.
+# `ready`: a worker may begin it now. `retry`: it failed and is due later, unless the library calls it `scheduled`.
 # `blocked`: it waits for another job or a lock.
 State = Literal["ready", "scheduled", "retry", "in_progress", "done", "dead", "cancelled", "blocked"]
-# Jobs by state. A state that the tables cannot tell is missing; one of which there is nothing is 0.
+# Jobs by state. States that the tables do not show are missing; a state without jobs is 0.
 Counts = Mapping[State, int]
 
 
@@ -37,9 +37,9 @@ class Event:
     """A line of the application's log.
 
     Attributes:
-        at: when, in seconds of this machine's clock since 1970.
-        worker: who did it, by the name that the library's tables have for it; empty where they have none.
-        due_in_s: of a pushed job: it may begin so much later.
+        at: time, in seconds of this machine's clock since 1970.
+        worker: name of the worker as in the library's tables; empty if they have none.
+        due_in_s: for a pushed job: how long until it may begin, in seconds.
     """
 
     at: float
@@ -52,10 +52,10 @@ class Event:
 
 @dataclass
 class Worker:
-    """A worker in a process of its own, which writes ``log``: one JSON object a line, with the fields of ``Event``.
+    """A worker process, which writes ``log``: one JSON object a line, with the fields of ``Event``.
 
-    It appends each line at once, begins a job by saying ``claimed``, ends on SIGTERM once its jobs are done, and at
-    once when its standard input ends. The end of a ``with`` kills it.
+    It appends each line at once and begins a job by logging ``claimed``. On SIGTERM it ends once its jobs are done;
+    when its standard input ends, it ends at once. The end of a ``with`` kills it.
     """
 
     process: subprocess.Popen[bytes]
@@ -65,7 +65,7 @@ class Worker:
 
     @classmethod
     def start(cls, command: Sequence[str | Path], folder: Path, name: str, **environment: str) -> Self:
-        """Run a program that appends to the file that ``QMON_TEST_LOG`` names, ``<folder>/<name>.jsonl``."""
+        """Run a program that appends to the file named by ``QMON_TEST_LOG``, ``<folder>/<name>.jsonl``."""
         log, said = folder / f"{name}.jsonl", folder / f"{name}.txt"
         log.touch()
         with said.open("ab") as output:
@@ -80,16 +80,16 @@ class Worker:
         return cls(process, log, said)
 
     def events(self) -> list[Event]:
-        """What it has written so far."""
+        """Return the events so far."""
         whole = self.log.read_bytes().rpartition(b"\n")[0]
         return [Event(**json.loads(line)) for line in whole.splitlines()]
 
     def count(self, *kinds: Kind) -> int:
-        """How many events of these kinds it has written."""
+        """Return the number of events of these kinds."""
         return sum(event.event in kinds for event in self.events())
 
     def wait(self, count: int, *kinds: Kind, timeout: float = 30.0) -> list[Event]:
-        """Wait for at least so many events of these kinds; returns all events. Fails when the program ends before."""
+        """Wait for at least ``count`` events of these kinds; return all events. Fails if the program ends first."""
 
         def there() -> bool:
             if self.count(*kinds) >= count:
@@ -101,7 +101,7 @@ class Worker:
         return self.events()
 
     def asleep(self) -> list[Event]:
-        """The events of the jobs that it has begun and not ended."""
+        """Return the events of jobs that it has begun and not ended."""
         begun: dict[str, Event] = {}
         for event in self.events():
             if event.event == "claimed":
@@ -111,14 +111,14 @@ class Worker:
         return list(begun.values())
 
     def kill(self) -> list[Event]:
-        """Kill it (SIGKILL) in the middle of a job, waiting for it to begin one; returns ``asleep``."""
+        """Kill it (SIGKILL) in the middle of a job, waiting for one if necessary; return ``asleep``."""
         self.wait(1, "claimed")
         wait_until(self.asleep, what="it is in the middle of a job")
         self._end()
         return self.asleep()
 
     def stop(self) -> None:
-        """Let it end cleanly (SIGTERM). Fails when it does not within 30 s, or says that it failed."""
+        """Stop it cleanly (SIGTERM). Fails if it takes longer than 30 s or reports a failure."""
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(30)
         assert status == 0, f"it ended with {status}: {self._words()}"
@@ -143,15 +143,15 @@ class Worker:
 
 @dataclass(frozen=True)
 class Library(ABC):
-    """A library that keeps queues in a database, as its users install and call it.
+    """A library that keeps queues in a database, installed and called as its users do it.
 
     Attributes:
-        name: as its users write it.
+        name: spelled as its users spell it.
         version: the installed one.
-        untold: states that its tables cannot tell.
-        names_workers: whether its tables tell the worker of a job.
-        actions: how to set right what is stuck.
-        prunes: whether it deletes what is done, some time later.
+        untold: states that its tables do not show.
+        names_workers: whether its tables name the worker of a job.
+        actions: SQL that repairs stuck jobs.
+        prunes: whether it deletes done jobs some time later.
     """
 
     name: str
@@ -163,55 +163,55 @@ class Library(ABC):
 
     @abstractmethod
     def install(self, url: str) -> None:
-        """Make its tables, and ``QUEUES`` where queues have to be made."""
+        """Create its tables, and ``QUEUES`` if queues must be created."""
 
     @abstractmethod
     def start(
         self, url: str, folder: Path, name: str, queues: Sequence[str], *, seconds_per_job: float = 0.0
     ) -> Worker:
-        """Start a worker that works on one job of these queues at a time and writes ``<folder>/<name>.jsonl``."""
+        """Start a worker that runs one job of these queues at a time and writes ``<folder>/<name>.jsonl``."""
 
     @abstractmethod
     def push(
         self, url: str, queue: str, payloads: Sequence[str], *, due_in_s: float = 0.0, fails: int = 0
     ) -> list[Event]:
-        """Push jobs by the library's own client; returns what its log says.
+        """Push jobs with the library's own client; return the log of them.
 
         Args:
-            due_in_s: they may begin so much later; 0: at once.
-            fails: so many attempts of each fail, and are retried at once where the library can; from ``ATTEMPTS`` on it
-                ends dead.
+            due_in_s: seconds until they may begin; 0: at once.
+            fails: how many attempts of each job fail. They are retried at once if the library can. With ``ATTEMPTS`` or
+                more, the job is dead in the end.
         """
 
     @abstractmethod
     def check(self, url: str) -> None:
-        """The library's own checks, else its invariants. Raises ``AssertionError``."""
+        """Run the library's own checks, or check its invariants. Raises ``AssertionError``."""
 
     @abstractmethod
     def prune(self, url: str) -> None:
-        """Let it delete what is done, however recently."""
+        """Let it delete all done jobs, also recent ones."""
 
     @abstractmethod
     def truth(self, url: str) -> dict[str, Counts]:
-        """Jobs by queue and state, by SQL written from the library's documentation and source alone."""
+        """Return jobs by queue and state, with SQL based only on the library's documentation and source."""
 
     @abstractmethod
     def held(self, url: str) -> dict[str, str]:
-        """The jobs in progress: id to worker, which is empty where its tables do not tell."""
+        """Return the jobs in progress: id to worker, which is empty if the tables do not name it."""
 
 
 def pushed(queue: str, ids: Iterable[object], due_in_s: float) -> list[Event]:
-    """The log of jobs that were pushed just now."""
+    """Return the log of jobs that were pushed just now."""
     return [Event(time.time(), "pushed", queue, str(id), due_in_s=due_in_s) for id in ids]
 
 
 def fates(events: Iterable[Event], untold: Iterable[State] = ()) -> dict[str, Counts]:
-    """What the tables must hold while nothing moves: each job is where its last event put it.
+    """Return the counts the tables must have while nothing moves: each job is in the state of its last event.
 
-    A job that was ``retried`` counts as ``retry``, however soon its next attempt is.
+    A job that was ``retried`` counts as ``retry``, even if its next attempt is due at once.
     """
     last: dict[str, Event] = {}
-    # A worker may be faster than who pushed is at writing so.
+    # A worker may log its claim before the producer logs the push.
     for event in sorted(events, key=lambda event: (event.event != "pushed", event.at)):
         last[event.id] = event
     states: dict[Kind, State] = {"claimed": "in_progress", "completed": "done", "failed": "dead", "retried": "retry"}

@@ -1,21 +1,21 @@
 """Oban: one table ``oban_jobs`` for all queues; its times are UTC without a zone.
 
-Claims: makes ``available`` rows of its queue ``executing``, attempt + 1, ``attempted_at``, ``attempted_by`` = node
-    and producer (lowest priority number, then scheduled_at, then id). ``oban_producers`` has a row for each queue of
-    each worker, refreshed every 15 s, deleted by the leader after 60 s without. Rows whose attempt is not below their
-    max_attempts are locked by the fetch and left.
-Retries: ``retryable`` with scheduled_at; its stager makes those and ``scheduled`` ones ``available`` when due (1 s
-    apart).
-Ends: ``completed``, ``cancelled``, ``discarded`` (no attempt left), each with a time of its own: the pruner deletes
-    by that time (a day), and never where it is NULL. Written only while the row is ``executing`` with the worker's
-    own ``attempted_at``: a worker whose job was requeued meanwhile writes nothing.
-Stuck: its lifeline makes ``executing`` rows ``available`` after 5 minutes, or ``discarded`` where no attempt is left,
-    whether or not their worker lives. ``available`` rows without an attempt left are discarded by it, too.
-Functions, all SQL of the client: retry (all but available and executing: available, max_attempts at least attempt +
-    1, due now, the three times NULL, meta.uniq_bmp empty); cancel; delete (not executing). None of them for one
-    executing job: the lifeline's statement is the nearest.
-Pause: NOTIFY ``"public.oban_signal"`` with the action; each producer keeps it in memory and in
-    ``oban_producers.meta``. One that starts later is not paused.
+Claims: makes ``available`` rows of its queue ``executing``, attempt + 1, ``attempted_at``, ``attempted_by`` = node and
+    producer (lowest priority number, then scheduled_at, then id). ``oban_producers`` has a row for each queue of each
+    worker, refreshed every 15 s; the leader deletes it after 60 s without. The fetch locks rows whose attempt is not
+    below their max_attempts, and leaves them.
+Retries: ``retryable`` with scheduled_at. Once a second, its stager makes due rows ``available``, both these and
+    ``scheduled`` ones.
+Ends: ``completed``, ``cancelled``, ``discarded`` (no attempt left), each with its own time column. The pruner deletes
+    by that time (a day), and never if it is NULL. The end is written only while the row is ``executing`` with the
+    worker's own ``attempted_at``: a worker writes nothing if its job was requeued in the meantime.
+Stuck: after 5 minutes its lifeline makes ``executing`` rows ``available``, or ``discarded`` if no attempt is left,
+    whether or not their worker is alive. It also discards ``available`` rows without an attempt left.
+Functions, all SQL of the client: retry (all but available and executing: available, max_attempts at least attempt + 1,
+    due now, the three times NULL, meta.uniq_bmp empty); cancel; delete (not executing). No function requeues a single
+    executing job; the lifeline's statement is the nearest.
+Pause: NOTIFY ``"public.oban_signal"`` with the action; each producer keeps it in memory and in ``oban_producers.meta``.
+    A producer that starts later is not paused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FROM oban_jobs
 GROUP BY 1, 2
 """
 HOLDERS: Final = "SELECT id, attempted_by[2] FROM oban_jobs WHERE state = 'executing'"
-# Its own rule is five minutes in progress, whoever works on it; its producers have a minute to say that they live.
+# The library's own rule is five minutes in progress, alive or not. Its producers must send a heartbeat every minute.
 ORPHANS: Final = """
 SELECT j.id
 FROM oban_jobs AS j
@@ -63,7 +63,7 @@ _SIGNAL: Final = """
 SELECT pg_notify('public.oban_signal', json_build_object('action', '{}', 'queue', ?::text, 'ident', 'any')::text)
 """
 ACTIONS: Final = Actions(
-    # Its lifeline discards what has no attempt left; who asks for a requeue does not ask for that.
+    # Its lifeline discards jobs without an attempt left. A requeue must not do that.
     requeue="""
 UPDATE oban_jobs
 SET state = 'available',
@@ -94,13 +94,13 @@ RETURNING id
 """,
     pause=_SIGNAL.format("pause"),
     resume=_SIGNAL.format("resume"),
-    # What its producers know of it; one that starts now is not among them.
+    # The state that its producers store. A producer that starts now is not included.
     paused="SELECT queue FROM oban_producers GROUP BY 1 HAVING bool_and((meta ->> 'paused')::boolean) ORDER BY 1",
 )
 
 
 def oban() -> Library:
-    """The library, as it is installed."""
+    """Return the installed library."""
     return PythonLibrary(
         "Oban",
         version("oban"),

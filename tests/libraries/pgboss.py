@@ -1,13 +1,13 @@
 """pg-boss, for Node: queues by name in one partitioned table, each job with a state and the rules for its retries.
 
-Claims: ``state = 'active'``, ``started_on`` and ``heartbeat_on``, ``retry_count + 1`` if it was claimed before; of
-those with ``state < 'active' AND NOT blocked AND start_after <= job_now()`` (``created`` and ``retry``), highest
-priority and oldest first, FOR UPDATE SKIP LOCKED. No row says who claimed it; ``instance`` has the processes, with
-heartbeats and, as of the last one, how many jobs of each queue they have in hand.
-Fails: DELETE and INSERT of the same id, as ``retry`` (due after its delay) or as ``failed``. A failed one stays where
-it is, and a copy with a new id and the state ``created`` goes to the queue that ``dead_letter`` names.
-Times out: any process's supervisor fails what is active longer than ``expire_seconds`` (15 m), or has no heartbeat.
-Prunes: ``deletion_seconds`` (7 d) after ``completed_on``, and what waits beyond ``keep_until`` (14 d after sending).
+Claims: ``state = 'active'``, ``started_on`` and ``heartbeat_on``, ``retry_count + 1`` if it was claimed before. Takes
+jobs with ``state < 'active' AND NOT blocked AND start_after <= job_now()`` (``created`` and ``retry``), highest
+priority and oldest first, FOR UPDATE SKIP LOCKED. No row names the process of a claim. ``instance`` has the
+processes with their heartbeats and, for the last one, the number of claimed jobs by queue.
+Fails: DELETE and INSERT of the same id, as ``retry`` (due after its delay) or as ``failed``. A failed job stays in
+its queue, and a copy with a new id and the state ``created`` goes to the queue that ``dead_letter`` names.
+Times out: any process's supervisor fails jobs active longer than ``expire_seconds`` (15 m) or without a heartbeat.
+Prunes: ``deletion_seconds`` (7 d) after ``completed_on``, and jobs waiting beyond ``keep_until`` (14 d after sending).
 Its own functions: ``retry`` (failed), ``cancel``, ``resume`` (cancelled), ``deleteJob``, ``fail``, ``redrive`` (from a
 dead letter queue), and for active jobs an inner ``restore``. It cannot pause a queue.
 """
@@ -24,7 +24,7 @@ from tests.libraries.actions import Actions
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
 
 PROGRAM: Final = "pgboss.js"
-# Where the dead jobs of the second queue go as well.
+# Receives copies of the dead jobs of the second queue.
 DEAD_LETTERS: Final = "dead-letters"
 
 _TRUTH: Final = """
@@ -43,7 +43,7 @@ _STATES: Final[tuple[State, ...]] = (
     *("ready", "scheduled", "retry", "blocked", "in_progress", "done", "dead", "cancelled"),
 )
 
-# Its supervisor deletes what waits beyond `keep_until`, also just after its own `retry`.
+# Its supervisor deletes jobs waiting beyond `keep_until`, even just after the library's own `retry`.
 _KEPT: Final = "greatest(j.keep_until, now() + q.retention_seconds * interval '1 second')"
 _WORKED_ON_AGAIN: Final = f"""
 UPDATE pgboss.job AS j
@@ -58,12 +58,12 @@ WHERE q.name = j.name AND j.id = CAST(? AS uuid) AND j.state = {{}}
 RETURNING j.id
 """
 ACTIONS: Final = Actions(
-    # As after its own ``fail`` and ``retry``. Its inner ``restore`` clears ``started_on``: the next claim is no new
-    # attempt then, and a worker that lives all the same could end the job while another works on it.
+    # The same as its own ``fail`` and ``retry``. Its inner ``restore`` clears ``started_on``: then the next claim does
+    # not count as an attempt, and a worker that is alive after all could end the job while another works on it.
     requeue=_WORKED_ON_AGAIN.format("'active'"),
-    # Its copy in a dead letter queue stays there.
+    # Its copy in a dead letter queue stays.
     retry=_WORKED_ON_AGAIN.format("'failed'"),
-    # Its ``cancel``; ``resume`` is the way back.
+    # The same as its own ``cancel``; ``resume`` reverses it.
     discard="""
 UPDATE pgboss.job SET state = 'cancelled', completed_on = now()
 WHERE id = CAST(? AS uuid) AND state < 'active'
@@ -84,7 +84,7 @@ RETURNING j.id
 
 
 class PgBoss(Library):
-    """pg-boss, its second queue with a table of its own and a dead letter queue."""
+    """pg-boss. Its second queue has its own table and a dead letter queue."""
 
     def __init__(self) -> None:
         super().__init__("pg-boss", node.version("pg-boss"), names_workers=False, actions=ACTIONS, prunes=True)
@@ -104,14 +104,14 @@ class PgBoss(Library):
         return pushed(queue, node.ask(PROGRAM, "push", url=url, **asked), due_in_s)
 
     def push_flow(self, url: str) -> None:
-        """Push a job of the second queue and two of the first that wait for it, of which one is due tomorrow."""
+        """Push a job to the second queue, and two to the first that wait for it; one of these is due tomorrow."""
         node.ask(PROGRAM, "flow", url=url, queues=QUEUES)
 
     def check(self, url: str) -> None:
-        """Its supervisor goes round, its doctor finds the schema as it made it, and it counts what ``truth`` counts."""
+        """Run its supervisor, check the schema with its doctor, and compare its counts with ``truth``."""
         query(
             url, "UPDATE pgboss.queue SET monitor_claim_on = NULL, monitor_on = NULL, maintain_on = NULL"
-        )  # it is due
+        )  # makes the supervisor due
         found = node.ask(PROGRAM, "check", url=url)
         assert found["drift"]["ok"], found["drift"]
         counted = {name: _theirs(counts) for name, counts in self.truth(url).items()}
@@ -120,7 +120,7 @@ class PgBoss(Library):
         } == counted
 
     def prune(self, url: str) -> None:
-        """Let its supervisor delete what is done, as if it had been done long ago."""
+        """Let its supervisor delete done jobs, after backdating them."""
         query(
             url,
             "UPDATE pgboss.job SET completed_on = now() - deletion_seconds * interval '2 seconds'"
@@ -139,7 +139,7 @@ class PgBoss(Library):
 
 
 def _theirs(counts: Counts) -> dict[str, int]:
-    """Counts by the names that the library has for them."""
+    """Return the counts by the library's names."""
     return {
         "readyCount": counts["ready"],
         "deferredCount": counts["scheduled"] + counts["retry"],

@@ -1,14 +1,14 @@
 """pgmq: a table ``pgmq.q_<queue>`` and an archive ``pgmq.a_<queue>`` for each queue, and functions in SQL.
 
-Claims: ``pgmq.read(queue, seconds, number)``: the lowest ids with ``vt <= clock_timestamp()``; vt is then so much
-    later (a lease), read_ct + 1, ``last_read_at``. When it has expired, the message is read again by whoever comes.
-    ``pop`` deletes at once.
-Retries: none of its own: read_ct tells how often; a consumer may end its lease with ``set_vt(queue, id, 0)``.
-Ends: ``delete`` or ``archive`` (moves the row to the archive, with ``archived_at``). What archived means is the
-    application's: here, that every attempt has failed. Nothing prunes the archive, unless it is partitioned.
+Claims: ``pgmq.read(queue, seconds, number)`` takes the lowest ids with ``vt <= clock_timestamp()``. It moves vt that
+    many seconds ahead (a lease) and sets read_ct + 1 and ``last_read_at``. After the lease, any consumer may read the
+    message again. ``pop`` deletes at once.
+Retries: no own ones: read_ct counts the reads. A consumer may end its lease with ``set_vt(queue, id, 0)``.
+Ends: ``delete`` or ``archive`` (moves the row to the archive, with ``archived_at``). The application decides what
+    archived means: here, that every attempt has failed. Nothing prunes the archive, unless it is partitioned.
 Scheduled: ``send(…, delay)``: vt in the future, read_ct 0.
-Functions: requeue ``pgmq.set_vt``; discard ``delete``, ``archive``, ``purge_queue`` (truncates). No pause. Who holds
-    a message is nowhere.
+Functions: requeue ``pgmq.set_vt``; discard ``delete``, ``archive``, ``purge_queue`` (truncates). No pause. No column
+    names the consumer of a message.
 ``pgmq.metrics(queue)`` counts: ``queue_length`` is all rows, ``queue_visible_length`` those with ``vt <= now()``.
 """
 
@@ -44,14 +44,14 @@ _MESSAGE: Final = """
 ) AS m
 """
 ACTIONS: Final = Actions(
-    # A consumer that lives all the same deletes or archives it when it ends.
+    # A consumer that is alive after all deletes or archives the message when it ends.
     requeue=f"SELECT r.msg_id FROM {_MESSAGE}, pgmq.set_vt(m.queue, m.id, 0) AS r",
     discard=f"SELECT m.id FROM {_MESSAGE} WHERE pgmq.delete(m.queue, m.id)",
 )
 
 
 def pgmq() -> Library:
-    """The library, as it is installed."""
+    """Return the installed library."""
     return PythonLibrary(
         "pgmq",
         (folder() / "VERSION").read_text().strip(),

@@ -1,19 +1,18 @@
-"""PgQueuer: ``pgqueuer`` holds what is not done, ``pgqueuer_log`` has a row for each change of status.
+"""PgQueuer: ``pgqueuer`` has the jobs that are not done, ``pgqueuer_log`` has a row for each change of status.
 
 Claims: makes due ``queued`` rows of its entrypoints ``picked``, with ``queue_manager_id``, ``updated`` and
-    ``heartbeat`` (highest priority, then lowest id); due is ``execute_after < now()``. A ``picked`` row whose
-    heartbeat is older than 30 s (the worker says how old; it beats at half of that) is taken again by any worker with
-    room. With a limit of an entrypoint, over all workers, each ``picked`` row has a ``slot`` of its own: those of
-    dead workers fill it until then.
-Retries: ``queued`` again, attempts + 1, execute_after, ``queue_manager_id`` NULL; ``slot`` stays, and means nothing
-    there.
-Ends: the row is deleted, its end is in the log: ``successful``, ``exception``, ``canceled``, ``deleted``. Entrypoints
+    ``heartbeat`` (highest priority, then lowest id); due is ``execute_after < now()``. Any worker with room takes a
+    ``picked`` row again if its heartbeat is older than 30 s (the worker sets the limit and beats at half of it). If an
+    entrypoint has a limit over all workers, each ``picked`` row has its own ``slot``. Rows of dead workers occupy their
+    slots until they are taken again.
+Retries: ``queued`` again, attempts + 1, execute_after, ``queue_manager_id`` NULL. ``slot`` keeps its old value, which
+    means nothing.
+Ends: the row is deleted and the log has its end: ``successful``, ``exception``, ``canceled``, ``deleted``. Entrypoints
     with ``on_failure='hold'`` keep the row as ``failed``. No limit of attempts in the row.
 Functions, all SQL of the client and each with a row in the log: ``pgq requeue`` (``failed``: queued, attempts 0, due
     now); cancel (delete, and NOTIFY to the worker); clear the queue of an entrypoint (delete all, also ``picked``).
-    No pause.
-Nothing prunes the log; ``pgqueuer_statistics`` has its sums by the second, once a worker has added them up (every 30
-    s).
+No pause.
+Nothing prunes the log. ``pgqueuer_statistics`` has its sums by the second, which a worker adds up every 30 s.
 """
 
 from __future__ import annotations
@@ -61,7 +60,8 @@ RETURNING job_id
 """
 _CHANGED: Final = "RETURNING id, entrypoint, priority"
 ACTIONS: Final = Actions(
-    # A worker that lives all the same mostly takes it back and goes on; at its end it deletes the row, whoever has it.
+    # A worker that is alive usually claims it again and continues. In the end it deletes the row, even if another
+    # claimed it.
     requeue=f"""
 WITH changed AS (
     UPDATE pgqueuer
@@ -76,7 +76,7 @@ WITH changed AS (
     WHERE id = ? AND status = 'failed'
     {_CHANGED}
 ){_LOGGED.format("queued")}""",
-    # Of a job in progress the worker would have to be told as well.
+    # To discard a job in progress, its worker would also have to be notified.
     discard=f"""
 WITH changed AS (
     DELETE FROM pgqueuer WHERE id = ? AND status IN ('queued', 'failed') {_CHANGED}
@@ -85,7 +85,7 @@ WITH changed AS (
 
 
 def pgqueuer() -> Library:
-    """The library, as it is installed."""
+    """Return the installed library."""
     return PythonLibrary(
         "PgQueuer",
         version("pgqueuer"),

@@ -1,4 +1,4 @@
-"""The picture of five libraries side by side, with their real workers: ``make screenshots ARGS=libraries``."""
+"""The screenshot of five libraries at once, with their real workers: ``make screenshots ARGS=libraries``."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from tests.queues import target_of
 SHOWN: Final = frozenset({"procrastinate", "pgqueuer", "oban", "pg-boss", "graphile-worker"})
 WATCHED_S: Final = 60.0
 SIZE: Final = (120, 30)
-# Of one processor, so that a busy machine throttles no probe on the picture.
+# Share of one processor, high enough that even a busy machine throttles no probe on the picture.
 BUDGET: Final = "20%"
-# Of each library how long a job takes, in seconds, and how many are pushed every two seconds.
+# For each library: seconds for a job, and jobs pushed every two seconds.
 SCENES: Final = ((0.5, 12), (0.3, 5), (0.2, 3), (0.4, 2), (0.1, 4))
 
 
 @contextlib.contextmanager
 def load(url: str, folder: Path) -> Iterator[None]:
-    """Workers of each library and a producer, until the end of the block."""
+    """Run workers of each library and a producer until the end of the block."""
     over = threading.Event()
     made = [library for library in (make() for make in LIBRARIES) if library.name.lower() in SHOWN]
     with contextlib.ExitStack() as stack:
@@ -47,14 +47,14 @@ def load(url: str, folder: Path) -> Iterator[None]:
 
 
 def push(library: Library, url: str, jobs: int, over: threading.Event) -> None:
-    """Push jobs into both queues, again and again."""
+    """Push jobs into both queues in a loop."""
     while not over.wait(2.0):
         library.push(url, QUEUES[0], ["a mail"] * jobs)
         library.push(url, QUEUES[1], ["an invoice"] * max(1, jobs // 2))
 
 
 async def taken(app: QmonApp) -> str:
-    """The picture after a while of watching."""
+    """Return the picture after some time of watching."""
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause(WATCHED_S)
         return app.export_screenshot(title="qmon")

@@ -1,16 +1,16 @@
 """procrastinate: one table ``procrastinate_jobs`` for all queues, and one with every change of status.
 
 Claims: ``procrastinate_fetch_job_v2`` makes the first due ``todo`` of its queues ``doing`` with the worker's id
-    (highest priority, then lowest id; of jobs with the same ``lock`` one at a time, in order).
-    ``procrastinate_workers`` has the worker's heartbeat, every 10 s; the row of one without for 30 s is deleted by
-    the next worker that starts, which makes ``worker_id`` of its jobs NULL. Nothing takes such a job again by itself.
+    (highest priority, then lowest id; jobs with the same ``lock`` run one at a time, in order).
+    ``procrastinate_workers`` has the worker's heartbeat, every 10 s. The next worker that starts deletes rows without
+    one for 30 s, which makes ``worker_id`` of their jobs NULL. No worker claims such a job again by itself.
 Retries: ``procrastinate_retry_job_v2(id, at, priority, queue, lock)`` of a ``doing`` or ``failed`` job: ``todo``, due
     at that time, attempts + 1; the worker stays in the row. ``doing`` with ``abort_requested``: ``failed``.
-Ends: ``succeeded``, ``failed``, ``aborted``, ``cancelled``, kept until its task ``remove_old_jobs`` deletes them by
-    the time of their last event; a worker may be told to delete them at once. No limit of attempts in the row.
-Functions: retry and requeue ``procrastinate_retry_job_v2``; discard ``procrastinate_cancel_job_v1(id, abort,
-    delete)`` of ``todo`` (of ``doing`` it can only ask the worker). No pause.
-Tells a worker of a new job (NOTIFY on INSERT only): what is requeued is found at the next poll, 5 s apart.
+Ends: ``succeeded``, ``failed``, ``aborted``, ``cancelled``, kept until its task ``remove_old_jobs`` deletes them by the
+    time of their last event. Workers can also be set to delete them at once. No limit of attempts in the row.
+Functions: retry and requeue ``procrastinate_retry_job_v2``; discard ``procrastinate_cancel_job_v1(id, abort, delete)``
+    of ``todo`` (of ``doing`` it can only ask the worker). No pause.
+Notifies workers of new jobs (NOTIFY on INSERT only). Requeued jobs are found at the next poll, 5 s apart.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _RETRY: Final = """
 SELECT id, procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM procrastinate_jobs WHERE id = ? AND status = {}
 """
 ACTIONS: Final = Actions(
-    # A worker that lives all the same marks the job as done when it ends, even while another works on it.
+    # A worker that is alive after all marks the job as done when it ends, even while another works on it.
     requeue=_RETRY.format("'doing'"),
     retry=_RETRY.format("'failed'"),
     discard="SELECT id FROM procrastinate_cancel_job_v1(?, false, false) AS id WHERE id IS NOT NULL",
@@ -76,7 +76,7 @@ ACTIONS: Final = Actions(
 
 
 def procrastinate() -> Library:
-    """The library, as it is installed."""
+    """Return the installed library."""
     return PythonLibrary(
         "procrastinate",
         version("procrastinate"),

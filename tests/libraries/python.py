@@ -1,4 +1,4 @@
-"""Libraries in Python: their programs are modules of ``tests.libraries.programs``, their workers processes."""
+"""Libraries in Python: their programs are modules of ``tests.libraries.programs``, their workers are processes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Program(Protocol):
     """A module of ``tests.libraries.programs``."""
 
     def install(self, url: str) -> None:
-        """Make the library's tables."""
+        """Create the library's tables."""
 
     def push(
         self, url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: int, attempts: int
     ) -> list[str]:
-        """Push jobs; returns their ids."""
+        """Push jobs; return their ids."""
 
     def check(self, url: str) -> None:
         """Run the library's own checks."""
 
     def prune(self, url: str) -> None:
-        """Delete what is done, where the library does so."""
+        """Delete done jobs, if the library does so."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class PythonLibrary(Library):
 
     Attributes:
         program: the name of its module.
-        counts: queue, state and number of jobs, in SQL.
-        holders: id and worker of each job in progress, in SQL.
-        broken: rows that must not be, in SQL.
-        orphans: id of each job in progress whose worker has gone, by the library's own rule, in SQL.
-        fenced: whether a worker whose job was requeued meanwhile changes nothing when it ends.
+        counts: SQL for queue, state and number of jobs.
+        holders: SQL for id and worker of each job in progress.
+        broken: SQL for rows that must not exist.
+        orphans: SQL for the id of each job in progress whose worker has gone, by the library's own rule.
+        fenced: whether a worker changes nothing at its end if its job was requeued in the meantime.
     """
 
     program: str = ""
@@ -85,7 +85,7 @@ class PythonLibrary(Library):
 
 
 def tallied(rows: Iterable[tuple[object, ...]], untold: Iterable[State]) -> dict[str, Counts]:
-    """Rows of queue, state and number as counts, with 0 for the states that the tables tell."""
+    """Convert rows of queue, state and number to counts, with 0 for missing states that the tables show."""
     states: list[State] = ["ready", "scheduled", "retry", "in_progress", "done", "dead"]
     told: dict[State, int] = {state: 0 for state in states if state not in set(untold)}
     counts: dict[str, dict[State, int]] = {queue: dict(told) for queue in QUEUES}

@@ -1,4 +1,4 @@
-"""What a library's own functions write, done with SQL while real workers run, and taken by them as their own."""
+"""Repair jobs with the SQL of a library's own functions while real workers run. The workers accept the changes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.libraries.firm_queue import firm_queue
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.oban import oban
 
-pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
+pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 
 MAILS, INVOICES = QUEUES
 
 
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, database: str) -> Library:
-    """Each library, its tables made in a fresh database."""
+    """Each library, with its tables in a fresh database."""
     made: Library = request.param()
     made.install(database)
     return made
@@ -75,7 +75,7 @@ def test_a_queue_is_paused_and_resumed(library: Library, database: str, tmp_path
         worker.wait(1, "completed")
 
         def paused() -> bool:
-            """Told until it is so: a worker may work before it listens."""
+            """Pause until it takes effect: a worker may run before it listens."""
             query(database, library.actions.pause, MAILS)
             return query(database, library.actions.paused) == [(MAILS,)]
 

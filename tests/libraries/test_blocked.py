@@ -1,4 +1,4 @@
-"""Messages that cannot run: a lock, another job or the application holds them back."""
+"""Messages that cannot run: a lock, another job or the application blocks them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_jobs_that_are_held_back_are_blocked_and_no_queue_of_them_is_empty(
 
 
 def values_of(condition: Condition, column: str) -> set[str]:
-    """The values of a column that a condition names."""
+    """Return the values of a column that a condition names."""
     match condition:
         case OneOf(found, values) if found.name == column:
             return set(map(str, values))
@@ -112,7 +112,7 @@ def values_of(condition: Condition, column: str) -> set[str]:
     return set()
 
 
-# Rows that have ended are deleted from the table and logged in another one.
+# Ended rows are deleted from the table and logged in another one.
 LOGGED: Final = {"pgqueuer": {"successful", "exception", "canceled", "deleted"}}
 
 

@@ -1,4 +1,4 @@
-"""What qmon says of the queues of libraries, without a line of configuration: what their tables hold."""
+"""qmon's figures of libraries' queues, without any configuration, match their tables."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ ENDS: tuple[State, ...] = ("dead", "done")
 
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, database: str) -> Library:
-    """Each library, its tables made in a fresh database."""
+    """Each library, with its tables in a fresh database."""
     made: Library = request.param()
     made.install(database)
     return made
 
 
 def watched(url: str) -> View:
-    """What two polls say."""
+    """Return the view after two polls."""
     return view_after(target_of(url), polls=2, interval_s=0.5)
 
 
 def of_queue(view: View, name: str) -> QueueView:
-    """The queue that the library calls so."""
+    """Return the queue with this name in the library."""
     (found,) = [queue for queue in view.queues if queue.name.endswith(f"/{name}")]
     return found
 
 
 def counted(queue: QueueView) -> dict[str, float | None]:
-    """Its messages by state."""
+    """Return its messages by state."""
     figures = {name: getattr(queue, name) for name in STATES if queue.layout.has_figure(name)}
     assert not any(figure.at_least or figure.estimated for figure in figures.values()), queue
     return {name: figure.value for name, figure in figures.items()}
 
 
 def expected(truth: Counts, queue: QueueView) -> Mapping[str, float]:
-    """The same by the library's own rules: jobs to retry are scheduled, cancelled ones done. Done ones may be gone."""
+    """Return the same by the library's rules: retries are scheduled, cancelled jobs done. Done jobs may be gone."""
     told = {name: truth.get(name, 0) for name in STATES} | {
         "scheduled": truth.get("scheduled", 0) + truth.get("retry", 0),
         "done": truth.get("done", 0) + truth.get("cancelled", 0),
@@ -60,7 +60,7 @@ def expected(truth: Counts, queue: QueueView) -> Mapping[str, float]:
 
 
 def agrees(library: Library, url: str) -> View:
-    """Each queue has the figures that its tables hold, and nothing failed."""
+    """Check that each queue has the figures of its tables, and that no probe failed."""
     view = watched(url)
     assert not view.failures
     truth = library.truth(url)

@@ -1,4 +1,4 @@
-"""Pauses of the producers of one queue of several: a gate that refuses what the library's own client pushes."""
+"""Pause the producers of one of several queues: a gate refuses pushes by the library's own client."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ made = each_made(WITH_GATE)
 
 
 def assert_refused(library: Library, url: str, queue: str) -> None:
-    """What the library's own client pushes is refused; it wraps what the server says."""
+    """Check that the gate refuses a push by the library's own client, whose error includes the server's message."""
     with pytest.raises(Exception) as refusal:
         library.push(url, queue, ["refused"])
     said = "".join(traceback.format_exception(refusal.value))
@@ -148,7 +148,7 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
     with pytest.raises(pyodbc.Error, match="are paused until"):
         query(database, INSERTS[tables.name].format("mails"))
     query(database, INSERTS[tables.name].format("elsewhere"))
-    if tables is LARAVEL:  # a job that is released is put back by INSERT
+    if tables is LARAVEL:  # it returns a released job with INSERT
         query(database, "INSERT INTO jobs (queue, attempts, available_at, created_at) VALUES ('mails', 1, 0, 0)")
 
 

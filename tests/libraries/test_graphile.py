@@ -1,4 +1,4 @@
-"""What is special to graphile-worker: queues that make jobs run one after the other, when a job died, its clean-up."""
+"""Special features of graphile-worker: serial queues, the time a job died, the clean-up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.libraries.graphile import ACTIONS, PAUSE_SERIAL, RESUME_SERIAL, Graph
 from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.test_figures import agrees
 
-pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
+pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 
 MAILS, INVOICES = QUEUES
 SERIAL = "one by one"
@@ -19,7 +19,7 @@ SERIAL = "one by one"
 
 @pytest.fixture
 def library(database: str) -> Graphile:
-    """The library, its tables made in a fresh database."""
+    """The library, with its tables in a fresh database."""
     made = Graphile()
     made.install(database)
     return made
@@ -47,7 +47,7 @@ def test_a_killed_job_blocks_its_queue_until_it_is_requeued(library: Graphile, d
 
 
 def test_when_a_job_died_follows_from_its_next_attempt(library: Graphile, database: str, tmp_path: Path) -> None:
-    # Neither a claim nor a failure touches updated_at.
+    # Neither a claim nor a failure changes updated_at.
     (dead,) = library.push(database, MAILS, ["dead"], fails=ATTEMPTS)
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
         worker.wait(1, "failed")
@@ -82,7 +82,7 @@ def test_a_queue_is_paused_by_its_own_lock(library: Graphile, database: str, tmp
         worker.wait(1, "completed")
         assert len(query(database, PAUSE_SERIAL, SERIAL)) == 1
         log += library.push(database, MAILS, ["kept back"], serial=SERIAL)
-        log += library.push(database, MAILS, ["beside it"])  # behind it in the order of jobs
+        log += library.push(database, MAILS, ["beside it"])  # after it in the order of jobs
         worker.wait(2, "completed")
         assert library.truth(database)[MAILS]["blocked"] == 1
         assert len(query(database, RESUME_SERIAL, SERIAL)) == 1

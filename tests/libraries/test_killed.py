@@ -1,4 +1,4 @@
-"""qmon killed in the middle of a batch on a library's queue: nothing is half done, and the next one finishes it."""
+"""Kill qmon in the middle of a batch on a library's queue: nothing is half done, and the next run finishes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.server
 
 Act = Literal["purge", "requeue"]
 ROWS, HELD_UP_AT = 1_500, 1_000
-# A batch that comes to this row waits for as long as the test holds the lock.
+# A batch that reaches this row waits as long as the test holds the lock.
 HELD_UP = f"""
 TRUNCATE delayed_jobs RESTART IDENTITY;
 INSERT INTO delayed_jobs (queue, failed_at, attempts, handler)
@@ -41,12 +41,12 @@ SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'q
 
 
 def left(url: str) -> int:
-    """Jobs that the action has still to do."""
+    """Return the jobs that the action has still to process."""
     return int(str(query(url, LEFT)[0][0]))
 
 
 def check(url: str, act: Act) -> None:
-    """Every job is in one place, as it was or as the action leaves it; those of the other queue are as they were."""
+    """Check that every job is in one place, unchanged or as the action leaves it. The other queue is unchanged."""
     other = "SELECT (SELECT count(*) FROM (TABLE truth EXCEPT TABLE delayed_jobs) AS t WHERE queue = 'other')"
     assert query(url, other) == [(0,)]
     if act == "requeue":
@@ -87,7 +87,7 @@ def killed(url: str, act: Act, folder: Path) -> None:
 
 
 def last(acting: Operator) -> Operation:
-    """The latest operation."""
+    """Return the latest operation."""
     return acting.read_operations(limit=1)[0]
 
 
@@ -102,7 +102,7 @@ def test_a_killed_qmon_leaves_nothing_half_done_and_the_next_finishes(database: 
     assert 0 < rest < meant
     acting = operator(database, tmp_path)
     operation = last(acting)
-    kind = "redrive" if act == "requeue" else act  # of dead messages
+    kind = "redrive" if act == "requeue" else act  # a requeue of dead messages is a redrive
     assert (operation.kind, operation.state) == (kind, OperationState.INTERRUPTED)
     assert (operation.planned, operation.done) == (meant, meant - rest)
 

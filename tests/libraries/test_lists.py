@@ -1,4 +1,4 @@
-"""The lists of messages by state, of the queues of libraries."""
+"""Lists of messages by state, for queues of libraries."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.server
 
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, database: str) -> Library:
-    """Each library, its tables made in a fresh database."""
+    """Each library, with its tables in a fresh database."""
     made: Library = request.param()
     made.install(database)
     return made
 
 
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
-    """The queue once that page of it was read."""
+    """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
 

@@ -1,4 +1,4 @@
-"""Libraries in the wild: thousands of queues, names that nobody would choose, two schemas, rights that are missing."""
+"""Libraries as found in production: thousands of queues, unlikely names, two schemas, missing rights."""
 
 from __future__ import annotations
 
@@ -124,5 +124,5 @@ def test_of_thousands_of_queues_those_with_most_messages_are_shown(database: str
 
 
 def unknown(view: View) -> bool:
-    """Whether what was not read of a queue is unknown with a reason, and not 0."""
+    """Return whether all figures that were not read are unknown with a reason, and not 0."""
     return all(queue.ready.value or queue.ready.reason for queue in view.queues)

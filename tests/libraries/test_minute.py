@@ -1,4 +1,4 @@
-"""A minute of real work: each figure of ``qmon status`` beside what the application wrote down meanwhile."""
+"""A minute of real work: compare each figure of ``qmon status`` with the application's log."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from tests.libraries.library import ATTEMPTS, QUEUES, Event, Kind, Library, Stat
 from tests.libraries.test_figures import of_queue
 from tests.libraries.test_rates import MIXED, within
 
-pytestmark = pytest.mark.soak  # a minute a library; test_figures.py holds each figure against the tables in less
+pytestmark = pytest.mark.soak  # a minute per library; test_figures.py is faster
 
 OVER_S: Final = 60.0
-# Figures are those of a moment up to a poll ago.
+# Figures are up to one poll old.
 LAG_S: Final = 2.5
 RATES: Final[Mapping[str, Kind]] = {"push_rate": "pushed", "pop_rate": "claimed", "complete_rate": "completed"}
-# Nothing is stuck in it: a message comes back by itself.
+# Nothing can be stuck in these libraries, because messages return by themselves.
 LEASES_END: Final = ("pgmq",)
 
 
 @contextmanager
 def pushing(library: Library, url: str, log: list[Event]) -> Iterator[None]:
-    """Jobs are pushed into both queues until the end of the block; one in ten fails once."""
+    """Push jobs into both queues until the end of the block; one in ten fails once."""
     over = threading.Event()
 
     def push() -> None:
@@ -55,7 +55,7 @@ def pushing(library: Library, url: str, log: list[Event]) -> Iterator[None]:
 def held_between(
     events: list[Event], queue: str, states: tuple[State, ...], start: float, end: float
 ) -> tuple[int, int]:
-    """The fewest and the most jobs that were in these states at some moment of these seconds."""
+    """Return the lowest and the highest number of jobs in these states during this time."""
     moments = [start, *(each.at for each in events if start < each.at <= end)]
     counts = [fates([each for each in events if each.at <= moment]).get(queue, {}) for moment in moments]
     held = [sum(each.get(state, 0) for state in states) for each in counts]
@@ -63,7 +63,7 @@ def held_between(
 
 
 def check_states(name: str, told: dict[str, Any], events: list[Event], sampled_at: float) -> list[str]:
-    """Each figure is what the log says of some moment near the one that it was read at; a cell of the table each."""
+    """Check each figure against the log around the time it was read; return a cell of the table for each."""
     asked: tuple[tuple[str, tuple[str, ...], tuple[State, ...]], ...] = (
         ("depth", ("ready", "scheduled"), ("ready", "scheduled", "retry")),
         ("in progress", ("in_progress",), ("in_progress",)),
@@ -84,7 +84,7 @@ def check_states(name: str, told: dict[str, Any], events: list[Event], sampled_a
 
 
 def check_rates(library: Library, name: str, told: dict[str, Any], events: list[Event], sampled_at: float) -> list[str]:
-    """Each rate is that of the log over as many seconds, within 3 % or what flows in 1.5 s; "≥" has no retries."""
+    """Check each rate against the log, within 3 % or 1.5 s of the flow; rates marked "≥" lack retries."""
     cells = []
     for figure, kind in RATES.items():
         rate, window_s = told[figure], told["window_seconds"]
@@ -109,7 +109,7 @@ def check_rates(library: Library, name: str, told: dict[str, Any], events: list[
 
 
 def named_as_killed(library: Library, make: Callable[[], Library], url: str, folder: Path) -> str:
-    """A worker is killed in the middle of a job: the verdict names the job, and with it the worker; a cell."""
+    """Kill a worker in the middle of a job: the verdict names the job, and so the worker; return a cell."""
     _, invoices = QUEUES
     library.push(url, invoices, ["stuck"])
     with library.start(url, folder, "doomed", [invoices], seconds_per_job=3600) as doomed:

@@ -1,4 +1,4 @@
-"""NServiceBus on PostgreSQL: tables and statements as its transport makes them, endpoints played by the test."""
+"""NServiceBus on PostgreSQL: tables and statements as its transport makes them. The test plays the endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A library of the user's own whose queues are tables of any name, known by their columns."""
+"""A library defined by the user, whose queues are tables of any name, recognized by their columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TABLE: Final = "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, visible time
 
 @pytest.fixture(autouse=True)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's configuration folder, with the file."""
+    """Write the library's file to the user's configuration folder."""
     folder = tmp_path / "qmon" / "libraries"
     folder.mkdir(parents=True)
     (folder / "our-bus.toml").write_text(FILE)

@@ -1,4 +1,4 @@
-"""Jobs whose worker has gone, told from those whose worker lives, and what that one does if they are requeued."""
+"""Tell jobs of dead workers from those of live ones; observe a live worker after its job is requeued."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.python import PythonLibrary
 
-pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
+pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 
 MAILS = QUEUES[0]
 
 
 @pytest.fixture
 def library(request: pytest.FixtureRequest, database: str) -> PythonLibrary:
-    """A library, its tables made in a fresh database."""
+    """A library, with its tables in a fresh database."""
     made: PythonLibrary = request.param()
     made.install(database)
     return made
@@ -61,7 +61,7 @@ def test_the_job_of_a_killed_worker_is_told_from_that_of_a_living_one(
 
 @pytest.mark.parametrize("library", [procrastinate, oban, firm_queue, pgmq], indirect=True)
 def test_a_worker_that_lives_after_all_ends_its_job(library: PythonLibrary, database: str, tmp_path: Path) -> None:
-    """Why nothing may be requeued whose worker lives: the job is done twice, and some tables lose sight of one."""
+    """This is why jobs of live workers must not be requeued: they run twice, and some tables lose track of one run."""
     (job,) = library.push(database, MAILS, ["slow"])
     with library.start(database, tmp_path, "slow", [MAILS], seconds_per_job=3600) as slow:
         slow.wait(1, "claimed")
@@ -86,7 +86,7 @@ def test_a_worker_that_lives_after_all_ends_its_job(library: PythonLibrary, data
 def test_a_worker_that_lives_after_all_takes_its_job_back(
     library: PythonLibrary, database: str, tmp_path: Path
 ) -> None:
-    """It has a place free, as its own dequeue counts them, and knows the job when it comes."""
+    """The worker has a free place, as its own dequeue counts them, and recognizes the job when it claims it again."""
     (job,) = library.push(database, MAILS, ["slow"])
     with library.start(database, tmp_path, "slow", [MAILS], seconds_per_job=3600) as slow:
         (claimed, *_) = slow.wait(1, "claimed")

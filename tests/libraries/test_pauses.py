@@ -1,4 +1,4 @@
-"""The pauses of libraries whose workers do not run here, on tables made anew."""
+"""Pauses in libraries whose workers do not run here, on recreated tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CREATE TABLE good_job_settings (
 );
 """,
 }
-# The queues that their workers take nothing from, as each library reads them.
+# SQL for the paused queues, as each library reads them.
 PAUSED = {
     RIVER.name: "SELECT name FROM river_queue WHERE paused_at IS NOT NULL",
     GOOD_JOB.name: "SELECT jsonb_array_elements_text(value -> 'queues') FROM good_job_settings WHERE key = 'pauses'",

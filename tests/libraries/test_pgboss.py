@@ -1,4 +1,4 @@
-"""What is special to pg-boss: dead letters, what its supervisor deletes, and a pause, of which it has none itself."""
+"""Special features of pg-boss: dead letters, the supervisor's deletions, and a pause, which it does not have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.pgboss import ACTIONS, DEAD_LETTERS, RESUME_CANCELLED, PgBoss
 from tests.libraries.test_figures import agrees
 
-pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
+pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 
 MAILS, INVOICES = QUEUES
 _OLD = "UPDATE pgboss.job SET keep_until = now() - interval '1 hour' WHERE id = CAST(? AS uuid)"
@@ -20,7 +20,7 @@ _OLD = "UPDATE pgboss.job SET keep_until = now() - interval '1 hour' WHERE id = 
 
 @pytest.fixture
 def library(database: str) -> PgBoss:
-    """The library, its tables made in a fresh database."""
+    """The library, with its tables in a fresh database."""
     made = PgBoss()
     made.install(database)
     return made
@@ -55,7 +55,7 @@ def test_a_queue_may_have_a_table_of_its_own(library: PgBoss, database: str) -> 
 
 
 def test_what_is_retried_late_is_not_deleted_for_its_age(library: PgBoss, database: str, tmp_path: Path) -> None:
-    # Its own ``retry`` leaves ``keep_until`` as it is: a job that died so late would be gone before it was worked on.
+    # Its own ``retry`` does not change ``keep_until``: a job that died this late would be deleted before it could run.
     (dead,) = library.push(database, MAILS, ["dead"], fails=ATTEMPTS)
     with library.start(database, tmp_path, "worker", [MAILS]) as worker:
         worker.wait(1, "failed")
@@ -129,7 +129,7 @@ _RESUME = "DROP TRIGGER qmon_gate ON pgboss.job"
 def test_a_trigger_for_one_queue_pauses_its_workers_alone(
     library: PgBoss, database: str, tmp_path: Path, queue: str
 ) -> None:
-    # A claim that changes no row is to a worker a queue without jobs; each queue is asked for by itself.
+    # To a worker, a claim that changes no row is an empty queue. Workers query each queue separately.
     other = next(each for each in QUEUES if each != queue)
     for statement in _PAUSES:
         query(database, statement)

@@ -1,4 +1,4 @@
-"""Purge by qmon's operator, and its undo: what was chosen goes, all else is worked on."""
+"""Purge with qmon's operator, and its undo: only the selected jobs are removed, and all others run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.libraries.test_tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Ma
 pytestmark = pytest.mark.server
 
 MAILS, INVOICES = QUEUES
-# Other tables change with their jobs, so that there is no undo.
+# Their jobs change other tables too, so there is no undo.
 FOR_GOOD = (procrastinate, pgqueuer, firm_queue)
 
 

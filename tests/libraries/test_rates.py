@@ -1,4 +1,4 @@
-"""The rates of the queues of libraries, beside what applications wrote down over the same seconds."""
+"""Rates of libraries' queues, compared with the applications' logs over the same time."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ pytestmark = pytest.mark.server
 INTERVAL_S: Final = 0.5
 BATCH: Final = 10
 WINDOW_S: Final = 8.0
-# So many seconds of what flows may rates be off: they lag, and batches are pushed at once.
+# Rates may be off by the flow of this many seconds: they lag, and batches are pushed at once.
 ENOUGH_S: Final = 1.5
-# Nothing in their tables tells of which queue a job was that is done.
+# Their tables do not show the queue of a done job.
 MIXED: Final = frozenset({"graphile-worker"})
 
 
 @contextmanager
 def pushing(library: Library, url: str, queues: Iterable[str]) -> Iterator[list[Event]]:
-    """Batches of jobs are pushed one after the other until the end of the block; the log of them."""
+    """Push batches of jobs one after the other until the end of the block; yield the log of them."""
     log: list[Event] = []
     done = threading.Event()
 
@@ -51,12 +51,12 @@ def pushing(library: Library, url: str, queues: Iterable[str]) -> Iterator[list[
 
 
 def within(events: Iterable[Event], kind: Kind, queue: str, start: float, end: float) -> int:
-    """How many such events there were in these seconds."""
+    """Return the number of these events within this time."""
     return sum(event.event == kind and event.queue == queue and start < event.at <= end for event in events)
 
 
 def agrees(rate: float, window_s: float, counted: Callable[[float, float], int], end: float) -> bool:
-    """Whether a rate comes to what was counted in as many seconds, which ended up to four polls ago."""
+    """Return whether a rate matches the count over the same number of seconds, which ended up to four polls ago."""
     lags = [n * INTERVAL_S for n in range(5)]
     found = [counted(end - lag - window_s, end - lag) for lag in lags]
     most = max(found) / window_s
@@ -65,7 +65,7 @@ def agrees(rate: float, window_s: float, counted: Callable[[float, float], int],
 
 
 def told(view: View, name: str) -> QueueView | None:
-    """The queue, once its rates are over a good window."""
+    """Return the queue once its rates cover a long enough window."""
     queue = of_queue(view, name)
     return queue if (queue.window_s or 0.0) >= WINDOW_S and queue.push_rate.value is not None else None
 

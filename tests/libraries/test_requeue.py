@@ -1,4 +1,4 @@
-"""Requeue by qmon's operator: what real workers left behind when they were killed, and what died."""
+"""Requeue with qmon's operator: jobs that killed workers left behind, and dead jobs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
 
 
 def stuck(kind: object, id: str) -> Choice:
-    """What says that a job is stuck: the library, the operator who knows its worker, or its id."""
+    """The evidence that a job is stuck: the library, the operator who knows its worker, or its id."""
     if kind is pgmq:
         return Choice(ids=(own_id(id),))
     return UNKNOWN if kind is Graphile else Choice()
@@ -235,7 +235,7 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
 def test_who_stops_it_leaves_the_rest_as_it_was(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
     library, _ = made
     library.push(database, MAILS, [str(number) for number in range(60)])
-    query(database, "UPDATE procrastinate_jobs SET status = 'doing'")  # of no worker that is known
+    query(database, "UPDATE procrastinate_jobs SET status = 'doing'")  # without a known worker
     acting = operator(database, tmp_path)
     prepared = acting.requeue(layout_of(database, MAILS), Choice(limit=50))
     assert [(each.count, each.why.split()[0]) for each in prepared.plan.left_out] == [(10, "over")]

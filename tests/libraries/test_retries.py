@@ -1,4 +1,4 @@
-"""What is tried again is not pushed again; it is popped again."""
+"""Retries do not count as pushes, only as pops."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.test_figures import of_queue
 
-pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
+pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 
 JOBS = 10
 
 
 @pytest.fixture(params=[procrastinate, pgqueuer, PgBoss])
 def library(request: pytest.FixtureRequest, database: str) -> Library:
-    """Libraries whose retries insert rows, as a push does; tables made in a fresh database."""
+    """Libraries whose retries insert rows, as a push does; with their tables in a fresh database."""
     made: Library = request.param()
     made.install(database)
     return made
 
 
 def retried(library: Library, url: str, folder: Path) -> QueueView:
-    """The first queue, once jobs in it have failed and been tried again while it was watched."""
+    """Return the first queue, after qmon has watched jobs in it fail and run again."""
     mails = QUEUES[0]
     for name in QUEUES:
         library.push(url, name, ["first"])

@@ -1,4 +1,4 @@
-"""What a role needs to act on queues of libraries: what ``qmon setup`` grants, and what a plan says is missing."""
+"""Rights needed to act on queues of libraries: the grants of ``qmon setup``, and those a plan reports as missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.libraries.pgmq import pgmq
 pytestmark = pytest.mark.server
 
 MAILS = QUEUES[0]
-# Row level security keeps everybody but their owner from graphile-worker's tables.
+# Row level security hides graphile-worker's tables from all but their owner.
 OPEN = [library for library in LIBRARIES if library is not Graphile]
 
 
@@ -30,7 +30,7 @@ made = each_made(OPEN)
 
 
 def acted(library: Library, kind: object, url: str, as_role: str, folder: Path) -> None:
-    """Purge, and where the library has dead messages, retry, as this role."""
+    """Purge as this role, and retry if the library has dead messages."""
     acting, layout = operator(as_role, folder), layout_of(url, MAILS)
     assert applied(acting.purge(layout, Choice(state="ready"))).done == 1
     if kind is not pgmq:
@@ -40,7 +40,7 @@ def acted(library: Library, kind: object, url: str, as_role: str, folder: Path) 
 
 
 def filled(library: Library, kind: object, url: str, folder: Path) -> None:
-    """One that is ready; and one that is dead."""
+    """Push a ready job, and make a dead one."""
     if kind is not pgmq:
         library.push(url, MAILS, ["dead"], fails=ATTEMPTS)
         with library.start(url, folder, "worker", [MAILS]) as worker:

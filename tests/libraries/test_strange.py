@@ -1,4 +1,4 @@
-"""Jobs in a state that qmon does not know are named, and their queue is neither empty nor healthy."""
+"""Jobs in a state unknown to qmon are reported, and their queue is neither empty nor healthy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.server
 
 MAILS, _ = QUEUES
 UNKNOWN: Final = "this table has the value `{}`, which qmon does not know: 2 messages by `{}`"
-# What makes room for a new state, what brings all jobs into it, and the words of the verdict.
+# SQL that allows a new state, SQL that moves all jobs into it, and the text of the verdict.
 STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
     (
         procrastinate,

@@ -1,4 +1,4 @@
-"""Requeue, retry and purge of libraries whose workers do not run here, on tables made anew."""
+"""Requeue, retry and purge in libraries whose workers do not run here, on recreated tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INSERT INTO good_job_executions (active_job_id, finished_at) SELECT id, finished
 
 @dataclass(frozen=True)
 class Acted:
-    """A library's tables; of which queue something is stuck, or dead; and what is true of it afterwards."""
+    """A library's tables, the queues with a stuck or a dead job, and SQL conditions that are true afterwards."""
 
     tables: Made
     stuck: str
@@ -72,7 +72,7 @@ ALL = [
 
 @pytest.fixture(params=ALL, ids=lambda acted: acted.tables.name)
 def acted(request: pytest.FixtureRequest, database: str) -> Acted:
-    """Each of them, its tables made in a fresh database."""
+    """Each library, with its tables in a fresh database."""
     made: Acted = request.param
     query(database, made.tables.tables + MORE.get(made.tables.name, ""))
     return made

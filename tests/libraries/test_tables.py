@@ -1,4 +1,4 @@
-"""Libraries whose workers do not run here: tables made anew from what is known of them, with rows in every state."""
+"""Libraries whose workers do not run here: recreated tables with rows in every state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Figures = Mapping[str, float]
 class Made:
     """Tables of a library.
 
-    ``figures``: what is in them, by queue and state. ``oldest``: seconds since the oldest ready one was due, about.
+    ``figures``: their contents, by queue and state. ``oldest``: approximate seconds since the oldest ready job was due.
     ``stuck``: message and owner that its verdict names.
     """
 
@@ -203,7 +203,7 @@ ALL: Final = (RIVER, GOOD_JOB, DELAYED_JOB, LARAVEL, SYMFONY, MASSTRANSIT)
 
 
 def figures(queue: QueueView, names: Figures) -> dict[str, float | None]:
-    """Its figures of these names."""
+    """Return its figures of these names."""
     return {name: getattr(queue, name).value for name in names}
 
 
@@ -231,7 +231,7 @@ def test_each_state_of_each_queue_is_told(made: Made, database: str) -> None:
         assert [proof in each for each in said] == [True], said
 
 
-# The last id has more than 32 bits: as a lock it is in two columns, of which one alone is that of job 1.
+# The last id has more than 32 bits, so its lock key is in two columns, and one of them alone is that of job 1.
 QUE: Final = """
 CREATE TABLE que_jobs (
     id bigserial PRIMARY KEY, priority smallint NOT NULL DEFAULT 100, run_at timestamptz NOT NULL DEFAULT now(),
@@ -256,13 +256,13 @@ def test_a_job_is_in_progress_while_a_session_holds_the_lock_on_its_id(database:
     with connected(database) as worker, watching(database) as watched:
         for held in (2, 8589934593):
             worker.execute("SELECT pg_advisory_lock(CAST(? AS bigint))", held)
-        worker.execute("SELECT pg_advisory_lock(0, 4)")  # of two keys: of no job
+        worker.execute("SELECT pg_advisory_lock(0, 4)")  # two keys: not the lock of a job
         wanted = {"ready": 1, "scheduled": 1, "in_progress": 1, "stuck": 0, "dead": 0, "done": 0}
         mails = watched.queue("que/mails", lambda queue: figures(queue, wanted) == wanted)
         assert 300 <= (mails.oldest.value or 0) < 360
         wanted = {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 0, "dead": 1, "done": 1}
         watched.queue("que/default", lambda queue: figures(queue, wanted) == wanted)
-        worker.close()  # its session ends, and with it the locks
+        worker.close()  # ends its session and its locks
         watched.queue("que/default", lambda queue: (queue.ready.value, queue.in_progress.value) == (2, 0))
 
 

@@ -1,4 +1,4 @@
-"""What qmon says of the queues of libraries that stand still: a worker was killed, or nobody takes anything."""
+"""Verdicts on libraries' queues that do not move: a worker was killed, or no worker claims jobs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.libraries.test_figures import of_queue
 
 pytestmark = pytest.mark.server
 
-# By then the verdict holds: a message waits for twenty seconds where nothing tells pops, and the evidence for ten.
+# The verdict's hold times are over: 20 s for a waiting message if pops are not visible, and 10 s for the evidence.
 HOLD_S: Final = 45.0
-# What makes time pass: a heartbeat that is old, or a job that is in progress for longer than it may be.
+# SQL that makes time pass: for a heartbeat, or for a job in progress longer than allowed.
 LATE: Final[list[tuple[Callable[[], Library], str]]] = [
     (procrastinate, "UPDATE procrastinate_workers SET last_heartbeat = last_heartbeat - interval '10 m'"),
     (oban, "UPDATE oban_producers SET updated_at = updated_at - interval '10 m'"),
@@ -59,7 +59,7 @@ def test_the_job_of_a_worker_that_was_killed_is_named(
     assert not [queue for queue in others if queue.verdict.code == "stuck in progress"]
 
 
-# Libraries whose tables say which workers live.
+# Libraries whose tables show which workers are alive.
 WRITE_DOWN_WORKERS = ("procrastinate", "Oban", "firm-queue")
 
 

@@ -1,4 +1,4 @@
-"""Real workers: what their libraries' tables hold is what the application's log says."""
+"""Real workers: the libraries' tables match the application's log."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.server
 
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, database: str) -> Library:
-    """Each library, its tables made in a fresh database."""
+    """Each library, with its tables in a fresh database."""
     made: Library = request.param()
     made.install(database)
     return made
 
 
 def agree(library: Library, url: str, events: list[Event]) -> None:
-    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
+    """Check that the tables match the log while nothing moves, and that the library's own checks pass."""
     truth, said = library.truth(url), fates(events, library.untold)
     for queue, counts in said.items():
         assert truth[queue] == {**dict.fromkeys(truth[queue], 0), **counts}, queue

@@ -1,4 +1,4 @@
-"""Libraries for Node: their programs in this folder, run by the Node that a wheel brings."""
+"""Libraries for Node: their programs are in this folder and run with the Node from a wheel."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PACKAGES: Final = FOLDER / "node_modules"
 
 
 def version(package: str) -> str:
-    """The installed version of a package."""
+    """Return the installed version of a package."""
     described = PACKAGES / package / "package.json"
     assert described.exists(), f"{package} is not installed: run .ci/setup test"
     return str(json.loads(described.read_text())["version"])
 
 
 def ask(program: str, command: str, **asked: object) -> Any:
-    """Run one of our programs to its end; returns the JSON that it printed, ``None`` where it printed nothing."""
+    """Run one of our programs to its end; return the JSON it printed, or ``None`` if it printed nothing."""
     done = subprocess.run(
         _words(program, command, asked), env=surroundings(), capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,1 +1,1 @@
-"""Programs of the Python libraries: the application that uses one. They import a library and nothing of qmon."""
+"""Programs of the Python libraries: the applications that use them. They import a library and nothing of qmon."""

@@ -1,4 +1,4 @@
-"""A worker as a process: ``python -m tests.libraries.programs LIBRARY URL SECONDS_PER_JOB ATTEMPTS QUEUE…``."""
+"""A worker process: ``python -m tests.libraries.programs LIBRARY URL SECONDS_PER_JOB ATTEMPTS QUEUE…``."""
 
 from __future__ import annotations
 

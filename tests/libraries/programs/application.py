@@ -1,4 +1,4 @@
-"""What the application does with a job, in every library: log it, sleep, fail as often as it asks for."""
+"""The application's job, the same in every library: log it, sleep, and fail as often as its arguments say."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Application:
-    """A worker's own part.
+    """The settings and the job function of one worker.
 
     Attributes:
-        log: where it logs.
-        seconds_per_job: how long each job sleeps, unless a file with the log's name and ``.wake`` is there.
-        attempts: how often a job is tried at most.
+        log: the log file.
+        seconds_per_job: how long each job sleeps, unless a file with the log's name and ``.wake`` exists.
+        attempts: the most attempts of a job.
     """
 
     log: Path
@@ -35,12 +35,12 @@ class Application:
     attempts: int
 
     def work(self, queue: str, job: object, attempt: int, fails: int, worker: object = "") -> None:
-        """Do a job. Raises ``Failed``, having said so.
+        """Do a job. Raises ``Failed`` after logging it.
 
         Args:
-            attempt: 1 at the first one.
-            fails: so many attempts fail; none once a file ``mended`` lies beside the log.
-            worker: who does it, as the library's tables say it.
+            attempt: 1 for the first attempt.
+            fails: the number of first attempts that fail; none if a file ``mended`` exists next to the log.
+            worker: the worker's name as in the library's tables.
         """
         self._say("claimed", queue, job, worker)
         for nap in self._naps():
@@ -55,7 +55,7 @@ class Application:
         self._end(queue, job, attempt, fails, worker)
 
     def _naps(self) -> Iterator[float]:
-        """Sleep so long, each time, until the job's time is over or it is woken."""
+        """Yield the next nap in seconds, until the job's time is over or it is woken."""
         until = time.monotonic() + self.seconds_per_job
         while (left := until - time.monotonic()) > 0 and not self.log.with_suffix(".wake").exists():
             yield min(left, _LOOK_S)
@@ -74,7 +74,7 @@ class Application:
 
 
 def end_with_standard_input() -> None:
-    """Kill this process and its children when standard input ends, that is when the test has gone."""
+    """Kill this process and its children when standard input ends, because then the test is gone."""
 
     def watch() -> None:
         os.read(0, 1)

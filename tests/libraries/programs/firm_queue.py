@@ -19,7 +19,7 @@ APPLICATION: list[Application] = []
 
 
 def run(payload: str, fails: int) -> None:
-    """The job: the library does not tell it its id, but this process has claimed no other."""
+    """The job. The library does not pass its id, but this process has claimed no other job."""
     del payload
     jobs, claimed, processes = schema.jobs, schema.claimed_executions, schema.processes
     mine = select(jobs.c.id, jobs.c.queue_name, jobs.c.attempts, processes.c.name)
@@ -30,7 +30,7 @@ def run(payload: str, fails: int) -> None:
 
 
 def install(url: str) -> None:
-    """Make its tables."""
+    """Create its tables."""
     with _configured(url) as runtime:
         schema.create_all(runtime.engine)
 
@@ -44,7 +44,7 @@ def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: 
 
 
 def work(url: str, queues: Sequence[str], application: Application) -> None:
-    """Work on one job at a time until SIGTERM, in a child process, with a dispatcher and a supervisor beside it."""
+    """Run one job at a time until SIGTERM, in a child process, with a dispatcher and a supervisor."""
     APPLICATION.append(application)
     for queue in queues:
         firm.queue.job(queue=queue, attempts=application.attempts, backoff=0.0)(run)
@@ -55,7 +55,7 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
 
 
 def check(url: str) -> None:
-    """It has no checks of its own."""
+    """The library has no checks."""
 
 
 def prune(url: str) -> None:

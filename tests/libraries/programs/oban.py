@@ -15,22 +15,22 @@ with oban_importable():
     import oban
     from oban.schema import install as install_schema
 
-# How often due jobs are made available, those to be retried among them.
+# How often due jobs become available, including those to be retried.
 TIMES = {"interval": 0.1}
 
 
 class Work:
-    """The job's class, as its row names it."""
+    """The job's class, as its row spells it."""
 
     application: Application
 
     async def process(self, job: oban.Job) -> None:
-        """Do the job; its owner in ``attempted_by`` is the producer of its queue, after the node."""
+        """Run the job. Its owner in ``attempted_by`` is the producer of its queue, after the node."""
         producer = job.attempted_by[1]
         await self.application.work_async(job.queue, job.id, job.attempt, job.args["fails"], producer)
 
     def backoff(self, job: oban.Job) -> int:
-        """Retried at once."""
+        """Retry at once."""
         del job
         return 0
 
@@ -39,7 +39,7 @@ oban.worker()(Work)
 
 
 def install(url: str) -> None:
-    """Make its tables."""
+    """Create its tables."""
 
     async def run() -> None:
         async with AsyncConnectionPool(url, min_size=1, open=False) as pool:
@@ -61,7 +61,7 @@ def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: 
 
 
 def work(url: str, queues: Sequence[str], application: Application) -> None:
-    """Work on one job of each queue at a time until SIGTERM."""
+    """Run one job of each queue at a time until SIGTERM."""
     Work.application = application
 
     async def run() -> None:
@@ -77,7 +77,7 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
 
 
 def check(url: str) -> None:
-    """What it looks at when it starts."""
+    """Run the checks the library makes at its start."""
 
     async def run() -> None:
         async with AsyncConnectionPool(url, min_size=1, open=False) as pool:
@@ -87,7 +87,7 @@ def check(url: str) -> None:
 
 
 def prune(url: str) -> None:
-    """What its pruner does, of any age."""
+    """Do the same as its pruner, for jobs of any age."""
 
     async def run() -> None:
         async with AsyncConnectionPool(url, min_size=1, open=False) as pool:

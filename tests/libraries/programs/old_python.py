@@ -1,4 +1,4 @@
-"""Oban on a Python that its package refuses: it asks for 3.12, whose syntax one line of it has, and for a compiler."""
+"""Oban on a Python its package refuses: it requires 3.12, because of the syntax of one line, and a compiler."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BEFORE_3_12: Final = b"import typing; T = typing.TypeVar('T'); Result = "
 
 @contextmanager
 def oban_importable() -> Iterator[None]:
-    """Where oban can be imported.
+    """Make oban importable in the block.
 
-    What it packs results in for Erlang comes as C sources alone; no job here has a result.
+    The package that encodes results for Erlang exists only as C sources. No job here has a result.
     """
     sys.modules.setdefault("erlpack", ModuleType("erlpack"))
     if sys.version_info >= (3, 12):

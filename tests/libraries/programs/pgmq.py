@@ -1,4 +1,4 @@
-"""An application that uses pgmq: its functions on the server, consumers of our own."""
+"""An application that uses pgmq: its functions on the server, and our own consumers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUEUES = ("mails", "invoices")
 
 
 def folder() -> Path:
-    """Where the package keeps the SQL; importing it takes two seconds, for clients that nobody uses here."""
+    """Return the package's folder of SQL. Importing the package takes two seconds, for clients that we do not use."""
     spec = find_spec("pgmq")
     assert spec is not None
     assert spec.origin is not None
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 
 def install(url: str) -> None:
-    """Make its functions, by its SQL as it is documented, and the queues."""
+    """Create its functions with its documented SQL, and the queues."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute((folder() / "pgmq.sql").read_text())
         for queue in QUEUES:
@@ -33,7 +33,7 @@ def install(url: str) -> None:
 
 
 def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: int, attempts: int) -> list[str]:
-    """Send messages; returns ``queue/msg_id``, as each queue has ids of its own."""
+    """Send messages; return ``queue/msg_id``, because each queue has its own ids."""
     del attempts
     bodies = [json.dumps({"payload": each, "fails": fails}) for each in payloads]
     with psycopg.connect(url, autocommit=True) as connection:
@@ -42,7 +42,7 @@ def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: 
 
 
 def work(url: str, queues: Sequence[str], application: Application) -> None:
-    """Work on one message at a time until SIGTERM: delete what is done, archive what has failed for good."""
+    """Process one message at a time until SIGTERM: delete done messages, archive those that failed in every attempt."""
     stop = threading.Event()
     when_told(stop)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -69,6 +69,6 @@ def _one(connection: psycopg.Connection, queue: str, application: Application) -
 
 
 def check(url: str) -> None:
-    """Its own figures can be had of every queue."""
+    """Check that its own figures can be read for every queue."""
     with psycopg.connect(url, autocommit=True) as connection:
         assert {row[0] for row in connection.execute("SELECT queue_name FROM pgmq.metrics_all()")} == set(QUEUES)

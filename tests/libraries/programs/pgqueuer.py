@@ -30,7 +30,7 @@ async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 def install(url: str) -> None:
-    """Make its tables."""
+    """Create its tables."""
 
     async def run() -> None:
         async with _connected(url) as connection:
@@ -40,7 +40,7 @@ def install(url: str) -> None:
 
 
 def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: int, attempts: int) -> list[str]:
-    """Enqueue jobs; returns their ids. How often one is tried is the worker's."""
+    """Enqueue jobs; return their ids. The worker sets the number of attempts."""
     del attempts
     bodies = [json.dumps({"payload": each, "fails": fails}).encode() for each in payloads]
     due = timedelta(seconds=due_in_s) if due_in_s else None
@@ -55,7 +55,7 @@ def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: 
 
 
 def work(url: str, queues: Sequence[str], application: Application) -> None:
-    """Work on up to two jobs at a time, the fewest that it can, until SIGTERM. Jobs that end in failure are held."""
+    """Run up to two jobs at a time, its minimum, until SIGTERM. Failed jobs are held."""
 
     async def run() -> None:
         async with _connected(url) as connection:
@@ -66,7 +66,7 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
                 worker = pgq.qm.queue_manager_id
                 await application.work_async(row.entrypoint, row.id, row.attempts + 1, fails, worker)
 
-            # Its max_attempts are retries: the first attempt is not among them.
+            # Its max_attempts counts retries, without the first attempt.
             retry = functools.partial(
                 DatabaseRetryEntrypointExecutor, max_attempts=application.attempts - 1, initial_delay=timedelta(0)
             )
@@ -79,7 +79,7 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
 
 
 def check(url: str) -> None:
-    """What it looks at when it starts."""
+    """Run the checks the library makes at its start."""
 
     async def run() -> None:
         async with _connected(url) as connection:
