@@ -63,7 +63,7 @@ def _proofs_have_words_of_their_engine() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Add to each test the marker for what it needs."""
+    """Add to each test the marker of its requirements."""
     for item in items:
         needs.mark(item)
 
@@ -162,8 +162,8 @@ def clean_roles(database: str) -> Iterator[str]:
 def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
     """Open a session on the shared server that only creates and drops databases.
 
-    What is copied is made small before, for there are 1,600 of them: it takes a third less. Whoever connects to a
-    database first leaves a file there that speeds the next sessions up; it is copied, too.
+    The template is compacted first: it is copied 1,600 times, and this saves a third of the time. The first session in
+    a database leaves a cache file there that speeds up later sessions; it is copied too.
     """
     query(server.url("template1"), "VACUUM FULL")
     query(server.url("template1"), "SELECT 1")

@@ -1,8 +1,8 @@
 """A driver that answers qmon's statements for SQL Server with rows of the documented types.
 
-What a column's type is follows from the statement and the documented columns of the system views
-(``tests.tsql_types``), so that a field of a record that does not fit its column is found. It knows no SQL and no
-queue: nothing here is a stand-in for a server.
+The type of a column follows from the statement and the documented columns of the system views (``tests.tsql_types``),
+so a record's field that does not fit its column is found. The driver understands neither SQL nor queues: it does not
+replace tests on a server.
 """
 
 from __future__ import annotations

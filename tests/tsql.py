@@ -1,6 +1,6 @@
 """Resolve columns of SQL Server's system views in T-SQL: the view of each name, and the version that introduced it.
 
-Not a whole parser: it knows names, brackets, ``FROM``, ``JOIN``, ``APPLY`` and ``UNION``, which is what names hang on.
+This is not a full parser: it reads names, brackets, ``FROM``, ``JOIN``, ``APPLY`` and ``UNION``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def grouped(text: str) -> Group:
     return stack[0]
 
 
-# Alias → the system view it stands for; empty for any other source.
+# Alias → its system view; empty for any other source.
 Scope = dict[str, str]
 
 

@@ -150,7 +150,7 @@ def _steps(group: Group, bounded: tuple[str, ...]) -> Iterator[str]:
 
 
 def _bounded(parts: Sequence[str | Group]) -> Iterator[str]:
-    """What a CASE compares with a constant before it uses it."""
+    """Yield the columns that a CASE compares with a constant before it uses them."""
     yield from re.findall(r"WHEN(?:CAST\()?((?:\w+\.)?\[q_\w+\])(?:ASdatetime2\(7\)\))?[<>]", _flat(parts))
 
 

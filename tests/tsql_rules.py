@@ -12,11 +12,11 @@ from typing import Final
 
 from tests.tsql import Group, grouped
 
-# What stands for the tables of a user's queue in a rendered statement.
+# Names of the user's queue tables in a rendered statement.
 USERS: Final = frozenset({"q_table", "q_data_table", "q_data"})
 LOCKING: Final = frozenset({"UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "REPEATABLEREAD", "READPAST"})
 TEXTUAL: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "sysname", "text", "ntext"})
-# Texts whose collation is the server's own, whatever that of the database.
+# Texts with the server's collation, whatever the database's collation is.
 FOREIGN: Final = frozenset({"%%lockres%%", "resource_description"})
 COMPARES: Final = frozenset({"=", "<", ">", "IN", "LIKE"})
 _ENDS: Final = frozenset(
@@ -220,7 +220,7 @@ def _assigned(parts: Sequence[Part], at: int) -> bool:
 
 
 def _with_text(operand: Sequence[Part]) -> bool:
-    """A text in quotes takes the collation of what it is compared with."""
+    """A quoted text takes the collation of the value it is compared with."""
     return len(operand) == 1 and isinstance(operand[0], str) and operand[0].startswith("'")
 
 
@@ -228,10 +228,10 @@ def _with_text(operand: Sequence[Part]) -> bool:
 
 
 def _families(whole: Group, kind: str) -> Iterator[str]:
-    """Values compared with columns of users as another type of text than theirs.
+    """Yield values that are compared with a user's column of another type of text.
 
-    As Unicode each varchar of an index is converted and so none is sought; as varchar a value loses what is not in the
-    code page, and is found nowhere. The filter of an index is shown with its value as a literal, and compares nothing.
+    A Unicode value converts each varchar of an index, so the index is not sought. A varchar value loses the characters
+    outside the code page, and is never found. The filter of an index contains a literal and compares nothing.
     """
     if [_word(part) for part in whole.parts[:2]] == ["CREATE", "INDEX"]:
         return
@@ -281,7 +281,7 @@ def _bound(value: Sequence[Part]) -> bool:
 
 
 def _family(value: Sequence[Part], texts: Mapping[str, str]) -> str | None:
-    """The type of text that a bound value comes as; ``None`` where it is none. The driver sends Unicode."""
+    """Return the type of text of a bound value, or ``None`` if it is not one. The driver sends Unicode."""
     if not _bound(value):
         return None
     words = [word.lower() for word in _flat(value)]
@@ -312,7 +312,7 @@ def _plans(whole: Group, filtered: bool) -> Iterator[str]:
 
 
 def _without_cases(parts: Sequence[Part]) -> list[Part]:
-    """The conditions alone that choose rows."""
+    """Return only the conditions that choose rows."""
     out: list[Part] = []
     depth = 0
     for part in parts:
@@ -324,7 +324,7 @@ def _without_cases(parts: Sequence[Part]) -> list[Part]:
 
 
 def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
-    """What stands in the brackets of INDEX (…)."""
+    """Yield the arguments of INDEX (…)."""
     for before, part in pairwise(parts):
         if _word(before) == "INDEX" and isinstance(part, Group):
             yield from part.parts

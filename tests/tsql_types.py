@@ -1,6 +1,6 @@
-"""What types the columns of a T-SQL query have, and which may be NULL, by the documentation of what it reads.
+"""The types of the columns of a T-SQL query, and which may be NULL, by the documentation of the tables it reads.
 
-The types come from casts and from the documented columns of the system views, never from what the code expects.
+Types come from casts and from the documented columns of the system views, never from the code's expectations.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Type:
     null: bool = False
     # A text that is a whole number.
     digits: bool = False
-    # What the query itself may put there.
+    # Texts that the query itself may return.
     texts: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class _Source:
-    # `None`: a table of the user's.
+    # `None`: a user's table.
     columns: Mapping[str, Type] | None
     null: bool = False
 

@@ -1,4 +1,4 @@
-"""Trees of many sessions that wait for each other, polled again and again: every edge right, and what a poll takes."""
+"""Lock chains of many sessions, polled repeatedly: every edge is right, and the duration of a poll is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The long form of the laboratory: causes injected again and again, calm minutes, forecasts of runs that run now."""
+"""The long form of the laboratory: causes injected repeatedly, calm minutes, and forecasts of current runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def named_late() -> str:
 
 
 def confused(rounds: int, file: Path | None) -> str:
-    """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
+    """Inject every cause this number of times, each round on one server. Return the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
         outcomes += [*queues(more=upkeep.CASES), *whole(), *crowd()]

@@ -1,4 +1,4 @@
-"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments, while segments come in: read each time."""
+"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments while segments arrive, then read each time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _QUEUES: Final = 2
 
 
 def run_killed(times: int) -> str:
-    """So many kills of ``--once`` and of ``--continuous`` each; afterwards the lake equals plain Python."""
+    """Kill ``--once`` and ``--continuous`` this number of times each.
+
+    Afterwards the lake must equal plain Python's result.
+    """
     with _ground(times) as ground:
         ground.undisturbed()
         struck: Counter[str] = Counter()
@@ -60,9 +63,9 @@ def run_killed(times: int) -> str:
 
 
 def tidy_killed(times: int) -> str:
-    """``tidy`` so often while ``run --continuous`` takes in what comes, which must not end; at times both are killed.
+    """Kill ``tidy`` this number of times during ``run --continuous``, which must go on; sometimes kill both.
 
-    A first day, of which samples are not kept, is there in the beginning.
+    The lake starts with a first day whose samples are not kept.
     """
     with _ground(times) as ground:
         ground.record(LATE_S)
@@ -143,10 +146,12 @@ class _Ground:
         self.batch_s = time.monotonic() - before - self.start_s
 
     def strike(self, mode: str) -> str:
-        """Start it on something new, and kill it at a random moment; where that was, nothing if it had ended before.
+        """Start the program on a new segment and kill it at a random moment. Return the place, empty if it had ended
+        before.
 
-        Three in four within a new batch, as that is where there is something to lose, or shortly after it; the others
-        while it starts or does a batch again. For ever, half in a later batch, on a segment that came meanwhile.
+        Three in four kills come during or shortly after a new batch, because only a batch can lose data. The others
+        come at the start or during a repeated batch. In continuous mode, half come in a later batch, on a segment that
+        arrived meanwhile.
         """
         self.record(LATE_S if len(self.written) % 5 == 4 else 0.0)
         begun = newest(self.lake, "segments")
@@ -219,7 +224,7 @@ class _Ground:
 
 @contextmanager
 def _ground(seed: int) -> Iterator[_Ground]:
-    """Nothing yet, with a Spark that reads. What is recorded begins two days ago at noon."""
+    """Start with an empty lake and a Spark that reads it. Recordings begin two days ago at noon."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session = start_session("local[2]", small(folder))

@@ -1,4 +1,4 @@
-"""What recordings and the lake take, and what the driver needs, by measurement: the figures of the manual's table."""
+"""Measure the sizes of recordings and the lake, and the driver's memory, for the table in the manual."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _size(table: Path) -> int:
 
 
 def _driver(folder: Path, targets: int, days: int) -> Iterator[str]:
-    """A batch a day of so many targets: what of memory is still needed after each, and what it cost."""
+    """Ingest a batch a day of this number of targets. Yield the memory still in use after each batch, and its cost."""
     root = folder / "recordings"
     session = start_session("local[2]", {"spark.local.dir": str(folder / "local"), "spark.driver.memory": "2g"})
     root.mkdir()

@@ -1,7 +1,7 @@
-"""A fuzz of the dashboard's input: the real program on a pseudo-terminal survives whatever is typed, and how fast.
+"""A fuzz test of the dashboard's input: the real program on a pseudo-terminal survives any input at any speed.
 
-Bytes that are no text, keys in a hurry, halves of escape sequences, pastes, the mouse, answers of terminals that nobody
-asked for, sizes of the terminal, and signals. Keys act: messages are purged, queues are paused, files are written.
+Input: bytes that are not text, fast keys, halves of escape sequences, pastes, the mouse, unsolicited answers of
+terminals, sizes of the terminal, and signals. Keys act: messages are purged, queues are paused, files are written.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEYS: Final = (
     ),
     *("é".encode(), "界".encode(), "🚀".encode(), "e\u0301".encode()),
 )
-# Keys that open a dialog, and what may be typed into it.
+# Keys that open a dialog, and input for it.
 _OPENING: Final = (
     b"?",
     b":",
@@ -292,9 +292,9 @@ class TypedProgram:
         return self._written - before > 1_000
 
     def close(self) -> int:
-        """End it by SIGTERM; its exit code."""
+        """End it with SIGTERM and return its exit code."""
         self.process.terminate()
-        self.process.send_signal(signal.SIGCONT)  # what was typed last may have stopped it
+        self.process.send_signal(signal.SIGCONT)  # the last input may have stopped it
         try:
             code = self.process.wait(_ENDED_S)
         except subprocess.TimeoutExpired:

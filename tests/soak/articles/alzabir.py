@@ -63,7 +63,8 @@ def split_reads(scene: Scene) -> Found:
 
 
 def one_update(scene: Scene) -> Found:
-    """Pages a message: select then update of ten, one UPDATE of a hundred; and what the same batch differs in."""
+    """Compare pages per message: SELECT then UPDATE of ten, one UPDATE of a hundred, and SELECT then UPDATE of a
+    hundred."""
     ten, same, hundred = (
         known(_dequeue(scene, design, batch).first.total) / batch
         for design, batch in (("batch_split", 10), ("batch_split", 100), ("batch_fast", 100))
@@ -87,7 +88,7 @@ def lock_timeouts(scene: Scene) -> Found:
 
 
 def rebuilt_online(scene: Scene) -> Found:
-    """Indexes of the small table, and of one with large payloads, are built anew while a consumer pops."""
+    """Rebuild indexes of a small table and of a table with large payloads while a consumer pops."""
     during = {}
     for design in ("batch_fast", "batch_single"):
         queue = scene.queue(design)
@@ -98,7 +99,7 @@ def rebuilt_online(scene: Scene) -> Found:
 
 
 def _pops_during(queue: Queue, statement: str) -> int:
-    """How many messages a consumer gets while a statement runs; fails where it waits five seconds for a lock."""
+    """Count the messages that a consumer pops while a statement runs. Fail if it waits five seconds for a lock."""
     over, popped = threading.Event(), list[str]()
 
     def pop() -> None:

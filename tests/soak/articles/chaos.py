@@ -1,6 +1,6 @@
 """Every design in chaos: rollbacks, savepoints, sessions that are ended, several messages in a transaction.
 
-What is pushed, popped and completed is written into a ledger in the same transaction. Nobody repairs a ring.
+Pushed, popped and completed messages are written into a ledger in the same transaction. Rings are not repaired.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tests.facts import query, wait_until
 from tests.queues import made, routine
 from tests.soak.articles.claim import HOLDS, Row
 
-# As published it loses a number with each rollback: one message a transaction, and none is rolled back.
+# The published ring loses a number with each rollback. So it gets one message per transaction, and no rollbacks.
 GENTLE: Final = ("ring_classic",)
 HEAL_S: Final = 90.0
-# Who gets nothing in for so long stands still.
+# A producer that cannot push for this long, in seconds, is stuck.
 PUSH_S: Final = 60.0
 _SIDES: Final = 3
 _MOST: Final = 4
-# How the driver says that the session has been ended.
+# The driver's errors after a session was terminated.
 _GONE: Final = frozenset({"57P01", "08S01", "08003", "08006", "08007", "HY000", "01000"})
 
 
@@ -133,7 +133,7 @@ class Client:
         return done
 
     def _end_session(self) -> None:
-        """As a crash of the client or an administrator would: nothing is committed, nobody says so."""
+        """Terminate the session, as a crash of the client or an administrator would. Nothing is committed."""
         pid = self.session().execute("SELECT pg_backend_pid()").fetchval()
         query(self.url, "SELECT pg_terminate_backend(?)", pid)
         self.storm.count("ended")
@@ -184,7 +184,7 @@ def _pop(client: Client, over: threading.Event) -> None:
 
 @dataclass(frozen=True)
 class Weathered:
-    """What the ledger says after a storm. ``healed_s``: seconds from the last push until all was popped."""
+    """The ledger's result after a storm. ``healed_s``: seconds from the last push until all messages were popped."""
 
     pushed: int
     pops: int
@@ -196,7 +196,7 @@ class Weathered:
 
 
 def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
-    """Push so many messages through a fresh queue of a design, in chaos, and read the ledger."""
+    """Push this number of messages through a fresh queue of a design, in chaos, and read the ledger."""
     layout = made(url, design, ring_size=24)
     subscribers = max(1, len(layout.ring.subscribers)) if layout.ring is not None else 1
     query(url, LEDGER)
@@ -229,13 +229,13 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
     if layout.traits.completes:
         lost += len(query(url, ledger.NOT_COMPLETED_ONCE))
     pushed, pops = (int(str(query(url, f"SELECT count(*) FROM ledger_{each}")[0][0])) for each in ("pushed", "popped"))
-    # So many messages may be in the hands of transactions that end one way or the other.
+    # Open transactions may hold this number of messages and end either way.
     order = ledger.order(url, layout, allowed=2 * _MOST * (len(producers) + len(consumers)))
     return Weathered(pushed, pops, storm, lost, doubled, order, healed_s if healed else -1.0)
 
 
 def _drained(url: str, layout: Layout, subscribers: int) -> bool:
-    """Wait until all is popped (and completed); what consumers left in progress is requeued, rings are left alone."""
+    """Wait until all messages are popped (and completed). Requeue messages left in progress; do not repair rings."""
     if layout.traits.completes:
         undone = "SELECT 1 FROM ledger_pushed EXCEPT ALL SELECT 1 FROM ledger_completed"
     else:

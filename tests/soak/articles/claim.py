@@ -13,7 +13,7 @@ SQL_SERVER_ONLY = "SQL Server only: not shown here"
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured, in words, and whether it is as the claim's verdict says."""
+    """A measured figure, in words, and whether it agrees with the claim's verdict."""
 
     figure: str
     as_said: bool
@@ -51,13 +51,13 @@ class Row:
 
 
 def judged(claim: Claim, scene: Scene) -> Row:
-    """Measure a claim; what goes wrong meanwhile breaks it."""
+    """Measure a claim. An error in the meantime breaks it."""
     told = (scene.version, claim.article, claim.says, claim.shown_by)
     if claim.show is None:
         return Row(*told, "", claim.verdict)
     try:
         found = claim.show(scene)
-    except Exception as error:  # the others are still to be shown, and the run fails
+    except Exception as error:  # show the other claims too; the run fails
         return Row(*told, f"{type(error).__name__}: {error}"[:300], f"BROKEN, expected: {claim.verdict}", broken=True)
     if found.as_said:
         return Row(*told, found.figure, claim.verdict)
@@ -81,7 +81,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _figures(rows: Iterable[Row]) -> list[str]:
-    """Figure and verdict of each version; once where they are the same in all."""
+    """Return the figure and verdict of each version, or one pair if all versions agree."""
     told = {row.version: (row.figure, row.verdict) for row in rows}
     if len(set(told.values())) == 1:
         told = {"": next(iter(told.values()))}

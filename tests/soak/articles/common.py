@@ -12,7 +12,7 @@ from tests.facts import connected, query
 from tests.soak.articles.claim import Found
 from tests.soak.articles.scene import LOCK_NOT_AVAILABLE, Scene
 
-# Designs whose pops pass over what is locked.
+# Designs whose pops skip locked rows.
 PASSING: Final = ("naive", "fifo", "heap", "lifo", "pending", "status", "flag", "batch_fast")
 
 
@@ -139,7 +139,7 @@ def deadlock(scene: Scene) -> Found:
 
 
 def peeked(scene: Scene) -> Found:
-    """A reader has read the whole table in a transaction that stays open: pops go on; what they touch then."""
+    """Measure the pages that pops touch while a transaction that has read the whole table stays open."""
     queue = scene.queue("flag")
     queue.fill(400)
     with scene.sessions(1) as (reader,):

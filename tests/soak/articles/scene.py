@@ -1,4 +1,4 @@
-"""Where claims are shown: a server, a fresh database for each claim, and what is counted there."""
+"""The setting of a claim: a server, a fresh database for each claim, and counters."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Queue:
             assert session.execute(asked, message).fetchval() is not None
 
     def fill(self, count: int, payload: str = "'m' || n") -> None:
-        """Push so many messages in one transaction, in the order of n."""
+        """Push this number of messages in one transaction, in the order of n."""
         push = f"{self.routine('push')}({self._text(payload)})"
         query(self.url, f"SELECT count({push}) FROM (SELECT n FROM generate_series(1, {count}) AS n ORDER BY n) AS s")
 
     def pop(self, session: pyodbc.Connection, arguments: str = "") -> str | None:
-        """The next message, if there is one."""
+        """Return the next message, if there is one."""
         text = "convert_from(payload, 'UTF8')" if self.layout.design in BYTES else "payload"
         row = session.execute(f"SELECT {text} FROM {self.routine('pop')}({arguments})").fetchone()
         return None if row is None else str(row[0])
@@ -84,11 +84,14 @@ class Queue:
         return int(row[0]), int(row[1])
 
     def drained(self, session: pyodbc.Connection) -> list[str]:
-        """All messages, in the order in which they are popped."""
+        """Return all messages in the order of their pops."""
         return list(iter(lambda: self.pop(session) or "", ""))
 
     def waits(self, session: pyodbc.Connection) -> bool:
-        """Whether a pop waits for another session's lock; what it popped otherwise is rolled back or committed."""
+        """Return whether a pop waits for another session's lock.
+
+        The caller commits or rolls back a pop that did not wait.
+        """
         session.execute("SET lock_timeout = '300ms'")
         try:
             self.pop(session)
@@ -111,16 +114,16 @@ class Scene:
 
     @contextlib.contextmanager
     def sessions(self, count: int, *, autocommit: bool = False) -> Iterator[list[pyodbc.Connection]]:
-        """So many sessions, in transactions of their own unless said otherwise."""
+        """Open this number of sessions, in transactions unless ``autocommit`` is set."""
         with contextlib.ExitStack() as stack:
             yield [stack.enter_context(connected(self.url, autocommit=autocommit)) for _ in range(count)]
 
     def number(self, sql: str, *values: object) -> float:
-        """The one number that a statement gives."""
+        """Return the only number in a statement's result."""
         return float(str(query(self.url, sql, *values)[0][0]))
 
     def counted(self, work: Callable[[pyodbc.Connection], object]) -> Counted:
-        """What some work in a session of its own touches; nobody else may be about."""
+        """Count the pages that ``work`` touches in its own session. No other session may be active."""
         before = self._counted()
         with connected(self.url) as session:
             pid = session.execute("SELECT pg_backend_pid()").fetchval()
@@ -134,11 +137,11 @@ class Scene:
         return [float(str(value)) for value in row]
 
     def pops(self, queue: Queue, count: int) -> float:
-        """Pages of a pop, of so many in a session of their own, whether they find something or not."""
+        """Return pages per pop over ``count`` pops in their own session, whether they find a message or not."""
         return self.counted(lambda session: [queue.pop(session) for _ in range(count)]).pages / count
 
     def cycles(self, queue: Queue, count: int, payload: str = "") -> Counted:
-        """So many messages of 300 characters pushed and popped one by one, each in a transaction of its own."""
+        """Push and pop ``count`` messages of 300 characters one by one, each in its own transaction."""
 
         def work(session: pyodbc.Connection) -> None:
             for _ in range(count):
