@@ -1,4 +1,4 @@
-"""Markers for the requirements of tests (``unit``: only Python packages; ``server``, ``spark``, ``soak``), and a check."""
+"""Markers of tests' requirements (``unit``: only Python packages; ``server``, ``spark``, ``soak``), and a check."""
 
 from __future__ import annotations
 

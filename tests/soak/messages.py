@@ -1,4 +1,4 @@
-"""``qmon pipeline messages`` killed with SIGKILL at random moments during archiving and ``tidy``, then read each time."""
+"""``qmon pipeline messages`` killed with SIGKILL at random moments during archiving and ``tidy``; then it is read."""
 
 from __future__ import annotations
 

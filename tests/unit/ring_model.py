@@ -1,7 +1,7 @@
-"""The rings of both engines as small machines, each step a statement of their routines, to be run in every order.
+"""The rings of both engines as small machines: each step is a statement of their routines, run in every order.
 
-The proofs of holes and orphans are modelled by what they prove, that no session has the number in hand; and now and
-then (``doubts``) they are wrong: nothing may be lost or doubled even then.
+The proofs of holes and orphans are modelled by their meaning: no session has the number in hand. Now and then
+(``doubts``) a proof is wrong; even then no message may be lost or doubled.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Ring:
-    """A ring, its sequences and its sessions, and what has been committed."""
+    """A ring with its sequences, its sessions and all committed data."""
 
     slots: tuple[Slot, ...]
     # The last number drawn, by side.
@@ -58,7 +58,7 @@ class Ring:
     doubts: int = 0
 
     def proven(self, number: int, side: int) -> Ring | None:
-        """The ring when a number is taken for nobody's; None where it is somebody's, and no mistake is left."""
+        """Return the ring after a number is taken for ownerless, ``None`` if it has an owner and no mistake is left."""
         if not any(each.side == side and number in (each.number, each.kept) for each in self.sessions):
             return self
         return replace(self, doubts=self.doubts - 1) if self.doubts else None
@@ -122,7 +122,7 @@ def new(
 
 
 def choices(ring: Ring, by: int) -> Iterator[Ring]:
-    """How a session may get a number: what it kept, a spare one, one that it draws; and what it tidies up meanwhile."""
+    """Yield the ways a session may get a number: its kept one, a spare one, a drawn one, with tidying up in between."""
     session = ring.sessions[by]
     side = session.side
     past = 0 if side == PUSH else 1
@@ -145,7 +145,7 @@ def choices(ring: Ring, by: int) -> Iterator[Ring]:
 
 
 def _spare_or_new(ring: Ring, by: int) -> Iterator[Ring]:
-    """SQL Server: take, and the draw where nothing is spare."""
+    """SQL Server: take a spare number, and draw one if none is spare."""
     session = ring.sessions[by]
     side = session.side
     taken = {each for one in ring.sessions for each in one.spent}
@@ -265,7 +265,8 @@ def rolled_back(ring: Ring, by: int, *, ended: bool) -> Ring:
 
 
 def crashed(ring: Ring, jump: tuple[int, ...]) -> Ring:
-    """The server has crashed: all sessions have ended, and the sequences are ahead of what was drawn."""
+    """Return the ring after a crash of the server: all sessions have ended, and the sequences are ahead of the drawn
+    numbers."""
     for by in range(len(ring.sessions)):
         ring = rolled_back(ring, by, ended=True)
     return replace(ring, drawn=tuple(each + more for each, more in zip(ring.drawn, jump, strict=True)))
@@ -313,7 +314,7 @@ def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
             ring = found
             continue
         after = used(ring, side)
-        assert after is not None, "nobody else is there to wait for"
+        assert after is not None, "no other session is there to wait for"
         done = len(after.sessions[side].written) > 0
         ring = committed(after, side)
         if done:
@@ -322,12 +323,12 @@ def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
 
 
 def _in_order(ring: Ring, side: int) -> Iterator[Ring]:
-    """The choices of a session in the order in which pop makes them: orphans before new numbers."""
+    """Yield the choices of a session in the order in which pop makes them: orphans before new numbers."""
     kept = ring.sessions[side].kept
     if side != PUSH and not ring.spares:
         yield from settled(ring, side)
     for each in choices(ring, side):
-        # What it kept and cannot use yet it goes on waiting with, unless there is something to tidy up.
+        # It keeps waiting with a kept number that it cannot use yet, unless there is something to tidy up.
         if kept is None or each.sessions[side].number != kept or _usable(ring, side, kept):
             yield each
 
@@ -372,7 +373,7 @@ def _requeued(ring: Ring, side: int, number: int) -> Ring:
 
 
 def reached(start: Ring, jump: int, pops: int, most: int) -> set[Ring]:
-    """Every state that can be reached; fails where there are more than ``most``."""
+    """Return every state that can be reached. Fail if there are more than ``most``."""
     seen = {start}
     todo = [start]
     while todo:
@@ -385,7 +386,7 @@ def reached(start: Ring, jump: int, pops: int, most: int) -> set[Ring]:
 
 
 def walked(start: Ring, jump: int, pops: int, chance: random.Random, length: int) -> Ring:
-    """The state after so many steps, each chosen at random."""
+    """Return the state after this number of random steps."""
     ring = start
     for _ in range(length):
         ahead = list(steps(ring, jump, pops))

@@ -1,4 +1,4 @@
-"""Service Broker: which signs there are, since when, when it is read, and that a recording and the report hold it."""
+"""Service Broker: its signs, their start, the moment it is read, its recording and its report."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ EVERY = AlertRule("any", verdicts=("*",))
 
 
 def raised(rule: AlertRule, *brokers: Broker | None) -> list[list[Alert]]:
-    """What is raised after each poll, two seconds apart; each is read anew."""
+    """Return the raised alerts after each poll. Polls are two seconds apart, and each reads the broker again."""
     history, memory, out = TargetHistory(), dict[LatchKey, Latch](), []
     for step, broker in enumerate(brokers):
         at = 1000.0 + 2 * step

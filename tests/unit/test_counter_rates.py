@@ -42,7 +42,7 @@ def test_history_shows_them_from_the_second_poll_on() -> None:
     assert history.record_snapshot(polled(4, 1006.0, FIRST)).server.counters is None, (
         "reset: what this holds is of an unknown time"
     )
-    assert history.record_snapshot(polled(5, 1300.0, LATER)).server.counters is None, "nothing is said of a gap"
+    assert history.record_snapshot(polled(5, 1300.0, LATER)).server.counters is None, "no rates across a gap"
 
 
 def test_they_are_rates_of_the_last_ten_seconds() -> None:

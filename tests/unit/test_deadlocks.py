@@ -1,4 +1,4 @@
-"""Deadlocks: circles in pairs of waiting sessions, those of the last minute, and which queue they are about."""
+"""Deadlocks: cycles in pairs of waiting sessions, those of the last minute, and the queue they concern."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_was_not_seen_is_not_invented() -> None:
     assert (
         proof(Deadlocks(3, 0.0, ()), mine) == "3 deadlocks in the last minute; their statements are in the server's log"
     )
-    assert proof(Deadlocks(3, 0.0, ()), mine, other) is None, "nobody knows which queue they are about"
+    assert proof(Deadlocks(3, 0.0, ()), mine, other) is None, "the queue is unknown"
 
 
 def test_where_the_table_is_not_told_the_statement_may_name_it() -> None:

@@ -1,4 +1,4 @@
-"""Figures whose probe fails stay as they were read last, with their age and the reason; old after three cadences."""
+"""Figures whose probe fails keep their last value, with its age and the reason. After three cadences they are old."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LATE = Reason.DEADLINE
 DENIED = "permission denied for table t"
 GRANT = "GRANT SELECT ON t TO watcher;"
 NO_USE = UseSample(1, 0, "t", "table", 0, 0, 0, 0, 0, 8192)
-# What a queue of `World` lacks where its probe fails.
+# Fields that a queue of `World` lacks if the probe fails.
 SAMPLES: dict[str, dict[str, Any]] = {
     "fifo": {"head": None, "last_id": None},
     "ring": {"ring": None},

@@ -1,4 +1,4 @@
-"""Committed flow from counters: its identities, checked against transactions that are known."""
+"""Committed flow from counters: its identities, checked against known transactions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIFO = Layout("q", "fifo", T, id="id")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
-# So many rows that no session's counts can bring them below 0.
+# Too many rows for any session's counts to bring them below 0.
 DEEP = replace(ZERO, live=1_000_000)
 counts = st.integers(0, 10_000)
 
@@ -188,7 +188,8 @@ def test_a_change_of_rows_that_cannot_be_is_left_out() -> None:
 def _moved(
     layout: Layout, ins: int, other: int, ins_lost: int, lost: int, start: CounterSample = ZERO
 ) -> CounterSample:
-    """After so many inserts, and so many of the other thing that pops of this layout do."""
+    """Return the sample after this number of inserts, and of updates or deletes, whichever a pop of this layout does.
+    """
     if layout is FIFO:
         return after(start, ins=ins, upd=0, dele=other, ins_lost=ins_lost, upd_lost=0, del_lost=lost)
     return after(start, ins=ins, upd=other, dele=0, ins_lost=ins_lost, upd_lost=lost, del_lost=0)

@@ -1,4 +1,5 @@
-"""The forecast: net rate, never the drain rate alone, with a band; only since the net rate last changed."""
+"""The forecast: uses the net rate, never the drain rate alone, has a band, and starts at the last change of the rate.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Ticks = list[tuple[float, Flow]]
 
 
 def moved(nets: list[float], popped: float = 10.0, seconds: float = 1.0) -> Ticks:
-    """Ticks with these changes of ready messages and so many pops each."""
+    """Return ticks with these changes of ready messages and this number of pops each."""
     return [(seconds, Flow(net + popped, popped, None, net)) for net in nets]
 
 
@@ -103,7 +104,7 @@ def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> Non
 
 
 def test_only_what_came_after_a_change_counts() -> None:
-    """A rate that changed 40 s ago is the rate; what was before would say twice as long."""
+    """The rate changed 40 s ago. Including the time before would double the forecast."""
     chance = random.Random(3)
     nets = [net + chance.uniform(-2, 2) for net in [2.0] * 100 + [-10.0] * 40]
     found = forecast_drain(500.0, moved(nets, 50))

@@ -1,4 +1,4 @@
-"""No rate spans a gap, a restart, a reset of counters or a step of the clock, and what was left out has its age."""
+"""No rate spans a gap, a restart, a counter reset or a clock step. Values that a poll left out show their age."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class World:
 
 
 def within(figure: Figure, rates: list[float]) -> bool:
-    """Whether a rate is one that could be measured since the last break; unknown where nothing was."""
+    """Return whether a rate is among those measured since the last break. It must be unknown if there are none."""
     if figure.value is None:
         return True
     return bool(rates) and min(rates) * 0.999 - 1e-6 <= figure.value <= max(rates) * 1.001 + 1e-6
@@ -232,7 +232,7 @@ def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_old
             "oldest_seconds": n,
             "push_rate": n,
         }
-        assert "scheduled" not in ages, "what is not known has no age"
+        assert "scheduled" not in ages, "an unknown figure has no age"
     assert (last.ready.old, last.ready.age_s, last.verdict.code) == (True, 31.0, "cannot tell")
     assert views[-1].since_read_s(last) == 0
 
@@ -354,7 +354,10 @@ def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
 
 
 def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) -> Figure:
-    """Of a queue whose head was read 8 s ago: 5 ready, the oldest for 12 s; so many rows were changed since."""
+    """Return the oldest age of a queue whose head was read 8 s ago.
+
+    It had 5 ready messages, the oldest for 12 s. ``deleted`` and ``updated`` rows changed since.
+    """
     history, view = TargetHistory(), None
     for poll in range(9):
         counters = CounterSample(1, 100, 7, 95, 0, 5, 0, 200 if engine == "postgres" else None, 0, 0, 8192, files=4)
@@ -379,7 +382,7 @@ def test_the_oldest_is_at_least_so_old_as_nothing_can_have_been_popped() -> None
         )
     for no_bound in (oldest("sqlserver", 5), oldest("sqlserver", 3, 2), oldest("sqlserver", 0, forgot=True)):
         assert (no_bound.at_least, no_bound.value, no_bound.old) == (False, 12.0, True)
-    late = oldest("postgres", 0)  # its counters come late: what was popped in the last seconds is not in them
+    late = oldest("postgres", 0)  # its counters come late: they do not contain the pops of the last seconds
     assert (late.at_least, late.value, late.old) == (False, 12.0, True)
 
 

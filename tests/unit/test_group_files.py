@@ -1,4 +1,4 @@
-"""Groups as they are written: what is read, and one line for each fault."""
+"""Group files: how they are parsed, and one line for each error."""
 
 from __future__ import annotations
 

@@ -245,7 +245,10 @@ def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_
 
 
 def test_a_transaction_that_ends_while_it_is_looked_at_has_not_the_age_of_another() -> None:
-    """What holds rows and who writes are read one after the other; an old transaction of somebody else is there."""
+    """Held rows and writers are read one after the other.
+
+    An old transaction of another session is among the writers.
+    """
     history = TargetHistory()
     other = (WriterSample("900", 55, 400.0, "idle in transaction", "app"),)
     for number in range(1, 6):

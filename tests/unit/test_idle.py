@@ -1,4 +1,4 @@
-"""A queue in which nothing happens: what is not worked out anew is what it would have been."""
+"""A queue without activity: figures that are not recomputed equal their recomputed values."""
 
 from __future__ import annotations
 

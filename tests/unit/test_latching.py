@@ -1,4 +1,4 @@
-"""Pages that sessions fight over: whose table they are, which index, and what is no sign of it."""
+"""Pages that sessions contend for: their table and index, and conditions that are no sign of contention."""
 
 from __future__ import annotations
 

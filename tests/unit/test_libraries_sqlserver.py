@@ -1,4 +1,4 @@
-"""What is asked of the tables of libraries on SQL Server: whole T-SQL, every value bound."""
+"""Statements for the tables of libraries on SQL Server: whole T-SQL, every value bound."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_each_state_is_asked_for_with_its_values_bound(library: Library) -> None
 
 
 def asked_of_libraries() -> list[str]:
-    """What is asked of the queues of libraries."""
+    """Return the statements for the queues of libraries."""
     texts = [each.bound.statement.text.replace("?", "@x") for library in KNOWN for each in statements(library)]
     assert {library.name for library in KNOWN} - {library.name for library in GROUPS} == {"nservicebus"}
     assert len(texts) > 10

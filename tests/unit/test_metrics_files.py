@@ -1,4 +1,4 @@
-"""The files for Prometheus and Grafana: only metrics that are served, and what Prometheus' own tool says of them."""
+"""The files for Prometheus and Grafana: only served metrics, and checked by Prometheus' own tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli.calling import call
 NAMES = {metric.name + "_total" * (metric.type == "counter") for metric in METRICS}
 promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="Debian's package prometheus has promtool")
 Q = {"target": "shop", "queue": "q"}
-# For each rule a series, minute by minute, that lets it fire within ten minutes; its labels, and what it says.
+# For each rule: a series, minute by minute, that makes it fire within ten minutes; its labels; and its message.
 FIRING = {
     "QmonAbsent": ("other", "1x10", {}, "Prometheus gets no metrics from qmon serve"),
     "QmonTargetLost": ("qmon_target_up", "0x10", {"target": "shop"}, "shop is not polled"),

@@ -1,4 +1,4 @@
-"""Notices: what is one, when it is told, and its shape for each receiver."""
+"""Notices: which changes cause one, when it is sent, and its format for each receiver."""
 
 from __future__ import annotations
 

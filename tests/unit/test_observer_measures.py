@@ -1,4 +1,4 @@
-"""The observer over many polls: it sheds when a probe becomes dear, says so, and comes back by itself."""
+"""The observer over many polls: it sheds when a probe becomes expensive, reports it, and recovers by itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLOCK = {("", "clock"): 0.02}
 def polled(
     observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: Focus | None = None
 ) -> list[set[tuple[str, str]]]:
-    """So many polls of one second in which each probe costs so many milliseconds; what was read in each."""
+    """Run polls of one second with these costs in milliseconds per probe. Return the probes that each poll read."""
     read = []
     for _ in range(polls):
         chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).watched)]
@@ -132,7 +132,7 @@ def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() ->
         waited = {key: 0.0 if key in read else late + observer.interval_s for key, late in waited.items()}
         assert max(waited.values()) <= 10.0
     seen = observer.to_observing(0)
-    assert seen.expected_ms > seen.allowed_ms  # and it is said that the budget is exceeded
+    assert seen.expected_ms > seen.allowed_ms  # and the screen reports that the budget is exceeded
 
 
 def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:

@@ -38,7 +38,7 @@ def test_a_batch_of_an_action_takes_as_long_as_it_should() -> None:
 
 
 def paced(fixed_s: float, row_s: float) -> tuple[float, float]:
-    """Rows a second and the longest of the last batches, where each takes so long and so much more for each row."""
+    """Return rows per second and the longest of the last batches, if a batch costs a fixed time plus a time per row."""
     pace, rows, seconds, longest_s = BatchPace(), 0, 0.0, 0.0
     for batch in range(300):
         size, took_s = pace.size, fixed_s + pace.size * row_s

@@ -1,4 +1,4 @@
-"""The page that sessions wait for on SQL Server is named by its table and index, where the server tells that."""
+"""The page that sessions wait for on SQL Server is named by its table and index, if the server reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard remembers: kept in a file, by several dashboards at once, and nothing where it is damaged."""
+"""The dashboard's preferences: kept in a file that several dashboards share, and empty if the file is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logical reads per pop: which procedures pop, what their calls read, and what is not known (SQL Server)."""
+"""Logical reads per pop: which procedures pop, the reads of their calls, and unknown values (SQL Server)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert "VIEW DEFINITION" in ours.reason
     again = track.record_poll(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
-    assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "nothing is said of a gap"
+    assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "no figures across a gap"
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:

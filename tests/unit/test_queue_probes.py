@@ -1,4 +1,4 @@
-"""What a poll asks of a queue, and which polls have found that it holds nothing, so that it is read less often."""
+"""The probes of a queue, and the polls after which an empty queue is read less often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worst queue first, and rows that stay where they are while figures merely rise and fall."""
+"""The worst queue comes first, and rows stay in place while figures merely rise and fall."""
 
 from __future__ import annotations
 

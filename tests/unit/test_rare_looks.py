@@ -1,4 +1,4 @@
-"""Looks at the waits that come rarely: what is said from them does not flicker."""
+"""Rare samples of waits: verdicts based on them do not flicker."""
 
 from __future__ import annotations
 

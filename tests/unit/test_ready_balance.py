@@ -1,4 +1,4 @@
-"""More messages leave ``ready`` than updates count as pops: the rate is not what the updates say."""
+"""More messages leave ``ready`` than updates count as pops: the rate is not the one of the updates."""
 
 from __future__ import annotations
 

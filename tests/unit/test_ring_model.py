@@ -1,4 +1,4 @@
-"""Rings in every state that sessions, rollbacks, deaths and crashes can bring them into: all end in step."""
+"""Rings in every state that sessions, rollbacks, lost sessions and crashes can cause: all end in step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def drained(ring: Ring) -> Ring:
 
 
 def healthy(ring: Ring) -> None:
-    """Nothing is lost or doubled, and what is pushed now is popped by the next pop, for some laps."""
+    """Check that nothing is lost or doubled, and that for some laps each pushed message is popped by the next pop."""
     assert sorted(ring.popped) == sorted((side, each) for side in ring.readers for each in ring.pushed)
     laps = 2 * ring.size + 3
     for _ in range(laps):

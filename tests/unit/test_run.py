@@ -1,4 +1,4 @@
-"""What becomes of a poll where probes fail one by one, run out of time, or cost the connection (SQL Server's side)."""
+"""The result of a poll whose probes fail one by one, run out of time, or cost the connection (SQL Server's side)."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> N
 
 
 def many(count: int) -> list[ProbeStatement]:
-    """So many statements that differ in their queue."""
+    """Return this number of statements that differ in their queue."""
     server, _, known, clock = jobs()
     return [server, *(replace(known, queue=f"q{n}") for n in range(count)), clock]
 
@@ -283,7 +283,7 @@ def test_a_server_that_counts_no_row_where_there_are_some_is_not_believed() -> N
 
 
 class Noted(Poller):
-    """A poller that keeps for how long it waits for what it does, in seconds."""
+    """A poller that remembers its time limits, in seconds."""
 
     allowed: list[float]
 

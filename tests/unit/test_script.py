@@ -1,4 +1,4 @@
-"""The printed SQL for SQL Server: batches, names, and Microsoft's parser where it is at hand."""
+"""The printed SQL for SQL Server: batches, names, and a check with Microsoft's parser if it is installed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, maj
     assert set(guards) == {"IF @@TRANCOUNT = 0 SET NOEXEC ON;"}
     assert len(files) == len(guards) == len(queries.design_files("sqlserver", design, (major, 0))) + 3
     for text in files:
-        # What must be alone in its batch has nothing but comments before it.
+        # A statement that must be alone in its batch is preceded by comments only.
         code = "\n".join(line for line in text.split("\n") if not line.startswith("--"))
         assert code.startswith("CREATE PROCEDURE") or "CREATE PROCEDURE" not in code
     assert ("ISJSON" in shown(design, major)) == (major >= 13)

@@ -1,4 +1,4 @@
-"""What lies under all queues: how often it is read, what stands, and the verdicts that follow from it."""
+"""Server health: how often it is read, its current values, and the verdicts that follow from it."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_copy_that_is_late_is_said_with_what_it_lacks() -> None:
 
 
 def followed(*locals_: ReplicationSample | None) -> list[str | None]:
-    """What is said of a failover in each poll, ten seconds apart, in which this server answers."""
+    """Return the failover text of each poll, ten seconds apart, in which this server answers."""
     track, out = FailoverTrack(), list[str | None]()
     for number, local in enumerate(locals_):
         state = None if local is None else ServerState(replication=(local, COPY))

@@ -1,4 +1,4 @@
-"""Typed rows of SQL Server lead to the verdicts about single messages: given back again and again, lost by a ring."""
+"""Typed rows of SQL Server lead to the verdicts about single messages: given back repeatedly, lost by a ring."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]
 
 
 def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: int) -> list[View]:
-    """So many polls, a second apart on the server's clock."""
+    """Return this number of polls, a second apart on the server's clock."""
     driver = Driver(answering(rows))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.watch_queues(Resolved((layout,), {layout.queue: facts}))
@@ -71,7 +71,7 @@ def proofs(view: View) -> dict[str, str]:
 
 
 def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Callable[[int], bool]) -> dict[str, Rows]:
-    """What a queue shows whose head has this id, locked by this transaction, while rows are held that are not seen."""
+    """Return rows of a queue whose head has this id and is locked by this transaction, while unseen rows are held."""
 
     def head(poll: int) -> tuple[Mapping[str, object], ...]:
         return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)

@@ -1,4 +1,4 @@
-"""How somebody logs in to SQL Server, as the driver gets it: a login, Windows, Kerberos, Entra; and what is refused."""
+"""Logins to SQL Server as the driver gets them: a login, Windows, Kerberos, Entra; and refused ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From SQL Server's catalogue to the statement: values typed as the column is, planned anew for a filtered index."""
+"""From SQL Server's catalog to the statement: values have the column's type; filtered indexes get a new plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed rows of version store, counters, procedures, fragmentation and our own cost, from the driver to the words."""
+"""Typed rows of version store, counters, procedures, fragmentation and qmon's own cost, from the driver to the text."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SAME: Final[dict[str, object]] = {
 def steady(
     name: str, columns: tuple[tuple[str, Type], ...], poll: int, row: Any = full
 ) -> Sequence[tuple[object, ...]]:
-    """As ``full``, by a server that does not start anew, with ids by which what belongs together is found."""
+    """Return the rows of ``full`` from a server that does not restart, with ids that connect related rows."""
     if name == "probe/trees":
         return [(1, 8), (5, 9)]
     rows: dict[str, list[dict[str, object]]] = {

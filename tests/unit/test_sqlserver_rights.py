@@ -155,7 +155,7 @@ def test_an_operator_alters_no_schema_and_makes_no_table() -> None:
     assert "sys.triggers" in text("action/operate/stores", 11), "a trigger would run with the rights of who acts next"
 
 
-# The procedures that run as the owner of qmon's schema, and what the caller must be allowed to do himself.
+# The procedures that run as the owner of qmon's schema, and the rights that the caller needs.
 PROCEDURES = {"control/06_make_store": {"DELETE", "UPDATE", "SELECT"}, "control/07_put_back": {"INSERT", "SELECT"}}
 
 

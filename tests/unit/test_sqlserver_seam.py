@@ -1,4 +1,4 @@
-"""What goes through the driver to SQL Server, and what comes back: typed rows, counts, errors by number, time-outs."""
+"""Values sent through the driver to SQL Server, and its results: typed rows, counts, errors by number, timeouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a poll sends to SQL Server: the same few texts from poll to poll, in few round trips, with no value in them."""
+"""The texts that polls send to SQL Server: few and the same in each poll, in few round trips, without values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, co
     assert max(sum(each.listed for each in poll) for poll in found) <= 4
     assert len({each.text for each in sent}) <= 12
     assert len({(each.text, each.declared) for each in sent}) <= 12, "a plan for each of these"
-    assert sum(not each.prepared for each in sent) <= 12, "so often a text is sent and not its handle"
+    assert sum(not each.prepared for each in sent) <= 12, "times a text is sent instead of its handle"
     for text in {each.text for each in sent}:
         assert "READY" not in text
         assert text.count("?") - text.count("'?'") == len(next(each.values for each in sent if each.text == text))

@@ -1,6 +1,6 @@
-"""What qmon prints and sends to SQL Server, and what tests of the contract send, is T-SQL, as far as a parser can tell.
+"""The text that qmon prints and sends to SQL Server, and that contract tests send, is T-SQL according to a parser.
 
-All of it is parsed at once, as the parser takes longer to start than to parse.
+All of it is parsed at once, because the parser takes longer to start than to parse.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.unit.test_sqlserver_texts import listed_probes
 from tests.workload.test_bench_sqlserver import sent_by_a_bench
 from tests.workload.test_load_sqlserver import sent_by_a_load
 
-# A program that parses T-SQL files and ends with 0 where they hold no error; `.ci/run` names one where it has it.
+# A program that parses T-SQL files and exits with 0 if they have no errors; `.ci/run` sets it if it is installed.
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
 BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 
@@ -90,7 +90,7 @@ def joined(sources: tuple[Callable[[], list[str]], ...]) -> str:
 
 
 def errors(text: str, place: Path) -> list[str]:
-    """What the parser says about a text: of each error its source, its line and the message."""
+    """Return the parser's errors for a text: source, line and message of each."""
     place.write_text(text, encoding="utf-8")
     done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
     lines, found = text.split("\n"), []

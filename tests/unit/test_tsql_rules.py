@@ -1,4 +1,4 @@
-"""No T-SQL of ours does to a queue what others who work on it would feel; each rule catches a file that breaks it."""
+"""qmon's T-SQL never disturbs other sessions that work on a queue; each rule catches a file that breaks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is usual at an hour of the week, and what lies outside of it."""
+"""The usual range for an hour of the week, and values outside it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FINE = RuleInput(
 
 
 def after(signs: RuleInput, seconds: float) -> tuple[str, str]:
-    """The verdict once the sign has lasted for so long."""
+    """Return the verdict after the sign has lasted for this number of seconds."""
     _, since = judge_queue(signs, 1000.0, {})
     verdict = judge_queue(signs, 1000.0 + seconds, since)[0][0]
     return verdict.code, verdict.proof

@@ -1,4 +1,4 @@
-"""Archive behind: done messages that pile up while nothing is taken out."""
+"""Archive behind: done messages pile up while nothing is archived."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def watched(polls: Iterable[tuple[float, float, int]], track: ArchiveTrack | Non
 def polls(
     seconds: int, pushed: Callable[[int], float], archives: Callable[[int, float], float], before: int = 0
 ) -> list[tuple[float, float, int]]:
-    """One poll each second. ``pushed``: messages in a second; ``archives``: how many of so many done it takes."""
+    """Poll once per second. ``pushed``: messages in a second; ``archives``: how many of the done messages it takes."""
     done, archived, found = float(before), 0, []
     for at in range(seconds):
         done += pushed(at)

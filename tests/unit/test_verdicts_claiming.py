@@ -1,4 +1,4 @@
-"""No consumers, and consumers that do not claim: who is one, and when it is said."""
+"""No consumers, and consumers that do not claim: which sessions count as consumers, and when it is reported."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_where_messages_complete_somebody_claims_them_however_pops_are_counted()
 
 
 def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() -> None:
-    """A server counts what a session did last ten seconds after it has fallen idle."""
+    """A server counts the last work of a session ten seconds after the session has fallen idle."""
     late = {"recent_pop_rate": Figure(3.0)}
     assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=5.0), **late))[0] == "consumers not claiming"
     assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=3.0), **late))[0] == "healthy"

@@ -1,4 +1,4 @@
-"""No verdict without its evidence: what is not known, old or seen in part is never called healthy or empty."""
+"""No verdict without evidence: data that is unknown, old or incomplete is never called healthy or empty."""
 
 from __future__ import annotations
 
@@ -192,11 +192,11 @@ def test_a_scan_that_found_nothing_stuck_says_so_only_as_long_as_nothing_can_hav
 
     young = TableCount(990.0, 0.0, 60.0, 1, 0, in_progress=3, stuck=0, longest_at=985.0, began_at=990.0)
     assert not stuck(young).at_least
-    assert stuck(young, 1_290.0).at_least, "what was popped at 985 is stuck from 1285 on"
+    assert stuck(young, 1_290.0).at_least, "messages popped at 985 are stuck from 1285 on"
     none = TableCount(990.0, 0.0, 60.0, 1, 0, in_progress=0, stuck=0, began_at=990.0)
     assert not stuck(none, 1_289.0).at_least
     unwritten = replace(none, counted_at=1_289.0)
-    assert not stuck(unwritten, 1_300.0).at_least, "nobody has written, as far as the server has counted"
+    assert not stuck(unwritten, 1_300.0).at_least, "the server has counted no writes"
     assert stuck(unwritten, 1_289.0 - 10.0 + 301.0).at_least, (
-        "what was done in the ten seconds before may not be counted"
+        "work of the ten seconds before may not be counted yet"
     )

@@ -1,4 +1,4 @@
-"""Judging: all verdicts that hold, the worst first, without those that merely follow; and what was said before."""
+"""Judging: all verdicts that hold, the worst first, without those that merely follow; and earlier verdicts."""
 
 from __future__ import annotations
 

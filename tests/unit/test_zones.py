@@ -1,4 +1,4 @@
-"""Times in columns without a time zone mean what the configuration or the column's default says, or nothing at all."""
+"""Times in columns without a time zone follow the configuration or the column's default; otherwise they are unknown."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_the_changes_of_a_clock_are_those_of_its_zone() -> None:
 
 
 def reckoned(text: str, written: str) -> datetime:
-    """What the expression makes of a wall clock's time: its CASE is read as the server would."""
+    """Return the expression's result for a wall clock time: its CASE is evaluated as the server would."""
     never, rest = text.split(" THEN 0 ELSE ", 1)
     bounds = re.findall(r"'([^']+)'", never)
     at = datetime.fromisoformat(written)
