@@ -1,4 +1,4 @@
-"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, nasty texts."""
+"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, difficult texts."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _ONE: Final = BlockingSample(
 
 
 def head(session: int, **changes: object) -> BlockingSample:
-    """A session that waits for nobody."""
+    """Return a session that does not wait."""
     return replace(_ONE, session=session, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
 def waits(session: int, *blockers: int, **changes: object) -> list[BlockingSample]:
-    """A session that waits for these."""
+    """Return a session that waits for these sessions."""
     one = replace(_ONE, session=session, holders=len(blockers), waiting_s=12.0, mode="ExclusiveLock", object=ROW)
     return [replace(one, blocker=b, **changes) for b in blockers]  # type: ignore[arg-type]  # as above
 

@@ -1,4 +1,4 @@
-"""What is the same in every app that is started here is made once."""
+"""Work that is the same for every app in these tests is done once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three targets over scripted sources: one in trouble, one that cannot be reached, one that is fine."""
+"""Three targets over scripted sources: one with a problem, one that cannot be reached, one that is healthy."""
 
 from __future__ import annotations
 
@@ -115,6 +115,6 @@ async def fleet(
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Let the app handle what it was given, lay out, and paint."""
+    """Let the app handle its events, lay out, and paint."""
     for _ in range(3):
         await pilot.pause()

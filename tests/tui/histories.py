@@ -1,4 +1,4 @@
-"""The history screen over a made day, standing still in a replay or beside a live source."""
+"""The history screen over an artificial day, paused in a replay or next to a live source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR = 3600.0
 
 
 def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True) -> tuple[ReplayApp, Replay]:
-    """A replay of a day at so many hours after its beginning, with what is usual from beside it."""
+    """Return a paused replay at this number of hours after the day's beginning, with the baselines next to it."""
     reader = open_recording(root)
     replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)

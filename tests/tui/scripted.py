@@ -1,4 +1,4 @@
-"""Figures made by hand, and a source that gives them when told to: twelve queues with everything that can be odd."""
+"""Figures made by hand, and a source that gives them on request: twelve queues with every kind of oddity."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def queue(
     messages: tuple[MessageSample, ...] | None = None,
     failures: tuple[ProbeFailure, ...] = (),
 ) -> QueueView:
-    """One queue; what is not given is unremarkable."""
+    """Return one queue; every value that is not given is unremarkable."""
 
     def as_figure(value: Figure | float) -> Figure:
         return value if isinstance(value, Figure) else Figure(value)
@@ -398,7 +398,7 @@ def snapshot(sequence: int, at: float = 0.0) -> Snapshot:
 
 @dataclass
 class Scripted:
-    """A source whose events a test gives itself, and which remembers what it was asked for. Its fold is ``fold``."""
+    """A source whose events a test gives itself, and which remembers requests. Its fold is ``fold``."""
 
     target: str = "orders-prod"
     interval_s: float = 1.0
@@ -421,16 +421,14 @@ class Scripted:
         self.asked.append(("interval", seconds))
 
     def set_focus(self, focus: Focus) -> None:
-        """Remembered."""
         self.asked.append(focus)
 
     @property
     def focus(self) -> Focus:
-        """What the screens last said is on them."""
+        """Return the focus that the screens reported last."""
         return next((each for each in reversed(self.asked) if isinstance(each, Focus)), Focus())
 
     def count_exactly(self, queue: str) -> None:
-        """Remembered."""
         self.asked.append(("count", queue))
 
     def close(self) -> None:

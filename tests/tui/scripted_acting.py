@@ -1,4 +1,4 @@
-"""An operator whose plans and ends a test writes itself, for states into which a real one is not easily brought."""
+"""An operator whose plans and results a test writes itself, for states that are hard to reach with a real one."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ HISTORY: Final = (
 
 @dataclass
 class Script:
-    """What the operator says and does, and what it was asked."""
+    """The operator's answers and actions, and the requests it received."""
 
     asked: list[tuple[object, ...]] = field(default_factory=list)
     permissions: list[Permission] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Script:
     fault: Exception | None = None
     breaks: Exception | None = None
     refuses: str = ""
-    # What a message is when it is read; `None`: it is gone.
+    # The result of reading a message; `None`: it is gone.
     message: Message | None = None
 
     def __post_init__(self) -> None:

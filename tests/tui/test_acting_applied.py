@@ -1,4 +1,4 @@
-"""The dialog of an action once it is confirmed: progress, its end, and what is offered then; at 80 x 24."""
+"""The dialog of a confirmed action: progress, its end, and the next steps it offers; at 80 x 24."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
 
 
 class Told(MessagePump):
-    """Somebody who is told, and whether he read it or not."""
+    """A receiver of messages that keeps the ends of operations, read or not."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -241,7 +241,7 @@ async def test_a_redrive_is_narrowed_down_and_paced_and_planned_anew_as_a_field_
         assert script.asked[-1] == (OperationKind.REDRIVE, "invoices", choice, RedriveLimits(1.0, 100))
         assert len(script.asked) == 7  # one for each change, and none for each letter
         await d.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", *"z", "tab", "tab", "tab", "tab", "tab")
-        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "what was typed last")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "the last typed text")
         assert script.asked[-1][2] == replace(choice, error="z")
 
 
@@ -308,4 +308,4 @@ async def test_a_purge_of_a_queue_without_dead_messages_asks_which_are_meant() -
         assert "to choose the messages" in d.text()
         assert script.asked == []
         await d.press("tab", "right")
-        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of what was chosen")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of the choice")

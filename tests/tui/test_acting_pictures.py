@@ -1,4 +1,4 @@
-"""The dialogs as pictures. After a wanted change, look at the report and run with ``--snapshot-update``."""
+"""The dialogs as pictures. After an intended change, look at the report and run with ``--snapshot-update``."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class Dialog:
         )
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come, keys were pressed, and the dialog is where it shall be."""
+        """Give figures, press the keys, and wait for the dialog's step."""
         await pilot.pause()
         self.source.give(view())
         for _ in range(3):

@@ -55,11 +55,11 @@ class Real:
             await self.pilot.pause(0.05)
 
     async def step(self, step: DialogStep) -> None:
-        """Until the dialog is there."""
+        """Wait until the dialog is there."""
         await self.until(lambda: self.dialog is not None and self.dialog.step is step, f"the dialog at {step}")
 
     async def does(self, key: str, reason: str = "") -> None:
-        """Press a key, confirm what it plans, and see its end."""
+        """Press a key, confirm its plan, and wait for its end."""
         await self.pilot.press(key)
         await self.step(DialogStep.CONFIRM)
         if reason:
@@ -238,4 +238,4 @@ async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_l
         query(jobs, "DELETE FROM public.jobs")
         await d.pilot.press("n")
         await d.until(lambda: "the message is gone (popped, moved or deleted)" in d.text(), "that it is gone")
-        assert found[0] in d.text(), "what the list knew"
+        assert found[0] in d.text(), "the list's own columns"

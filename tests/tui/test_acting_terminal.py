@@ -1,4 +1,4 @@
-"""``qmon connect`` in a real terminal: a key, a plan, a confirmation, and rows that are changed and brought back."""
+"""``qmon connect`` in a real terminal: a key, a plan, a confirmation, and rows that are changed and restored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
 
 
 def confirm(terminal: Tmux, plan: str) -> None:
-    """Fill in what a prod target asks for and press the button, all by keyboard."""
+    """Type the confirmation that a prod target requires and press the button, all by keyboard."""
     terminal.expect(plan)
     terminal.expect("type jobs")
     terminal.keys("BTab", "BTab")  # over the button to the name

@@ -106,7 +106,7 @@ async def test_acknowledged_ones_step_back_until_they_get_worse(monkeypatch: pyt
         await d.give(depth(5, 3))
         assert not raised(d)
         await d.give(depth(500, 4))
-        assert "▲ WARNING" in d.lines("alert"), "what was cleared and comes back is new"
+        assert "▲ WARNING" in d.lines("alert"), "a cleared alert that is raised again is new"
 
 
 async def test_muting_lasts_longer_each_time_ends_by_itself_and_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Screen 4: who waits for whom, at every size, with every kind of head blocker, and the end of one on a key."""
+"""Screen 4: lock chains at every size, with every kind of head blocker, and a key that ends one."""
 
 from __future__ import annotations
 

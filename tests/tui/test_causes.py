@@ -1,4 +1,4 @@
-"""A cause that several queues share is one line above them; their rows say what is theirs."""
+"""A cause that several queues share is one line above them; their rows show their own verdicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("orders", "mails", "invoices", "refunds", "labels", "exports", "reports
 
 
 def locked(count: int, name: str) -> Verdict:
-    """Locked by session 61, for which so many wait."""
+    """Locked by session 61, which blocks this number of sessions."""
     return Verdict(
         "everything locked",
         f"{WHO} blocks {count} sessions waiting to lock demo.{name}",

@@ -1,7 +1,7 @@
-"""What is written can be read in both themes, and severities are told apart, also by the colour-blind.
+"""All text is readable in both themes, and severities are distinguishable, also for colour-blind users.
 
-Contrast as WCAG 2.1 defines it; colour blindness as Machado, Oliveira and Fernandes (2009) simulate it, complete; the
-distance of two colours is that of CIE 1976.
+Contrast is defined by WCAG 2.1. Complete colour blindness is simulated after Machado, Oliveira and Fernandes (2009).
+The distance of two colours is CIE 1976.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.unit
 
 TEXT, MARK = 4.5, 3.0
 APART = 15.0
-# So many times as bright, by the same measure as contrast.
+# This ratio of brightness, by the same measure as contrast.
 BRIGHTER = 1.5
 WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
 FILLED = ("badge", "alarm badge", "held badge", "tag")
@@ -70,7 +70,7 @@ def lab(color: RGB) -> RGB:
 
 
 def distances(theme: str, seen: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
-    """How far apart each two of these tones are for somebody who sees so."""
+    """Return the distance between each two of these tones with this vision."""
     known = tones(theme)
     look = {
         name: lab(
@@ -119,7 +119,7 @@ def test_what_is_drawn_in_lines_of_text_has_contrast(theme: str) -> None:
     known, (ground, surface, cursor) = tones(theme), behind(theme)
     assert contrast(known["pop"].color, surface) >= MARK, "the dot of live, in the header"
     assert min(contrast(known["faint"].color, each) for each in (ground, surface)) >= MARK, "keys that are off"
-    assert contrast(known["muted"].color, cursor) >= TEXT, "what is unknown, under the cursor"
+    assert contrast(known["muted"].color, cursor) >= TEXT, "unknown figures, under the cursor"
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])

@@ -1,4 +1,4 @@
-"""Several targets: their overview, all their queues, the ways from one to another, and that none costs the others."""
+"""Several targets: their overview, all their queues, navigation between them, and their independence of each other."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_each_target_has_screens_of_its_own_and_escape_leads_up_to_all() -
         await d.press("escape")
         assert set(d.grid.row_keys) == {"oban/default", "oban/mails", "mails"}, "no filter here"
         await d.press("escape")
-        assert d.grid.cursor == "crm", "where one came from"
+        assert d.grid.cursor == "crm", "the target we came from"
         await d.app.go_to_target("orders-prod")
         await d.settle()
         assert d.grid.row_keys == ("invoices",), "the filter is still there"
@@ -165,7 +165,7 @@ async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -
     async with fleet(runners={"orders-prod": ScriptedOffice(script), "crm": ScriptedOffice(read_only="not here")}) as d:
         await d.three()
         await d.press("8", "slash", *"crm mails", "enter", "r")
-        assert "not here" in d.said(), "what may be done is up to the target under the cursor"
+        assert "not here" in d.said(), "the target under the cursor decides what is allowed"
         await d.press("escape", "g", "r")
         await d.until(
             lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is DialogStep.CONFIRM, "a plan"

@@ -1,4 +1,4 @@
-"""The line of a table above its queues in the overview: what it says, and that no cursor comes to it."""
+"""The line of a table above its queues in the overview: its content, and that the cursor skips it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the history screen by themselves: the plot, its axis, and which range is shown."""
+"""The parts of the history screen alone: the plot, its axis, and the shown range."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
     lines = range_plot_lines(none, [None, band(0.0, 50.0), None, band(49.0, 50.0)], 8, formatting.count, plain=plain)
     cells = [[(symbol, tone) for part, tone in line[2:] for symbol in part] for line in lines]
     assert [row[1] != (" ", "text") for row in cells] == [False] * 3 + [True] * 5
-    assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "what lies between its edges"
+    assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "the area between its edges"
     assert [row[3][1] for row in cells].count("band") in (1, 2)
 
 
@@ -93,7 +93,7 @@ def test_the_axis_is_that_of_the_clock_on_the_wall_also_over_the_end_of_summer_t
 
 
 def shown(span: float = 86_400.0) -> ShownRange:
-    """Of an archive that goes on."""
+    """Return the range of a growing archive."""
     found = ShownRange(RangeReader(RecordingArchive(list[Path], "UTC", clock=lambda: NOW)))
     found.show_between(NOW - span, NOW)
     return found

@@ -1,4 +1,4 @@
-"""The history screen, and the overview with its marks, as pictures. Look at the report after a wanted change."""
+"""The history screen, and the overview with its marks, as pictures. Look at the report after an intended change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IDS = [f"{cells}x{rows}" for cells, rows in SIZES]
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A day's recording with what is usual beside it."""
+    """A day's recording with a baselines file next to it."""
     root = tmp_path_factory.mktemp("pictures")
     written(root, 24.0, snapshots=0.2)
     usual(root)

@@ -1,4 +1,4 @@
-"""Screen 5: choosing, zooming, moving, jumping, in a replay and beside a live target."""
+"""Screen 5: choosing, zooming, moving, jumping, in a replay and next to a live target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.tui.scripted import SAMPLED_AT, queue, view
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A day's recording with what is usual beside it."""
+    """A day's recording with a baselines file next to it."""
     root = tmp_path_factory.mktemp("day")
     written(root, 14.0, snapshots=24.0)
     usual(root)
@@ -151,7 +151,7 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
 
 @asynccontextmanager
 async def remembered(minutes: int = 60, **options: Any) -> AsyncIterator[Driver]:
-    """A dashboard without a recording, as it is after so many minutes of polls every 10 s."""
+    """A dashboard without a recording, after this number of minutes of polls every 10 s."""
     async with dashboard(**options) as d:
         memory, at, ready = d.app.memory, BEGIN, 0.0
         assert memory is not None
@@ -244,7 +244,7 @@ async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
         await read(d)
         assert "record more: `qmon connect orders-prod --record DIR`" in d.lines("past").replace("\n  ", " ")
         await d.pilot.press("enter")
-        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "it is said why nothing happens")
+        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "the reason why nothing happens")
 
 
 async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
@@ -258,7 +258,7 @@ async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
 
 
 def now(root: Path, at: float) -> RecordingArchive:
-    """What is recorded below a folder, at a moment."""
+    """Return the recorded data below a folder, at a moment."""
     return live_archive(root, "orders-prod", ZONE, clock=lambda: at)
 
 

@@ -51,7 +51,7 @@ async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds:
 
 
 async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> None:
-    """For 20 s every key does what it does, and the figures on screen say how old they are, ever older."""
+    """For 20 s every key works, and the figures on screen show their growing age."""
     app = cast(QmonApp, pilot.app)
     ages = [oldest_on_screen(app)]
     end = time.monotonic() + FROZEN_S

@@ -1,4 +1,4 @@
-"""``ctrl+s`` writes the table as CSV or JSON, or the screen as SVG, into a file that was not there."""
+"""``ctrl+s`` writes the table as CSV or JSON, or the screen as SVG, into a new file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_the_overview_as_csv_json_and_svg(folder: Path) -> None:
         assert path.name.startswith("qmon-orders-prod-overview-2")
         assert path.suffix == ".csv"
         rows = {row["queue"]: row for row in csv.DictReader(path.read_text("utf-8").splitlines())}
-        assert len(rows) == len(view().queues), "also what does not fit on the screen"
+        assert len(rows) == len(view().queues), "also rows that do not fit on the screen"
         assert (rows["invoices"]["ready"], rows["invoices"]["stuck"]) == ("60031", "7")
         assert rows["invoices"]["proof"], "also the columns that do not"
         path = await written(d, folder, "tab")

@@ -1,4 +1,4 @@
-"""What lies under all queues on screen 3, from typed rows of SQL Server, and what is unknown of it."""
+"""Server health on screen 3, from typed rows of SQL Server, and its unknown parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed rows of SQL Server go from the driver through collector and view to the screens, and are read there."""
+"""Typed rows of SQL Server pass from the driver through collector and view to the screens, and are read there."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.unit
 
 
 def rows(d: Driver) -> list[str]:
-    """What is painted, line by line, with one blank between words."""
+    """Return the painted lines, with one blank between words."""
     return [" ".join(line.split()) for line in d.text().split("\n")]
 
 
 def row(d: Driver, first: str) -> str:
-    """The line that begins with these words; of two the last."""
+    """Return the line that begins with these words, the last one if there are two."""
     return next(line for line in reversed(rows(d)) if line.startswith(first))
 
 

@@ -1,4 +1,4 @@
-"""The sentence below the title, and what is seen of trouble at 80×24 before any key is pressed."""
+"""The sentence below the title, and the problems that are visible at 80×24 before any key is pressed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ STALE = Verdict("statistics", "plans assume no rows in mails, which has 20,000",
 
 
 def fine(count: int) -> list[QueueView]:
-    """So many queues without trouble."""
+    """Return this number of healthy queues."""
     return [queue(f"fine_{place}", ready=place) for place in range(count)]
 
 
 def said(*queues: QueueView, cells: int = 80, age_s: float | None = None) -> str:
-    """The sentence about these queues."""
+    """Return the sentence about these queues."""
     given = view(queues)
     line = summary_line(given, Ranking().rank_queues(given), cells, age_s)
     assert line_width(line) <= cells

@@ -1,4 +1,4 @@
-"""The real program in a real terminal: tmux, and a bare pseudo-terminal that is closed under it."""
+"""The real program in a real terminal: tmux, and a bare pseudo-terminal that is closed while it runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Tmux:
         self.pid = int(self.run("list-panes", "-F", "#{pane_pid}"))
 
     def run(self, *command: str) -> str:
-        """One tmux command; returns what it prints."""
+        """Run one tmux command and return its output."""
         done = subprocess.run(
             ["tmux", "-L", self._socket, "-f", os.devnull, *command],
             check=True,
@@ -48,7 +48,7 @@ class Tmux:
         self.run("send-keys", *keys)
 
     def screen(self) -> str:
-        """What the terminal shows, with what its last line of farewell has scrolled away."""
+        """Return the terminal's text, including lines scrolled away by its last message."""
         return self.run("capture-pane", "-p", "-S", "-5")
 
     def expect(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Screen 3: waits with their meaning, who holds the horizon and what that costs, tables and indexes of a queue."""
+"""Screen 3: waits with their meaning, the holder of the horizon and its cost, tables and indexes of a queue."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         assert "one commit per message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
         assert "2 benign" in d.text()
-        assert "EACH" not in d.grid.visible_titles, "nobody counts waits here"
+        assert "EACH" not in d.grid.visible_titles, "waits are not counted here"
         await d.press("down", "down")
         assert "hot pages" in d.lines("meaning")
 

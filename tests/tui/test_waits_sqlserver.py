@@ -1,4 +1,4 @@
-"""Screen 3 on SQL Server: its counters, its version store, and what holding the horizon costs there."""
+"""Screen 3 on SQL Server: its counters, its version store, and the cost of holding the horizon there."""
 
 from __future__ import annotations
 

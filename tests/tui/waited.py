@@ -37,7 +37,7 @@ PREPARED: Final = replace(
 
 
 def waiting(source: WaitSource = WaitSource.SAMPLED) -> Waiting:
-    """Commits that wait for the log, pages that are fought over, and what is benign."""
+    """Return commits that wait for the log, contended pages, and benign waits."""
     rates = (
         WaitRate("LWLock", "WALWrite", 6.12, 0.612),
         WaitRate("IO", "WalSync", 1.84, 0.184),
@@ -51,7 +51,7 @@ def waiting(source: WaitSource = WaitSource.SAMPLED) -> Waiting:
 
 
 def counted() -> Waiting:
-    """The same kind of thing as SQL Server tells it: each wait counted, latches apart."""
+    """Return similar waits as SQL Server reports them: each wait counted, latches separate."""
     rates = (
         WaitRate("wait", "WRITELOG", 4.2, 0.7, 1_204.0, 0.0035, 0.04),
         WaitRate("wait", "PAGELATCH_EX", 1.5, 0.25, 18_310.4, 0.00008, 0.31),
