@@ -1,4 +1,4 @@
-"""Calling qmon in this process and as a program of its own, away from the user's own configuration."""
+"""Call qmon in this process or as a separate program, without the user's own configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.cli import app
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
-# Else all commands and their options are made anew at each call: two thirds of its time.
+# Otherwise each call builds all commands and their options again, which takes two thirds of its time.
 typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""The commands never see the configuration of whoever runs the tests; files for those that are guarded."""
+"""Commands never read the configuration of the user who runs the tests; TLS and password files for guarded servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSWORD = "pass:wörd"
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty configuration folder; returns where qmon.toml would be."""
+    """Set an empty configuration folder. Return the path of its qmon.toml."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in ("QMON_PASSWORD", "PGPASSWORD", "QMON_DEBUG", "QMON_LOG"):

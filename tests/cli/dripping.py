@@ -16,7 +16,7 @@ _HELLO: Final = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03"  # the beginning
 
 
 class Drippers:
-    """So many connections, fed by one thread.
+    """Open connections that are fed by one thread.
 
     Args:
         place: address and port of the server.
@@ -71,7 +71,7 @@ class Drippers:
 
 @contextlib.contextmanager
 def dripping(place: tuple[str, int], count: int, *, tls: bool = False, source: str = "127.0.0.1") -> Iterator[Drippers]:
-    """So many of them, each of which has sent a part of a request, or of a handshake, and goes on."""
+    """Open this number of connections. Each has sent part of a request or of a handshake, and continues slowly."""
     found = Drippers(place, count, _HELLO if tls else b"GET /metrics HTTP/1.1\r\nX-Slow: ", source)
     try:
         wait_until(lambda: found.rounds > 2, what="each has sent some bytes more")

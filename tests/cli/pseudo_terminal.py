@@ -37,7 +37,7 @@ class Terminal:
         return self.seen
 
     def expect(self, text: str, times: int = 1) -> None:
-        """Wait until it has printed this, so many times."""
+        """Wait until this text was printed this number of times."""
         wait_until(lambda: self.read().count(text) >= times, what=f"{text!r} in {self.seen!r}")
 
     def type(self, text: str) -> None:

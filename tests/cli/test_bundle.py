@@ -1,4 +1,4 @@
-"""``qmon doctor --bundle``: what the archive holds, and what it never does."""
+"""``qmon doctor --bundle``: the archive's content, and data that it never contains."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def contents(file: Path) -> dict[str, str]:
 
 @pytest.fixture
 def shop(database: str, own_home: Path) -> str:
-    """The target ``shop`` with messages, and with secrets where they may be."""
+    """The target ``shop`` with messages, and with secrets wherever secrets are possible."""
     fill(database, dead=3, alive=2, ready=4)
     query(database, "UPDATE public.jobs SET payload = 'Anna 4111222233334444'")
     own_home.parent.mkdir(parents=True)

@@ -30,7 +30,7 @@ def quick(own_home: Path) -> Path:
 
 
 def checked(*arguments: str) -> tuple[int, str]:
-    """The exit code and the one line that is said."""
+    """Return the exit code and the only line of output."""
     done = call("check", *arguments)
     (line,) = done.stdout.splitlines()
     return done.exit_code, line
@@ -45,7 +45,7 @@ def as_json(*arguments: str) -> dict[str, Any]:
 
 @contextmanager
 def growing(url: str, rows: int = 20) -> Iterator[None]:
-    """Messages are pushed all the while, and nobody pops."""
+    """Push messages continuously without any consumer."""
     layout, enough = made(url, "fifo", "growing"), threading.Event()
 
     def push() -> None:
@@ -137,7 +137,7 @@ def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(da
 def test_one_poll_cannot_tell_rates(database: str, quick: Path) -> None:
     made(database, "fifo", "orders")
     code, line = checked(database, "--polls", "1", "--warn", "pop_rate<1")
-    assert code == 1, "it is told by the polls that are added"
+    assert code == 1, "further polls measure the rate"
     assert "pop_rate 0/s, below 1.0/s" in line
 
 
@@ -148,7 +148,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
     assert checked("shop", "-q", "orders")[0] == 0
     assert checked("shop", "-q", "orders", "-q", "jobs")[0] == 2
     code, line = checked("shop", "-q", "orders", "--crit", "fill>0.9")
-    assert (code, "orders: fill is not known: " in line) == (3, True), "a queue that was named must have what is asked"
+    assert (code, "orders: fill is not known: " in line) == (3, True), "a named queue must have the figure"
     assert checked("shop", "--crit", "fill>0.9")[0] == 0
     code, line = checked("shop", "-q", "orders", "-q", "ordres")
     assert code == 3
@@ -243,7 +243,7 @@ def test_stuck_messages_that_no_index_leads_to_are_never_ok(database: str, quick
         assert "stuck" in line.partition(" | ")[0]
         assert checked("shop", "--unknown", "warning")[0] == 1
         assert checked("shop", "--crit", "stuck>1")[0] == 3
-    assert checked("shop", "--crit", "depth>10")[0] == 0, "what was asked is known"
+    assert checked("shop", "--crit", "depth>10")[0] == 0, "the checked figure is known"
     assert "fine" not in checked("shop", "--crit", "depth>10")[1]
 
 

@@ -1,4 +1,4 @@
-"""``qmon connect`` to a ``qmon serve``: what is refused, and a source that is lost and comes back with true ages."""
+"""``qmon connect`` to a ``qmon serve``: refused options, and a lost source that returns with true ages."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
 
 
 class Watching:
-    """What a source gives. ``at``: on our clock, when each snapshot came."""
+    """The events of a source. ``at``: arrival of each snapshot on our clock."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.source = ServedSource(parse_address(url, None, "a test"), clock=clock)
@@ -208,9 +208,9 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
         found.sequences(1)
         found.phase(Phase.LIVE)
         stream.publish_event(SourceState("shop", Phase.LOST, "no route to the database"))
-        assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own trouble, in its words"
+        assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own error message"
         server.close()
-        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is said")
+        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is reported")
         again = PollStream("shop", 2.0)
         again.publish_event(LIVE)
         again.publish_event(poll(1))
@@ -220,7 +220,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
 
 
 def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
+    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new connection after each poll, without a visible effect
     stream = PollStream("shop", 2.0)
     stream.publish_event(LIVE)
     stream.publish_event(poll(1))

@@ -1,4 +1,4 @@
-"""A path that a person types may begin with ``~``, also where the shell does not replace it: ``--to=~/recordings``."""
+"""A typed path may begin with ``~``, even if the shell does not replace it: ``--to=~/recordings``."""
 
 from __future__ import annotations
 

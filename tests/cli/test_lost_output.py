@@ -31,13 +31,13 @@ LOST: Final = (">/dev/full", ">&-", "<&- >&- 2>&-", "2>/dev/full")
 
 
 def shell(arguments: tuple[str, ...], redirected: str) -> subprocess.CompletedProcess[str]:
-    """Run qmon by the shell, with redirections of its own."""
+    """Run qmon in the shell, with the shell's redirections."""
     command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *program(*arguments)]
     return subprocess.run(command, env=surroundings(), capture_output=True, text=True, timeout=120, check=False)
 
 
 def unread(arguments: tuple[str, ...]) -> tuple[int, str]:
-    """Run qmon into a pipe that nobody reads; its exit code and standard error."""
+    """Run qmon into a pipe without a reader. Return its exit code and standard error."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The program itself: what it loads, its help, its exit codes, and what it says when something is wrong."""
+"""The program itself: its imports, its help, its exit codes, and its error messages."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
 
 
 def on_a_terminal(*arguments: str, **more: str) -> str:
-    """What qmon prints where standard output is a terminal."""
+    """Return qmon's output if standard output is a terminal."""
     ours, theirs = pty.openpty()
     done = subprocess.Popen(program(*arguments), env=surroundings(TERM="xterm-256color", **more), stdout=theirs)
     os.close(theirs)

@@ -1,4 +1,4 @@
-"""Who may read the metrics of ``qmon serve``: TLS, names with passwords, and what is refused without them."""
+"""Access to the metrics of ``qmon serve``: TLS, names with passwords, and refused requests without them."""
 
 from __future__ import annotations
 

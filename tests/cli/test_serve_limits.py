@@ -1,4 +1,4 @@
-"""``qmon serve`` among clients that are slow, many or hostile: what others get meanwhile, and what is refused."""
+"""``qmon serve`` with slow, many or hostile clients: answers to other clients in the meantime, and refused requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def running(*streams: PollStream, queues: int = 3, listen: str = "127.0.0.1:0", 
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """This process may open both ends of so many connections."""
+    """Allow this process to open both ends of this number of connections."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     if before[1] < 3 * MANY:
         pytest.skip("this machine does not allow that many open files")
@@ -230,7 +230,7 @@ def test_a_name_for_the_server_is_a_name() -> None:
 
 
 class Work:
-    """Counts the work of bcrypt, which is done all the same."""
+    """Counts the work of bcrypt, and does it."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.work: list[int] = []

@@ -1,4 +1,4 @@
-"""``qmon serve --web``: who gets the page and a viewer, what a viewer's process has, and when it ends."""
+"""``qmon serve --web``: access to the page and to a viewer, the environment of a viewer's process, and its end."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def children(pid: int | str = "self") -> list[int]:
 
 
 def about(pid: int, name: str) -> str:
-    """What the system says of a process; empty if it has ended."""
+    """Return the system's information on a process, empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -372,7 +372,7 @@ async def test_a_viewer_ends_when_the_browser_leaves_sends_too_much_or_the_serve
 
 @contextmanager
 def daemon(said: Path) -> Iterator[int]:
-    """The process of a daemon without its database, and what it says on standard error."""
+    """Start a daemon without its database. Yield its process id; standard error goes to ``said``."""
     command = program("serve", NOWHERE, "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
     with (
         said.open("wb") as errors,

@@ -1,4 +1,4 @@
-"""Commands on several targets: one output, and a target that fails is said and keeps nothing back."""
+"""Commands on several targets: one output; a target that fails is reported and does not delay the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.schemas import valid
 
 @pytest.fixture
 def shops(database: str, own_home: Path) -> str:
-    """A database under two names, and one that nobody reaches."""
+    """One database under two names, and an unreachable target."""
     own_home.parent.mkdir(parents=True)
     own_home.write_text(
         '[settings]\ninterval = "500ms"\n[fleets]\nshops = ["one", "two"]\n'

@@ -1,4 +1,4 @@
-"""Commands over a connection that goes silent: each ends by itself, and Ctrl-C ends it while the server is silent."""
+"""Commands over a connection that goes silent: each ends by itself, and on Ctrl-C even while the server is silent."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ COMMANDS: Final = {
     "archive": ["design", "archive", "shop", "jobs", "--until-empty"],
     "init": ["init", "{url}", "--config", "{folder}/new.toml"],
 }
-# What qmon sends when it has logged in.
+# Text that qmon sends after it has logged in.
 SET_UP: Final = b"statement_timeout"
-# What it sends when it looks for queues.
+# Text that it sends when it looks for queues.
 CATALOG: Final = b"pg_index"
 
 
@@ -76,7 +76,10 @@ def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
 def test_every_command_ends_by_itself(
     quiet: Tunnel, own_home: Path, tmp_path: Path, mark: bytes, names: list[str]
 ) -> None:
-    """All at once, as each waits for its deadline. Whoever comes to the mark first silences the others, too."""
+    """All commands run at once, because each waits for its deadline.
+
+    The first one to reach the mark silences the others too.
+    """
     quiet.silence_at(mark, passes=True)
     given = {"url": quiet.url, "folder": str(tmp_path)}
     running = {name: started([each.format(**given) for each in COMMANDS[name]], own_home) for name in names}

@@ -32,7 +32,7 @@ def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def qmon(*arguments: str, home: Path) -> str:
-    """What a command prints. Fails with all it said."""
+    """Return a command's output. Fail with all of its output."""
     done = run("tests.as_windows", "qmon", *arguments, home=home)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

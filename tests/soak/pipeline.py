@@ -1,4 +1,4 @@
-"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments while segments arrive; then they are read."""
+"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments while segments arrive, then read."""
 
 from __future__ import annotations
 

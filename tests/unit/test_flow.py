@@ -188,8 +188,7 @@ def test_a_change_of_rows_that_cannot_be_is_left_out() -> None:
 def _moved(
     layout: Layout, ins: int, other: int, ins_lost: int, lost: int, start: CounterSample = ZERO
 ) -> CounterSample:
-    """Return the sample after this number of inserts, and of updates or deletes, whichever a pop of this layout does.
-    """
+    """Return the sample after this number of inserts, and of the updates or deletes that pops of this layout do."""
     if layout is FIFO:
         return after(start, ins=ins, upd=0, dele=other, ins_lost=ins_lost, upd_lost=0, del_lost=lost)
     return after(start, ins=ins, upd=other, dele=0, ins_lost=ins_lost, upd_lost=lost, del_lost=0)

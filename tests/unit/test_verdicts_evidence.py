@@ -197,6 +197,4 @@ def test_a_scan_that_found_nothing_stuck_says_so_only_as_long_as_nothing_can_hav
     assert not stuck(none, 1_289.0).at_least
     unwritten = replace(none, counted_at=1_289.0)
     assert not stuck(unwritten, 1_300.0).at_least, "the server has counted no writes"
-    assert stuck(unwritten, 1_289.0 - 10.0 + 301.0).at_least, (
-        "work of the ten seconds before may not be counted yet"
-    )
+    assert stuck(unwritten, 1_289.0 - 10.0 + 301.0).at_least, "work of the ten seconds before may not be counted yet"
