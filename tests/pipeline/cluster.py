@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on this machine: a master and workers, each a process of its own."""
+"""A standalone Spark cluster on this machine: a master and workers, each in its own process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Daemon:
     log: Path
 
     def said(self, pattern: str) -> str:
-        """Wait until its log says it, as long as it runs; what the pattern's group is."""
+        """Wait until its log matches the pattern, while it runs. Return the pattern's group."""
 
         def found() -> re.Match[str] | None:
             text = self.log.read_text("utf-8", "replace")
@@ -60,9 +60,9 @@ class _Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """``url``: of the master. ``folder``: each worker keeps what it fetched and what executors say in a folder there.
+    """``url``: the master's address. ``folder``: workers keep fetched files and executors' logs in folders there.
 
-    ``python``: an interpreter without qmon and with everything else that executors need.
+    ``python``: an interpreter without qmon that has all other packages that executors need.
     """
 
     url: str

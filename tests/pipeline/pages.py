@@ -81,7 +81,10 @@ class Page(HTMLParser):
 
 
 def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
-    """What a queue's row of the report must begin with, from its sums over the whole time; its target is above it."""
+    """Return the first cells of a queue's row in the report, from its sums over the whole time.
+
+    Its target is above it.
+    """
     moved = (row[what] / row["flow_s"] if row["flow_s"] and row[what] is not None else None for what in _MOVED)
     ready = row["ready_s"] / row["ready_known_s"] if row["ready_known_s"] else None
     depths = (ready, row["ready_p95"], row["ready_max"])
@@ -103,7 +106,7 @@ def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def hostile_facts(queues: int = 12) -> ReportFacts:
-    """Six hours of so many queues, with an incident and an operation each."""
+    """Return facts of six hours with this number of queues, and an incident and an operation on each."""
     names = [*HOSTILE, *(f"queue{n}" for n in range(queues - len(HOSTILE)))]
     period = Period(START, START + 6 * 3600)
     incidents = tuple(_incident(place, name) for place, name in enumerate(names))

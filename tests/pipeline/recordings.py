@@ -1,4 +1,4 @@
-"""Recordings made for tests: written by the recorder's own hand, with figures drawn from a seed."""
+"""Recordings for tests: written by the recorder itself, with random figures from a seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NO_STEPS: Mapping[int, float] = MappingProxyType({})
 
 @dataclass
 class Watched:
-    """One recorder's view of a target. ``step_s``: between polls; ``breaks``: times after which it starts anew."""
+    """One recorder's view of a target.
+
+    ``step_s``: between polls; ``breaks``: times after which the recorder restarts.
+    """
 
     root: Path
     target: str

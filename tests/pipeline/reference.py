@@ -1,4 +1,4 @@
-"""The pipeline in plain Python: what its tables must hold, worked out row by row without Spark."""
+"""The pipeline in plain Python: the expected content of its tables, computed row by row without Spark."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def percentile(values: list[tuple[float, int]], share: float) -> float | None:
 
 
 def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
-    """The sums of each stretch, by target, queue and where it begins."""
+    """Return the sums of each interval, by target, queue and start."""
     stretches: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
     for row in rows:
         stretches[row["target"], row["queue"], row["sampled_at"] // seconds * seconds].append(row)

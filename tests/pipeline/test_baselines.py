@@ -1,4 +1,4 @@
-"""What is normal for an hour of the week, over the end of summer time, against plain Python."""
+"""Normal values for an hour of the week, across the end of summer time, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_file_without_history_is_a_file() -> None:
 
 
 def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark: SparkSession) -> None:
-    """The recorder has moved from Tokyo to Berlin; the readings of both are those of one clock."""
+    """The recorder has moved from Tokyo to Berlin; the readings of both follow one clock."""
     rows = [row | {"zone": "Asia/Tokyo" if place < 84 else row["zone"]} for place, row in enumerate(minutes())]
     frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
     assert zones_by_target(frame, {}) == zones_by_target(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}

@@ -1,4 +1,4 @@
-"""Lines as columns without Spark: what each line says, whatever stands beside it, against plain JSON."""
+"""Lines as columns without Spark: each line's values, whatever the other lines are, compared with plain JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A run that is cut short at its worst moments and started again: nothing is lost, nothing counts twice.
+"""A run that is interrupted at its worst moments and restarted: nothing is lost, nothing counts twice.
 
-Each cut is an error raised where a kill would leave the lake in that very state; ``make soak`` kills the program
-itself, at random moments.
+Each interruption is an error, raised where a kill would leave the lake in the same state. ``make soak`` kills the
+program itself, at random moments.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     with pytest.raises(Conflict, match="another process is writing to the lake"):
         other._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     tries = tidied_meanwhile(lake, monkeypatch)
-    assert one.run_batch() is not None  # is done again on top of what was tidied
+    assert one.run_batch() is not None  # it is repeated on the tidied lake
     assert tries == [False, True]
     whole = [row for each in (watched, more, late) for row in rows(each.written)]
     compared(lake, whole)
@@ -90,9 +90,9 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
 
 
 def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """A batch finds the lake tidied, for the first days too, between what it reads and what it commits to the hours.
+    """Tidy the lake, including the first days, after a batch has read it and before the batch commits the hours.
 
-    Returns of each of its tries whether it could commit them, as it goes on.
+    Return a list that records for each attempt whether the batch could commit them.
     """
     commit, tries = LakeTable.commit_batch, list[bool]()
 
@@ -110,7 +110,7 @@ def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -> None:
-    """Of what comes over midnight the day whose samples are kept no more stays as it is; the next one counts."""
+    """Ingest late samples around midnight: the day whose samples were deleted does not change; the next day counts."""
     old, kept = reference.date(START), reference.date(START + DAY_S)
     gone = [row for row in whole if reference.date(row["sampled_at"]) == old]
     before = rolled(place, old)

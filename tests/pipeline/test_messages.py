@@ -1,4 +1,5 @@
-"""Archived messages of a real server into a lake: each once, whatever commits late, rolls back, is deleted or cut."""
+"""Archived messages of a real server in a lake: each once, despite late commits, rollbacks, deletions and
+interruptions."""
 
 from __future__ import annotations
 

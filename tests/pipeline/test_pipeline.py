@@ -1,4 +1,4 @@
-"""Recordings through Spark against plain Python: every sum, percentile and incident, and the report made of them."""
+"""Recordings through Spark compared with plain Python: every sum, percentile and incident, and the report."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def strange_lines() -> bytes:
 
 
 def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Restarts, copies, an hour without anything, two recorders at once, a clock set back, damage, a late segment.
+    """Restarts, copies, an hour without data, two recorders at once, a clock set back, damage, a late segment.
 
-    In two runs: what comes in between belongs to days that are done. Its hours are joined, as many would be.
+    In two runs: segments that arrive in between belong to finished days. Their hours are joined, as many would be.
     """
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
@@ -158,7 +158,7 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
 
 
 def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tuple[str, str, float], Any]) -> None:
-    """Service levels, what was watched, and the time before."""
+    """Check service levels, the watched time, and the time before."""
     measured, period = reference.measured(reference.unique(expected)), facts.period
     queues = {(row["target"], row["queue"]) for row in measured}
     about = {

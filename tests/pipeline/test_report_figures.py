@@ -1,4 +1,4 @@
-"""What a report works out of its rows: trouble, coverage, levels, unusual hours, growth, and the words for them."""
+"""The report's figures: problems, coverage, service levels, unusual hours, growth, and their descriptions."""
 
 from __future__ import annotations
 

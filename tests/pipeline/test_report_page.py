@@ -1,4 +1,4 @@
-"""The report in a real browser, where there is one: it needs no network, and a phone shows all of it."""
+"""The report in a real browser, if one is installed: it needs no network, and all of it fits a phone."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_phone_shows_the_report_without_a_network(tmp_path: Path) -> None:
     report.write_text(text, encoding="utf-8")
     control.write_text(f'<p style="width: {2 * PHONE}px">wide</p><img src="missing.png">', encoding="utf-8")
     with browser(tmp_path) as seen:
-        seen.open(control, PHONE)  # what the look would find
+        seen.open(control, PHONE)  # the check must find these requests
         assert seen.asked == [control.as_uri(), (tmp_path / "missing.png").as_uri()]
         assert seen.value("document.documentElement.scrollWidth") > PHONE
         for width in (PHONE, 1280):

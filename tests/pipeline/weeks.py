@@ -1,4 +1,4 @@
-"""Weeks of a shop's queues, written by the recorder's own hand: days that differ from nights, growth, and incidents."""
+"""Weeks of a shop's queues, written by the recorder itself: days that differ from nights, growth, and incidents."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def record(
     watched: Callable[[float], bool] = lambda after: True,
     operations: tuple[tuple[float, str, OperationKind, str], ...] = (),
 ) -> None:
-    """Write it. ``watched``: whether the recorder ran so many seconds after the beginning.
+    """Write it. ``watched``: whether the recorder ran at this number of seconds after the beginning.
 
-    ``operations``: when, on which queue, what and why.
+    ``operations``: time, queue, kind and reason of each.
     """
     rng = random.Random(seed)
     session = SessionLine(target, "postgres", "18", "0.1.0", "Europe/Berlin", step_s, start_at)
@@ -164,7 +164,7 @@ def _figures(
 
 
 def shop(root: Path, start_at: float, weeks: int) -> float:
-    """So many weeks of two targets, the last with most of the trouble. Returns where they end.
+    """Write weeks of two targets; the last week has most of the problems. Return the end.
 
     ``start_at``: seconds since the epoch, the beginning of an hour.
     """
