@@ -1,4 +1,4 @@
-"""A recorder that is killed while it records, and what the next start finds."""
+"""A recorder that is killed while it records, and the findings of the next start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Killed:
 
 
 def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed:
-    """Kill a recorder at a random moment, and salvage. What was sealed before must be as it was, byte for byte."""
+    """Kill a recorder at a random moment, and salvage. Sealed files must be unchanged, byte for byte."""
     before = {path: path.read_bytes() for path in list_segments(root, unsealed=False)}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.recording.writing", str(root), str(first)],

@@ -1,4 +1,4 @@
-"""Records made from their types alone: a value for every field, whatever fields there are."""
+"""Records made from their types alone: a value for every field, whatever the fields are."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _scalar(kind: Any, rng: random.Random) -> Any:
 
 
 def default_of(field: Field[Any]) -> Any:
-    """What the field is where nothing is given; ``MISSING`` where it must be."""
+    """Return the field's default, ``MISSING`` if it has none."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     return field.default

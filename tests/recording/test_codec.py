@@ -1,4 +1,4 @@
-"""Records become JSON and come back the same, whatever fields they have."""
+"""Records become JSON and are decoded unchanged, whatever fields they have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import KINDS, IndexLine, Line, encode_line, parse_line
 from tests.recording.made import default_of, made, types_in
 
-# What the records of format 1 must be given; another field without a default would make old recordings unreadable.
+# Required fields of the records of format 1. A further field without a default would make old recordings unreadable.
 REQUIRED = {
     "Snapshot": "target engine server_version sequence sampled_at taken_at client_ms server_ms buffers interval_s "
     "server",

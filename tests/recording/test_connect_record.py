@@ -1,4 +1,4 @@
-"""``qmon connect --record`` around the dashboard: what it shows is recorded; the exit code says where that failed."""
+"""``qmon connect --record`` around the dashboard: its snapshots are recorded; the exit code reports failures of that."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Fold = Callable[[Snapshot], View]
 
 
 def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, Fold, Recorder | None], int]:
-    """A dashboard that is given so many snapshots, and left with exit code 0."""
+    """Return a dashboard that takes this number of snapshots, and is left with exit code 0."""
 
     def show(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> int:
         source.start(lambda event: None)

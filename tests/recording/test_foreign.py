@@ -1,4 +1,4 @@
-"""Recordings that another program has written or changed: blanks, orders and escapes, bombs, and impossible numbers."""
+"""Recordings written or changed by another program: blanks, orders and escapes, bombs, and impossible numbers."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: b
 
 
 def _read(read: SegmentLine) -> tuple[str, str, str, Any]:
-    """What the pipeline makes of a line; places in the file, which differ, are left out."""
+    """Return the pipeline's result for a line, without positions in the file, which differ."""
     why = re.sub(r"byte \d+", "byte", read.reason or "")
     return read.kind, read.target, why, None if why else json.loads(read.text or b"")
 
 
 def known(path: Path) -> dict[str, Any]:
-    """All that our readers make of a file."""
+    """Return the results of all our readers for a file."""
     reader = open_recording(path)
     gathered = CollectedRange(Bins(BEGAN - 60, 60.0, 5, len(FIGURES)))
     list(gather_segment(path, "orders", gathered, BEGAN - 60, BEGAN + 240))
@@ -204,7 +204,7 @@ def test_an_unfinished_file_of_another_spelling_is_salvaged_whole(tmp_path: Path
 
 
 def bomb(size: int, what: bytes = b"a" * 2**20) -> bytes:
-    """A frame of a few kB that inflates to so many bytes."""
+    """Return a frame of a few kB that inflates to this number of bytes."""
     writer = zstandard.ZstdCompressor(level=1).compressobj()
     parts = [writer.compress(what) for _ in range(size // len(what))]
     return b"".join(parts) + writer.flush()

@@ -1,4 +1,4 @@
-"""What is remembered without a recording: thinned out with age, bounded, and what became of verdicts."""
+"""History without a recording: thinned out with age, limited in size, and with past verdicts."""
 
 from __future__ import annotations
 
@@ -189,4 +189,4 @@ def test_what_is_recorded_extends_what_is_remembered(tmp_path: Path) -> None:
     assert steps[10] is not None and steps[10].mean != 77.0
     assert steps[45] is None
     assert steps[60] is not None and steps[60].mean == 77.0
-    assert found[0].steps["ready"][60] is not None, "what is remembered is there at once"
+    assert found[0].steps["ready"][60] is not None, "remembered data is there at once"

@@ -1,4 +1,4 @@
-"""``qmon record`` as users run it: a program of its own, on a real server, ended by a signal, or killed."""
+"""``qmon record`` as users run it: a separate program on a real server, ended by a signal, or killed."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     ] * 2
 
 
-# Threads switch so often that what two of them do for the first time overlaps.
+# Threads switch so frequently that the first actions of two of them overlap.
 _HURRIED = "import sys; sys.setswitchinterval(1e-6); from qmon.cli.app import main; main()"
 
 

@@ -1,4 +1,4 @@
-"""What is recorded is read again; what ends in disorder is salvaged; what is sealed stays as it is."""
+"""Recorded data can be read; an interrupted recording is salvaged; sealed files do not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of what is usual while a dashboard is open: written anew, for the first time, damaged, gone."""
+"""The baselines file while a dashboard is open: rewritten, written for the first time, damaged, deleted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.recording.test_baselines_file import WHOLE
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that a test advances."""
 
     at = 0.0
 

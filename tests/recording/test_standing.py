@@ -1,4 +1,4 @@
-"""Since when a verdict holds is told as it was live, also where it began long before the past that is read again."""
+"""The start of a verdict in a replay equals the live one, even if it began long before the part that is read again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def taken(number: int) -> Snapshot:
 
 @pytest.fixture
 def live(tmp_path: Path) -> list[View]:
-    """What was live, and recorded below ``tmp_path`` in two segments."""
+    """Return the live views, which are recorded below ``tmp_path`` in two segments."""
     roll = RollingWriter(
         tmp_path, "4f2a9c01be77", SessionLine("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN)
     )
