@@ -1,7 +1,7 @@
 """A driver that answers the workload's statements for SQL Server with rows of the types that its procedures return.
 
-Which columns a procedure returns its file says, and of which type a message is the type of its first parameter. It
-knows no SQL and keeps no queue: what it is for is the way of values through the driver's seam, both ways.
+The file of a procedure declares its result columns; a message has the type of the procedure's first parameter. The
+driver understands no SQL and keeps no queue: it tests how values pass through the driver's seam, both ways.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bench on a real server: it measures every design, counts truly, and leaves nothing behind however it ends."""
+"""The bench on a real server: it measures every design, counts correctly, and leaves nothing behind however it ends."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("design", ALL)
 @pytest.mark.parametrize("batch", [1, 7])
 def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batch: int) -> None:
-    """Before and after are counted one by one: what was pushed less what was popped is what is there."""
+    """The messages before and after are counted one by one: pushed minus popped messages equal the rows in the table."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
     case = Case(design, batch, held=False)
     if not case.is_possible(layout):
@@ -225,13 +225,13 @@ def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: BenchSite, 
     assert found.batches == 21
     assert query_of(site, "SELECT count(*) FROM {}.q WHERE status = 1") == 205
     assert min(map(known, (found.whole.table, found.whole.index, found.whole.payload))) > 0
-    assert known(found.whole.payload) > 10 * 2  # most payloads are stored apart, in some pieces each
+    assert known(found.whole.payload) > 10 * 2  # most payloads are stored separately, in some pieces each
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
 
 def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: BenchSite) -> None:
-    """Somebody drops the table under a running bench."""
+    """Another session drops the table under a running bench."""
     layout = install_trial(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
     gone: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""The bench on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+"""The bench on SQL Server, tested without a server: the statements it sends, and its results from the answers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ PLAN: Final = BenchPlan(
     batches=(1,),
     parts=(Part.HEALTHY, Part.HELD),
 )
-# Statements of the bench whose rows have the types of what they read.
+# Statements of the bench whose rows have the types of the columns they read.
 TYPED: Final = ("readings", "conditions", "leftovers")
 
 
 class Server(Driver):
-    """Answers the bench: what it reads with rows of the documented types, its loops as they end, each at once."""
+    """Answers the bench: readings with rows of the documented types, loops with their final result, each at once."""
 
     def __init__(self, row: Row = full) -> None:
         super().__init__(row)
@@ -230,7 +230,7 @@ def test_a_dequeue_reads_what_the_procedures_have_read() -> None:
 
 
 def sent_by_a_bench() -> list[str]:
-    """What a bench sends for each design, one message at a time and several."""
+    """Return the statements of a bench for each design, one message at a time and several."""
     texts: dict[str, None] = {}
     for design in DESIGNS:
         layout = layout_of(design)

@@ -1,4 +1,4 @@
-"""The load on a real server: it drives every design, counts truly, fails on purpose, and leaves nobody behind."""
+"""The load on a real server: it drives every design, counts correctly, fails on purpose, and leaves no session behind."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_counts_survive_kill_9_of_both_sides(database: str) -> None:
                 assert alive(before) == []
         wait_until(lambda: load.connected_members("orders") == 4 and popped(load) >= 150, what="all are back")
     totals = load.counts.totals("orders")
-    # What was committed at the very moment of a kill may miss from the counts: one message a connection killed.
+    # Messages committed at the moment of a kill may be missing from the counts: one per killed connection.
     assert 0 <= number(database, "SELECT last_value FROM orders_id_seq") - totals.pushed <= 4
     assert abs(ready(database, "fifo") - (totals.pushed - totals.popped)) <= 8
 

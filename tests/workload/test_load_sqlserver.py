@@ -1,4 +1,4 @@
-"""The load on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+"""The load on SQL Server, tested without a server: the statements it sends, and its results from the answers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def rows_of(value: object) -> list[tuple[str, str]]:
 def worked(
     kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
 ) -> dict[CounterField, int]:
-    """One round of a worker over this driver; what it counted."""
+    """Run one round of a worker over this driver. Return its counts."""
     role: Role = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()
