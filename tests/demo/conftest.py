@@ -1,4 +1,4 @@
-"""What the tests of the demo share."""
+"""Fixtures of the demo's tests."""
 
 from __future__ import annotations
 

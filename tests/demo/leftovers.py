@@ -1,4 +1,4 @@
-"""What a process has left on the machine, as the kernel tells."""
+"""Resources that a process has left on the machine, as reported by the kernel."""
 
 from __future__ import annotations
 

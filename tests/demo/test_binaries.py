@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL are found, and copied where the server's account cannot run them where they are."""
+"""PostgreSQL's programs are found, and copied if the server's account cannot run them in their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo without a screen: what qmon sees agrees with what the load itself counted."""
+"""The demo without a screen: qmon's figures agree with the load's own counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of the demo on its real server: each trouble is seen, and what the tour says to press answers it."""
+"""The story of the demo on its real server: each problem is visible, and the key that the tour names solves it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ SHIFT_LEAD: Final = "SELECT kind, reason FROM qmon.operations AS o WHERE o.by = 
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene, a tenth of it where there is much; consumers seldom ask, those of healthy queues share
-    processes."""
+    """Return the load of the scene, with high rates cut to a tenth.
+
+    Consumers poll rarely; consumers of healthy queues share processes.
+    """
     broken = {step.queue for step in STORY}
     return [
         replace(
@@ -59,11 +61,11 @@ def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 
 def calmer(rate: float | None) -> float | None:
-    """A tenth of it where it is much; the others are in the story."""
+    """Return a tenth of a high rate. Low rates belong to the story."""
     return rate if rate is None or rate <= _MUCH else _CALMER * rate
 
 
-@pytest.mark.soak  # the tour below meets each trouble; healthy queues under all of the load are in test_headless.py
+@pytest.mark.soak  # the tour below meets each problem; test_headless.py runs healthy queues under the whole load
 @pytest.mark.parametrize("load", [calm, healthy_loads])
 def test_the_first_minute_shows_every_trouble_of_the_story(
     load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
