@@ -1,4 +1,4 @@
-"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, difficult texts."""
+"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, odd texts."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ FIGURES = ("ready", "in_progress", "stuck", "scheduled", "dead", "done", "gap", 
 
 
 def figures(view: View) -> dict[str, float | str]:
-    """Return the figures of the only queue that do not depend on the start of the watch: numbers, or reasons for none."""
+    """Return the only queue's figures that do not depend on the start of the watch: numbers, or reasons for none."""
     (queue,) = view.queues
     found = {name: getattr(queue, name) for name in FIGURES}
     return {name: figure.reason if figure.value is None else figure.value for name, figure in found.items()}

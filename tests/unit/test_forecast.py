@@ -1,4 +1,4 @@
-"""The forecast: uses the net rate, never the drain rate alone, has a band, and starts at the last change of the rate."""
+"""The forecast: uses the net rate, never the drain rate alone, has a band, and starts when the rate last changed."""
 
 from __future__ import annotations
 
