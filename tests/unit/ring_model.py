@@ -26,7 +26,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Session:
-    """A producer or consumer. ``written``: what its open transaction has done: place, slot as it will be, message."""
+    """A producer or consumer.
+
+    ``written``: the writes of its open transaction: place, new slot, message.
+    """
 
     side: int
     number: int | None = None
@@ -47,7 +50,7 @@ class Ring:
     drawn: tuple[int, ...]
     settled: tuple[int, ...]
     sessions: tuple[Session, ...]
-    # SQL Server's ring, which keeps numbers that cannot be used; else PostgreSQL's, whose sessions do.
+    # SQL Server's ring keeps numbers that cannot be used. In PostgreSQL the sessions keep them.
     spares: bool
     spare: frozenset[tuple[int, int]] = frozenset()
     pushed: tuple[str, ...] = ()
@@ -75,12 +78,12 @@ class Ring:
         return self.slots[number % self.size]
 
     def locked(self, number: int, by: int | None = None) -> bool:
-        """Whether another session has written the slot of a number and not committed."""
+        """Return whether another session has an uncommitted write to the slot of a number."""
         place = number % self.size
         return any(place == where for i, each in enumerate(self.sessions) if i != by for where, _, _ in each.written)
 
     def open_slot(self, number: int, by: int | None) -> Slot:
-        """The slot as a session sees it: with what its own transaction has written."""
+        """Return the slot as a session sees it, with its own transaction's writes."""
         seen = self.at(number)
         for place, slot, _ in self.sessions[by].written if by is not None else ():
             if place == number % self.size:
@@ -110,7 +113,7 @@ class Ring:
 def new(
     *, spares: bool, size: int, readers: int, sessions: tuple[int, ...], left: int, faults: int, doubts: int = 1
 ) -> Ring:
-    """An empty ring and idle sessions of these sides."""
+    """Return an empty ring and idle sessions of these sides."""
     slots = tuple(Slot(place or size) for place in range(size))
     ends = (0,) * (readers + 1)
     return Ring(
@@ -178,7 +181,7 @@ def holes(ring: Ring) -> Iterator[Ring]:
 
 
 def _holes_of_spare(ring: Ring, side: int, spare: list[int]) -> Iterator[Ring]:
-    """SQL Server: the holes that take skips, in the way of a spare number."""
+    """SQL Server: skip holes in the way of a spare number, as take does."""
     for number in spare:
         slot = ring.at(number)
         behind = slot.turn < number if side == PUSH else slot.turn <= number < ring.drawn[PUSH]
@@ -192,7 +195,7 @@ def _holes_of_spare(ring: Ring, side: int, spare: list[int]) -> Iterator[Ring]:
 
 
 def settled(ring: Ring, by: int) -> Iterator[Ring]:
-    """Settle: PostgreSQL's gives the consumer an orphan, SQL Server's makes the numbers spare."""
+    """Settle: PostgreSQL gives the consumer an orphan; SQL Server makes the numbers spare."""
     side = ring.sessions[by].side
     first = ring.settled[side] + 1
     while first <= ring.drawn[side] and not ring.unsettled(side, first) and not ring.locked(first):
@@ -216,7 +219,10 @@ def settled(ring: Ring, by: int) -> Iterator[Ring]:
 
 
 def used(ring: Ring, by: int) -> Ring | None:
-    """The session goes to its slot with its number; None where PostgreSQL's UPDATE waits for another session's lock."""
+    """Move the session to its slot with its number.
+
+    Return ``None`` if PostgreSQL's UPDATE waits for another session's lock.
+    """
     session = ring.sessions[by]
     number, side = session.number, session.side
     assert number is not None
@@ -256,7 +262,7 @@ def committed(ring: Ring, by: int) -> Ring:
 
 
 def rolled_back(ring: Ring, by: int, *, ended: bool) -> Ring:
-    """The transaction is rolled back; where the session has ended, it forgets its number, too."""
+    """Roll the transaction back. If the session has ended, it forgets its number too."""
     session = ring.sessions[by]
     if session.side == PUSH:
         ring = replace(ring, left=ring.left + len(session.written))
@@ -273,7 +279,7 @@ def crashed(ring: Ring, jump: tuple[int, ...]) -> Ring:
 
 
 def steps(ring: Ring, jump: int, pops: int) -> Iterator[Ring]:
-    """All that may happen next. ``pops``: of one transaction, at most."""
+    """Yield all possible next states. ``pops``: maximum per transaction."""
     for by, session in enumerate(ring.sessions):
         if session.number is not None:
             after = used(ring, by)
@@ -298,14 +304,14 @@ def steps(ring: Ring, jump: int, pops: int) -> Iterator[Ring]:
 
 
 def all_ended(ring: Ring) -> Ring:
-    """The ring when every session has ended, and fresh ones, one of each side, have come instead."""
+    """Return the ring after every session has ended, with a fresh session of each side."""
     for by in range(len(ring.sessions)):
         ring = rolled_back(ring, by, ended=True)
     return replace(ring, sessions=tuple(Session(side) for side in range(len(ring.drawn))), faults=0)
 
 
 def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
-    """One call of push or pop that may wait: until it has done its work, or nothing more is to be done."""
+    """Run one call of push or pop that may wait, until its work is done or nothing more can be done."""
     for _ in range(rounds):
         if ring.sessions[side].number is None:
             found = next(iter(_in_order(ring, side)), None)

@@ -1,4 +1,4 @@
-"""The statements of acting: the same ones on both engines, with the columns that their records have."""
+"""The statements of acting: the same ones on both engines, with the columns of their records."""
 
 from __future__ import annotations
 

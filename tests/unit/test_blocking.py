@@ -63,7 +63,7 @@ def rows_of(graph: list[tuple[int, int]]) -> list[BlockingSample]:
 
 
 def reach_of(graph: list[tuple[int, int]], start: int) -> set[int]:
-    """Who waits for ``start``, directly or not: worked out in the plainest way."""
+    """Return the sessions that wait for ``start``, directly or not, by the simplest algorithm."""
     found: set[int] = set()
     looking = [start]
     while looking:

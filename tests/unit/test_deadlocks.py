@@ -57,7 +57,7 @@ def test_the_proof_has_both_statements_where_they_were_seen() -> None:
     )
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), mine, other) == said
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), other, mine) is None, "they are about the other queue"
-    assert proof(Deadlocks(1, 0.0, (CIRCLE,)), mine) is None, "one a minute happens"
+    assert proof(Deadlocks(1, 0.0, (CIRCLE,)), mine) is None, "one a minute is normal"
     assert proof(Deadlocks(3, 7.0, (CIRCLE,)), mine) is None, "they have stopped"
 
 

@@ -23,7 +23,7 @@ EVERY = [(engine, major) for engine in ENGINES for major in VERSIONS[engine]]
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 DESIGNS = sorted(set(TRAITS) - {"service_broker"})
 HOSTILE = ("[a]]b].[c d]", '"; drop table x; --', "🐘 queue", "it's 100 % {odd} ? :name", "-- /* x", "Ünï.Dots")
-# Verbs that one engine has more than the other: sp_sequence_get_range draws a range of numbers at once.
+# Verbs that only one engine has: sp_sequence_get_range draws a range of numbers at once.
 ONLY_HERE = {("sqlserver", "ring"): {"pop_batch"}}
 
 

@@ -33,7 +33,7 @@ FIGURES = {
 
 
 def polled(world: World, *failures: ProbeFailure, without: bool = False) -> Snapshot:
-    """The next poll, a second later, in which 50 were pushed and 40 popped since the last that was read."""
+    """Return the next poll, a second later. Since the last poll that was read, 50 were pushed and 40 popped."""
     snapshot = world.poll(Step(1.0, 0 if without else 50, 0 if without else 40, 10, "", left_out=False))
     queues = [replace(q, **SAMPLES[q.layout.queue]) if without else q for q in snapshot.queues]
     return replace(snapshot, queues=tuple(queues), failures=failures, observing=None)

@@ -1,4 +1,4 @@
-"""Which messages of a redrive have failed again, and when that is too many."""
+"""Failed messages of a redrive, and the number at which it stops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Queue:
         return FailureWatch(most, self.look, lambda: self.now)
 
     def later(self, watch: FailureWatch) -> str | None:
-        """A second later."""
+        """Return the reason to stop, a second later."""
         self.now += 1.0
         return watch.why_stop()
 

@@ -75,7 +75,7 @@ def test_the_band_widens_with_the_noise() -> None:
 
 
 def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> None:
-    """The same ticks in another order: counters that come late against bursts of ten seconds."""
+    """Return the same ticks in another order: late counters against bursts of ten seconds."""
     late = current_net_rate([(1.0, net) for net in (0.0, -20.0) * 50])
     bursts = current_net_rate([(1.0, net) for net in ([0.0] * 10 + [-20.0] * 10) * 5])
     assert late.net == bursts.net == -10
@@ -83,7 +83,7 @@ def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> N
 
 
 def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> None:
-    """Walks with a drift and a noise that lasts a few seconds, as they went on."""
+    """Return random walks with a drift and a noise that lasts a few seconds, as they developed."""
     chance, held, told = random.Random(7), 0, 0
     for _ in range(200):
         nets, noise = list[float](), 0.0

@@ -35,7 +35,7 @@ STATUS = Layout("status", "status", T, id="id", state=StateColumn("st", 1, 2, No
 
 @dataclass(frozen=True)
 class Step:
-    """What happens between two polls: seconds, messages pushed and popped, transactions, and what breaks."""
+    """Events between two polls: seconds, pushed and popped messages, transactions, and faults."""
 
     seconds: float
     pushed: int
@@ -61,7 +61,7 @@ STEPS = st.lists(
 
 
 class World:
-    """A server whose counters move as told."""
+    """A server whose counters follow the steps."""
 
     def __init__(self) -> None:
         self.at, self.started_at, self.reset_at = 1_000.0, 500.0, 400.0
@@ -375,7 +375,7 @@ def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) ->
 
 def test_the_oldest_is_at_least_so_old_as_nothing_can_have_been_popped() -> None:
     assert (oldest("sqlserver", 0).at_least, oldest("sqlserver", 0).value) == (True, 20.0)
-    for deleted, updated in ((4, 0), (2, 2), (0, 1)):  # one of the five is there yet, though perhaps not the oldest
+    for deleted, updated in ((4, 0), (2, 2), (0, 1)):  # one of the five is still there, though perhaps not the oldest
         assert (oldest("sqlserver", deleted, updated).at_least, oldest("sqlserver", deleted, updated).value) == (
             True,
             8,
@@ -397,7 +397,7 @@ def test_a_figure_is_old_beyond_the_limit_and_what_its_own_cadence_allows(
 
 
 def test_a_rate_that_nothing_tells_any_more_is_not_carried_on_where_a_probe_is_left_out() -> None:
-    """A table of one queue has several: what its counters told before was all of them."""
+    """The table of one queue has several queues: its earlier counters were for all of them."""
     world, history = World(), TargetHistory()
     steps = [Step(2.0, 90, 80, 10, "", left_out=False) for _ in range(6)]
     views = [history.record_snapshot(world.poll(step)) for step in steps]

@@ -18,7 +18,7 @@ T = TableName("public", "t")
 DELETED_WHEN_DONE = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 STATE_WHEN_DONE = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 LAYOUTS = st.sampled_from([DELETED_WHEN_DONE, STATE_WHEN_DONE])
-# So short that every session reports within the lag of counters.
+# Short enough for every session to report within the lag of counters.
 POLL_S = 0.25
 
 

@@ -22,12 +22,12 @@ KNOWN: Final = [library for library in all_libraries(Path("/nowhere")) if librar
 
 
 def one_type(queue: TableQueue) -> Columns:
-    """The columns of such a table."""
+    """Return the columns of such a table."""
     return {name: types[0] for name, types in queue.columns.items()}
 
 
 def statements(library: Library) -> Iterator[ProbeStatement]:
-    """All that is asked of one queue whose messages are shown."""
+    """Return all statements for one queue whose messages are shown."""
     given = {"dbo": tables(library, "") | {f"Q{n}": one_type(each) for n, each in enumerate(library.queues)}}
     groups = [group for each in recognize_libraries(KNOWN, "sqlserver", given) for group in each.groups]
     for group in (*groups, *(each for each in find_table_queues(KNOWN, "sqlserver", given) if isinstance(each, Group))):

@@ -91,7 +91,7 @@ def test_a_transaction_that_holds_every_row_looked_at() -> None:
     assert proof(*held(50)) == (
         "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
     )
-    assert proof(*held(200, 1, 1)) == "", "a pop may find a free message behind them"
+    assert proof(*held(200, 1, 1)) == "", "a pop may find an unlocked message behind them"
     assert proof(*held(50, session=0, application="pay-7")) == (
         "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
     )

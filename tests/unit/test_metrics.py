@@ -135,7 +135,7 @@ def test_other_addresses_are_refused(listen: str) -> None:
     assert parse_listen_address("[::1]:9777") == ("::1", 9777)
 
 
-@posix  # prometheus_client replaces it as os.name says, which is not simulated
+@posix  # prometheus_client replaces it depending on os.name, which is not simulated
 def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Path) -> None:
     readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
     for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):

@@ -48,7 +48,7 @@ def notices(*found: Alert) -> dict[str, Notice]:
 
 
 class Teller:
-    """Tells of alerts at moments."""
+    """Records alerts at given moments."""
 
     def __init__(self, wait_s: float = 0.0) -> None:
         self.told: dict[str, SentNotice] = {}

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A file that is not there, in a folder that is not there."""
+    """Return a file that does not exist, in a folder that does not exist."""
     return tmp_path / "state" / "screen.json"
 
 

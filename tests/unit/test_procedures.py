@@ -57,7 +57,7 @@ def test_the_layout_knows_better_than_the_name() -> None:
     layout = replace(FOREIGN, consumers=Clients(procedure="dbo.Take*"), producers=Clients(procedure="put[x]"))
     assert verb_for(layout, "dbo", "takeMail") == "pop"
     assert verb_for(layout, "dbo", "PUT[x]") == "push"
-    assert verb_for(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
+    assert verb_for(layout, "dbo", "DequeueFast") == "", "there are patterns, and it fits none"
     assert verb_for(layout, "other", "takeMail") == ""
 
 
@@ -153,9 +153,9 @@ def test_a_missing_right_stands_until_it_is_given() -> None:
     asked(procedures, 100.0, probes(FOREIGN, 11))
     grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
     denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
-    assert procedures.record_results({}, (denied,)) == ((), ()), "this poll says it itself"
+    assert procedures.record_results({}, (denied,)) == ((), ()), "this poll contains it"
     assert procedures.record_results({}, ()) == ((), (denied,))
-    assert procedures.record_results({("", "routines_of_tables"): ()}, ()) == ((), ()), "that there is none is known"
+    assert procedures.record_results({("", "routines_of_tables"): ()}, ()) == ((), ()), "it is known that there is none"
 
 
 def test_another_engine_is_not_asked() -> None:

@@ -21,7 +21,7 @@ def one(name: str, severity: Severity, ready: Figure | float = 0.0, oldest: Figu
 
 
 def names(ranking: Ranking, *queues: QueueView, at: float = 0.0) -> list[str]:
-    """Their order at the next poll."""
+    """Return their order at the next poll."""
     return [each.name for each in ranking.rank_queues(view(queues, at=at))]
 
 

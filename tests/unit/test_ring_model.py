@@ -14,7 +14,7 @@ ENGINES = pytest.mark.parametrize("spares", [False, True], ids=["postgres", "sql
 
 
 def drained(ring: Ring) -> Ring:
-    """Fresh consumers of each subscriber pop until there is nothing."""
+    """Fresh consumers of each subscriber pop until the ring is empty."""
     for side in ring.readers:
         more = True
         while more:
@@ -36,7 +36,7 @@ def healthy(ring: Ring) -> None:
 
 
 def heals(*rings: Ring) -> None:
-    """Once their sessions end, all rings are healthy as soon as consumers come, with and without a repair before."""
+    """Once their sessions end, all rings are healthy as soon as consumers arrive, with or without a repair."""
     for ring in rings:
         assert len(set(ring.popped)) == len(ring.popped), "delivered twice"
     ends = {all_ended(ring) for ring in rings}

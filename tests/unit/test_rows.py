@@ -1,4 +1,4 @@
-"""Rows become records only where columns and types are those of the fields."""
+"""Rows become records only if columns and types match the fields."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def notice(number: int = 0, event: AlertEvent = AlertEvent.RAISED, **more: Any) 
 
 
 def way(listener: Listener, shape: str = "json", timeout_s: float = END_S) -> WebDelivery:
-    """How notices get to the listener, at a path that is a secret."""
+    """Return the receiver's settings: the listener, at a secret path."""
     receiver = Receiver("hook", shape, timeout_s=timeout_s)
     found = endpoint_for(receiver, {"QMON_NOTIFY_HOOK": listener.url(f"/services/{SECRET}?sig={SECRET}")})
     assert found is not None

@@ -35,7 +35,7 @@ COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", None, T
 
 
 def proof(rule: Rule, state: ServerState | None, writers: tuple[WriterSample, ...] = ()) -> str | None:
-    """What proves a verdict where this was read."""
+    """Return the proof of a verdict if this was read."""
     engine = "sqlserver" if state is not None and state.temp_space is not None else "postgres"
     snapshot = replace(poll(1, 1000.0), engine=engine, server_state=state, writers=writers)
     return rule.proof(replace(FINE, snapshot=snapshot))

@@ -13,7 +13,7 @@ from qmon.monitor.probes.server_health import READ_EVERY_S, ServerHealthProbes
 
 
 def harm(engine: str, name: str, value: str | None) -> str:
-    """Why this value hurts a queue."""
+    """Return the reason why this value harms a queue."""
     (found,) = database_card(engine, [SettingSample(name, "", value)])
     return found.harm
 

@@ -41,7 +41,7 @@ Rows = Callable[[int], tuple[Mapping[str, object], ...]]
 
 
 def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]]]:
-    """Typed rows, in which some probes have values of their own, by column."""
+    """Return typed rows, with given values for some probes, by column."""
 
     def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
         (typed,) = full(name, columns, poll)
@@ -130,7 +130,7 @@ def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
 )
 def test_what_may_be_a_healthy_queue_is_no_poison(ids: Callable[[int], str]) -> None:
     told = proofs(watched(FIFO, TABLE, heads(ids, lambda _: "0", lambda _: True), 12)[-1])
-    # Of 5 and 7 it is 5 that comes back.
+    # Of 5 and 7, it is 5 that returns.
     assert "message 7" not in told.get(POISON, "")
     assert POISON not in told or ids(2) == "5"
 
@@ -185,7 +185,7 @@ def test_the_spare_numbers_are_where_installing_puts_them() -> None:
 
 
 class Catalogued(Driver):
-    """Says who we are."""
+    """Reports our identity."""
 
     def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
         return (("role", "database"), [("watcher", "shop")]) if "catalog/role" in text else super().answer(text)

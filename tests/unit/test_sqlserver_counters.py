@@ -62,7 +62,7 @@ def counted(inserted: int | None) -> dict[str, object]:
 
 
 def pushes(totals: list[int | None]) -> list[Any]:
-    """The rate of pushes in each poll, a second apart, in which the server says these totals."""
+    """Return the push rate of each poll, a second apart, if the server reports these totals."""
 
     def rows(poll: int) -> tuple[Mapping[str, object], ...]:
         return (counted(totals[poll - 1]) | {"live": 500 + 5 * poll},)

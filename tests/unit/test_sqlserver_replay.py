@@ -183,7 +183,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "group_steps": GroupStepsSample,
     "group_steps_at": GroupStepsAtSample,
 }
-# Reads qmon's own table: nothing documents its types but `control/`.
+# Reads qmon's own table: its types are documented in `control/` only.
 OWN_TABLES: Final = frozenset({"probe/pauses", "probe/operated"})
 TYPED: Final = tuple(file for file in PROBES if file.name not in OWN_TABLES)
 T = TableName("dbo", "Orders")

@@ -38,7 +38,7 @@ BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 
 
 def sent_by_the_contract() -> list[str]:
-    """The statements that are written down as they are sent, or nearly so."""
+    """Return the statements that tests contain as they are sent, or nearly so."""
     texts = [named(text, "qmon_test_1", "x") for text in astuple(replace(WAYS["sqlserver"], alter=""))]
     made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
     made += (locks.TABLE, locks.FIRST, locks.NEXT["sqlserver"], *types.MASKS, *types.PARTITIONED)
@@ -85,7 +85,7 @@ SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
 
 
 def joined(sources: tuple[Callable[[], list[str]], ...]) -> str:
-    """All texts, each a batch; a line above those of each source names it."""
+    """Return all texts as batches; a line above each source's texts names it."""
     return "\nGO\n".join("\nGO\n".join((f"-- source: {source.__name__}", *source())) for source in sources)
 
 

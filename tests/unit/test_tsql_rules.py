@@ -21,7 +21,7 @@ LISTED = {
 COSTS = {"own", "catalog", "sessions", "locks", "counters", "memory", "files", "pages"}
 
 
-# For the designs of qmon alone, whose states are numbers: any text is turned into one.
+# Only for the designs of qmon, whose states are numbers: any text is converted to a number.
 OWN = ("action/workload/", "action/pause/taken", "design/")
 
 

@@ -18,7 +18,7 @@ def priority() -> int:
 
 
 def waits(folder: Path, *, alone: bool) -> bool:
-    """Whether another process would have to wait for its turn now."""
+    """Return whether another process would have to wait for its turn now."""
     with (folder / "turn").open("w") as held:
         try:
             fcntl.flock(held, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)

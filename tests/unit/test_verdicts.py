@@ -98,7 +98,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
     (verdict,), _ = judge_queue(replace(still, net_rate=50.0), 10.0, {})
     assert verdict.code == "cannot tell"
     (verdict,), _ = judge_queue(replace(FINE, ready=Figure(9_000.0), net_rate=50.0), 10.0, {})
-    assert verdict.code == "healthy", "that it grows is a warning, with the rates in the line"
+    assert verdict.code == "healthy", "growth is a warning, with the rates in the line"
 
 
 def test_full_ring() -> None:

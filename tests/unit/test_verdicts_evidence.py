@@ -29,7 +29,7 @@ NO_INDEX = "no index leads to the rows in progress"
 
 
 def said(signs: RuleInput) -> tuple[str, str]:
-    """The worst verdict of the first poll and its proof."""
+    """Return the worst verdict of the first poll and its proof."""
     verdict = judge_queue(signs, 0.0, {})[0][0]
     return verdict.code, verdict.proof
 
@@ -101,7 +101,7 @@ def polled(
     sees_sessions: bool = True,
     **more: object,
 ) -> QueueView:
-    """What one poll shows of a queue; ``more``: fields of the snapshot."""
+    """Return one poll's view of a queue. ``more``: fields of the snapshot."""
     server = ServerSample(at, 1.0, None, False, 5, 10, 0, 0, sees_sessions)
     snapshot = Snapshot("t", "postgres", "18.6", 1, at, at, 3.0, 1.5, 10, 2.0, server, (sample,), **more)  # type: ignore[arg-type]
     (queue,) = (history or TargetHistory()).record_snapshot(snapshot).queues

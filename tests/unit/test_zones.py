@@ -183,7 +183,7 @@ def reckoned(text: str, written: str) -> datetime:
     ("written", "utc"),
     [
         ("2026-10-25T01:59:59", "2026-10-24T23:59:59"),
-        ("2026-10-25T02:30:00", "2026-10-25T01:30:00"),  # comes twice: the later one, so that nothing looks too old
+        ("2026-10-25T02:30:00", "2026-10-25T01:30:00"),  # occurs twice: the later one, so that no age is too high
         ("2026-10-25T03:00:00", "2026-10-25T02:00:00"),
         ("2026-03-29T01:59:59", "2026-03-29T00:59:59"),
         ("2026-03-29T03:00:00", "2026-03-29T01:00:00"),
