@@ -1,4 +1,4 @@
-"""An artificial day of two queues, as a recorder would have written it: an incident, an operation, an hour of silence."""
+"""An artificial day of two queues, as a recorder would have written it: an incident, an operation, a silent hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon connect --record`` around the dashboard: its snapshots are recorded; the exit code reports failures of that."""
+"""``qmon connect --record`` around the dashboard: its snapshots are recorded; the exit code reports failures."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("design", ALL)
 @pytest.mark.parametrize("batch", [1, 7])
 def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batch: int) -> None:
-    """The messages before and after are counted one by one: pushed minus popped messages equal the rows in the table."""
+    """Messages before and after are counted one by one: pushed minus popped messages equal the rows in the table."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
     case = Case(design, batch, held=False)
     if not case.is_possible(layout):

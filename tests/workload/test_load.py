@@ -1,4 +1,4 @@
-"""The load on a real server: it drives every design, counts correctly, fails on purpose, and leaves no session behind."""
+"""The load on a real server: it drives every design, counts correctly, fails on purpose, and ends all sessions."""
 
 from __future__ import annotations
 
