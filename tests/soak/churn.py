@@ -55,12 +55,12 @@ def plateau(minutes: float) -> str:
 
 
 def _gone(view: View, name: str) -> bool:
-    """Whether a queue cannot be seen any more; the last ones stay on the screen as such."""
+    """Return whether a queue cannot be seen any more; the last ones stay on the screen as such."""
     queue = view.queue(name)
     return queue is None or queue.verdict.code == "cannot see"
 
 
 def _megabytes() -> float:
-    """Memory of this process that is in use."""
+    """Return the memory of this process that is in use."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

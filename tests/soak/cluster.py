@@ -48,7 +48,7 @@ def same_on_a_cluster() -> str:
 
 
 def _compared(far: Path, near: Path, table: str) -> int:
-    """How many rows there are on both sides."""
+    """Return the number of rows on both sides."""
     found, expected = _rows(far, table), _rows(near, table)
     assert bool(expected) == (table not in ("operations", "bad")), table
     assert [pair for pair in zip(found, expected, strict=True) if not _equal(*pair)] == [], table
@@ -56,7 +56,7 @@ def _compared(far: Path, near: Path, table: str) -> int:
 
 
 def _rows(lake: Path, table: str) -> list[tuple[Any, ...]]:
-    """A table read without Spark, in an order of its own."""
+    """Return a table read without Spark, sorted."""
     path = str(lake / table)
     if not DeltaTable.is_deltatable(path):
         return []

@@ -34,7 +34,7 @@ def hostile(tables: int, seed: int, minutes: float) -> Iterator[str]:
 
 
 def _on(bin_dir: Path | None, seeds: range, until: float) -> tuple[Count, float]:
-    """What these tables came to on a server of this version, and the seconds that they took."""
+    """Return the results of these tables on a server of this version, and the seconds they took."""
     with EmbeddedServer(bin_dir=bin_dir, settings=_SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         return run(server.url(), Path(folder), seeds, until), time.monotonic() - began

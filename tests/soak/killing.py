@@ -26,7 +26,7 @@ from tests.pipeline.readers import duck
 LONG_S: Final = 240.0
 _QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PARTITIONS: Final = "spark.sql.shuffle.partitions=2"
-# qmon, with a second between two looks of --continuous.
+# qmon, with --continuous looking every second.
 _PROGRAM: Final = """
 from qmon.cli.commands.pipeline import pipeline_options
 pipeline_options.EVERY_S = 1.0
@@ -77,7 +77,7 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subpr
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
-    """SIGKILL to all of its processes."""
+    """Send SIGKILL to all of its processes."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -139,7 +139,7 @@ class Readers:
         assert {found[name].total for name in _ROLLED} == {whole}, (whole, found)
 
     def same(self, name: str, version: DeltaTable) -> Found:
-        """What each of them finds in one version of a table."""
+        """Return each reader's findings in one version of a table."""
         self.reads += 1
         path, number = str(self.place / name), version.version()
         keys, total = _KEYS.get(name, ("target",)), _ADDED_UP.get(name, "bucket")

@@ -17,14 +17,14 @@ from tests.laboratory.runs import RUNS
 from tests.laboratory.test_faults import WITNESSES, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
-# In the calm minutes, seconds between two starts of qmon, about.
+# Approximate seconds between two starts of qmon in the calm minutes.
 _STARTS_S: Final = 1_200.0
 
 
 def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
-    """What each part found, for the terminal. ``file``: where the confusion table is also written as JSON.
+    """Yield each part's results for the terminal. ``file``: where the confusion table is also written as JSON.
 
-    Raises ``AssertionError`` with all of it where anything was wrong.
+    Raises ``AssertionError`` with all faults.
     """
     if calm_s:
         found = calm(calm_s, starts=max(1, round(calm_s / _STARTS_S)))
@@ -39,7 +39,7 @@ def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
 
 
 def named_late() -> str:
-    """Causes that are seen only against the last minutes, side by side for half an hour."""
+    """Inject causes that only show against the last minutes, next to each other for half an hour."""
     with laboratory(slow.CASES, WITNESSES[:1]) as lab:
         outcomes = [*lab.run(slow.CASES), *lab.undisturbed()]
     assert not any(each.faults for each in outcomes), table(outcomes)

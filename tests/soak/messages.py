@@ -28,7 +28,7 @@ from tests.queues import made, routine
 from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
 _MODES: Final = ("--once", "--continuous")
-# Messages that are there in the beginning.
+# Messages that exist at the beginning.
 _BEFORE: Final = 20_000
 # Messages that come with each start, so that there is always something to read.
 _MORE: Final = 2_000
@@ -79,7 +79,7 @@ def messages_killed(times: int) -> str:
 
 @dataclass
 class _Taking:
-    """One archive that is taken into one lake."""
+    """One archive that is ingested into one lake."""
 
     folder: Path
     url: str
@@ -136,7 +136,7 @@ class _Taking:
         return mark.upto
 
     def _program(self, mode: str) -> AbstractContextManager[Popen[bytes]]:
-        """It, with the password in its environment alone."""
+        """Start the program with the password only in its environment."""
         parts = urlsplit(self.url)
         plain = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{self.password}@", "@")))
         assert self.password not in plain

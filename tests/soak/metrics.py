@@ -54,7 +54,7 @@ def free_port() -> int:
 
 
 class Prometheus:
-    """A Prometheus that scrapes one port, asked over HTTP."""
+    """A Prometheus that scrapes one port, queried over HTTP."""
 
     def __init__(self, folder: Path, scraped: int) -> None:
         self._folder = folder
@@ -70,7 +70,7 @@ class Prometheus:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Until the end of the block."""
+        """Run until the end of the block."""
         log = self._folder / "prometheus.log"
         with log.open("wb") as written, subprocess.Popen(self._command, stdout=written, stderr=written) as process:
             try:
@@ -87,7 +87,7 @@ class Prometheus:
             return False
 
     def ask(self, expression: str, at: float) -> list[dict[str, Any]]:
-        """What an expression is at a moment."""
+        """Return the value of an expression at a moment."""
         asked = urlencode({"query": expression, "time": at})
         with urlopen(f"http://127.0.0.1:{self._port}/api/v1/query?{asked}", timeout=30) as answer:
             found: list[dict[str, Any]] = json.load(answer)["data"]["result"]
@@ -96,7 +96,10 @@ class Prometheus:
 
 @dataclass
 class Soak:
-    """The demo's server and load, ``qmon serve`` over it, and the Prometheus; ``disturbed``: from when to when."""
+    """The demo's server and load, ``qmon serve`` over it, and Prometheus.
+
+    ``disturbed``: start and end of each disturbance.
+    """
 
     server: EmbeddedServer
     counts: CommittedCounts
@@ -106,7 +109,7 @@ class Soak:
     disturbed: list[tuple[float, float]] = field(default_factory=list)
 
     def disturb(self, act: Callable[[], None]) -> None:
-        """Do it, and wait until qmon has polled again, twice."""
+        """Disturb, and wait until qmon has polled twice."""
         began = time.time()
         act()
         up = "qmon_target_up == 1 and qmon_target_poll_age_seconds < 2"
@@ -129,18 +132,18 @@ class Soak:
         self.server.start()
 
     def kill_server(self) -> None:
-        """As a power cut; its counters are lost, too."""
+        """Crash the server as a power cut would; its counters are lost too."""
         self.server.kill()
         self.server.start()
 
     def restart_qmon(self, number: signal.Signals) -> None:
-        """End it by a signal and start it."""
+        """End it with a signal and start it."""
         self.qmon.send_signal(number)
         self.qmon.wait(60)
         self.qmon = start(self.command)
 
     def clean(self, start: float, end: float) -> bool:
-        """Whether nothing was disturbed from ``start`` to ``end``."""
+        """Return whether there was no disturbance from ``start`` to ``end``."""
         return not any(start < over and began < end for began, over in self.disturbed)
 
 

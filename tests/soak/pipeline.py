@@ -104,7 +104,7 @@ def tidy_killed(times: int) -> str:
 
 @dataclass
 class _Ground:
-    """Recordings, a lake, and how long a start and a batch took when nothing disturbed them, in seconds."""
+    """Recordings, a lake, and the undisturbed duration of a start and a batch, in seconds."""
 
     folder: Path
     rng: random.Random
@@ -136,7 +136,7 @@ class _Ground:
         self.late += bool(late_s)
 
     def undisturbed(self) -> None:
-        """One whole run, to know which moments there are."""
+        """Run once undisturbed, to measure the moments of a run."""
         self.record()
         before = time.monotonic()
         with self.program("--once") as child:
@@ -171,7 +171,7 @@ class _Ground:
         return "within a batch" if newest(self.lake, "segments") > newest(self.lake, "samples") else "outside"
 
     def java_killed(self) -> None:
-        """Its Java alone is killed within a batch: qmon says that it failed."""
+        """Kill only its Java within a batch: qmon reports the failure."""
         self.record()
         begun = newest(self.lake, "segments")
         with self.program("--continuous") as child:
@@ -182,7 +182,7 @@ class _Ground:
         self.readers.agree()
 
     def strike_tidy(self, running: Popen[bytes], whole_s: float) -> str:
-        """Record something, tidy, and kill that at a random moment, in one of four together with the run."""
+        """Record a segment, tidy, and kill the tidy at a random moment, once in four together with the run."""
         self.record()
         before = self.tidied()
         with self.tidying() as child:
@@ -197,12 +197,12 @@ class _Ground:
         return "ended before" if over else "killed with the run" if both else "killed"
 
     def tidied(self) -> int:
-        """When the table ``segments``, the first to be tidied, got its checkpoint, the end of that; 0: never."""
+        """Return the time of the checkpoint that ends the tidying of ``segments``, the first table, in ns; 0: never."""
         found = self.lake / "segments" / "_delta_log" / "_last_checkpoint"
         return found.stat().st_mtime_ns if found.exists() else 0
 
     def taken_in(self, running: Popen[bytes]) -> bool:
-        """Whether nothing is left to take in; the run goes on."""
+        """Return whether everything is ingested; the run goes on."""
         assert running.poll() is None, "the run has ended"
         table = DeltaTable(str(self.lake / "segments")).to_pyarrow_table(columns=["file"])
         claimed = set(table["file"].to_pylist())

@@ -88,7 +88,7 @@ class Made:
 
 
 def drawn(number: int, dice: random.Random) -> Made:
-    """One random table."""
+    """Return one random table."""
     name, timeout = f"t{number}", float(dice.choice((1, 2, 4)))
     table = TableName("public", name)
     if dice.random() < 0.25:
@@ -171,7 +171,7 @@ class Fact:
     taken: int
 
     def of_found(self, queue: QueueView) -> Fact:
-        """The same for a queue that was found by its shape: it may have to learn the state of rows in progress."""
+        """The same for a found queue, which may have to learn the state of rows in progress."""
         working = self.taken if queue.in_progress.value is None else self.working
         return replace(self, visible=self.readable, stuck=self.late, working=working)
 
@@ -205,7 +205,7 @@ class Told:
     lies: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """One line for people."""
+        """Return one readable line."""
         said = ", ".join(f"{code} {count:,}" for code, count in self.said.most_common())
         return (
             f"truth: seed {self.seed}, {self.polls:,} polls, {len(self.found)} queues found by shape, "
@@ -259,7 +259,7 @@ class World:
                 query(self._url, f"GRANT SELECT ON {name}_new, {name}_old TO {ROLE}")
             if self._dice.random() < 0.6:
                 query(self._url, made.push.format(name).replace("?", str(self._dice.randint(1, 20))))
-            if made.partition:  # rows that come later go to the other partition, also while this one is detached
+            if made.partition:  # later rows go to the other partition, even while this one is detached
                 query(self._url, f"SELECT setval('{name}_id_seq', greatest(10, last_value)) FROM {name}_id_seq")
             if not made.holds and self._dice.random() < 0.3:
                 query(self._url, made.pop.format(name).replace("?", "3"))
@@ -267,7 +267,7 @@ class World:
                 query(self._url, f"UPDATE {name} SET taken = {old}, started_at = {old} WHERE taken IS NOT NULL")
 
     def change(self) -> None:
-        """One random change after the other, until it is over."""
+        """Make one random change after the other until the end."""
         try:
             with connected(self._url) as connection:
                 connection.execute(f"SET track_counts = {self._counts}")
@@ -419,8 +419,8 @@ class World:
         return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
 
     def _held(self, queue: str, at: float) -> tuple[int, int, int]:
-        """Rows that an open transaction holds, and those of them that it has held for too long: by the queue's timeout,
-        and by that of queues that are found."""
+        """Return the rows that an open transaction holds, and those held too long: by the queue's timeout, and by that
+        of found queues."""
         if queue not in self._holders:
             return 0, 0, 0
         _, began, rows = self._holders[queue]
@@ -429,7 +429,7 @@ class World:
         return rows, rows if held_s > timeout_s else 0, rows if held_s > DEFAULT_TIMEOUT_S else 0
 
     def made_of(self, queue: str) -> Made:
-        """How the table of a queue was made."""
+        """Return the SQL that created the queue's table."""
         return next(made for made in self.made if made.layout.queue == queue)
 
     def end(self) -> None:

@@ -220,7 +220,7 @@ class TypedProgram:
         (kind,) = self._dice.choices(list(ways), weights)
         self.counts[kind] += 1
         ways[kind]()
-        time.sleep(self._dice.choice((0, 0, 0, 0.01, 0.05, 0.2)))  # how fast a person types is a part of the input
+        time.sleep(self._dice.choice((0, 0, 0, 0.01, 0.05, 0.2)))  # the speed of typing is a part of the input
 
     def _bytes(self) -> None:
         self.type(self._dice.randbytes(self._dice.randint(1, 40)))
@@ -278,7 +278,7 @@ class TypedProgram:
             os.killpg(self.process.pid, signal.SIGCONT)
 
     def settle(self) -> None:
-        """Let it handle all that was typed: it must paint the whole screen again when the size changes."""
+        """Let it handle all input: it must paint the whole screen again when the size changes."""
         self.type(b"\x1b[201~\x1b\x1b\\")  # ends a paste or a sequence that is open
         self._resize(24, 80)
         time.sleep(0.05)
@@ -317,7 +317,7 @@ def made(url: str) -> None:
 
 
 def typed(arguments: Sequence[str], folder: Path, *, seed: int, acts: int = 0, seconds: float = 0.0) -> Counter[str]:
-    """Type at a dashboard, ``acts`` times or for ``seconds``; how often each kind of input was given.
+    """Type at a dashboard, ``acts`` times or for ``seconds``. Return the count of each kind of input.
 
     Raises ``AssertionError`` with the last input and the log if the program ends, stops painting, or logs a fault.
     """
@@ -336,7 +336,7 @@ def typed(arguments: Sequence[str], folder: Path, *, seed: int, acts: int = 0, s
 
 
 def fuzzed(url: str, folder: Path, *, seed: int, seconds: float) -> Iterator[str]:
-    """Type at a dashboard of one target, at one of two targets and at a replay, in turn; a line for each turn."""
+    """Type at a dashboard of one target, at one of two targets and at a replay, in turn. Yield a line for each turn."""
     made(url)
     recording = folder / "recording"
     written(recording, 2.0, snapshots=2.0)

@@ -37,7 +37,7 @@ _GONE: Final = frozenset({"57P01", "08S01", "08003", "08006", "08007", "HY000", 
 
 @dataclass
 class Storm:
-    """What happened: transactions that were rolled back, savepoints likewise, sessions ended, deadlocks."""
+    """Counts of transactions rolled back, savepoints rolled back, sessions ended, and deadlocks."""
 
     rollbacks: int = 0
     savepoints: int = 0
@@ -46,17 +46,17 @@ class Storm:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self, what: str) -> None:
-        """One more."""
+        """Add one."""
         with self.lock:
             setattr(self, what, getattr(self, what) + 1)
 
 
 class _Undone(Exception):
-    """The transaction is to be rolled back, or has been."""
+    """The transaction is to be rolled back, or was."""
 
 
 class Client:
-    """A producer or consumer that commits, rolls back, or is ended, as its dice say."""
+    """A producer or consumer that commits, rolls back, or loses its session, at random."""
 
     def __init__(self, url: str, orders: Orders, storm: Storm, seed: int, *, gentle: bool) -> None:
         self.url, self.orders, self.storm, self.gentle = url, orders, storm, gentle
@@ -66,7 +66,7 @@ class Client:
         self._session: pyodbc.Connection | None = None
 
     def session(self) -> pyodbc.Connection:
-        """The session, a new one if the last was ended."""
+        """Return the session, a new one if the last one was ended."""
         if self._session is None:
             self._session = pyodbc.connect(self.orders.connection, autocommit=False)
             self._session.execute("SET application_name = 'hammer'")
@@ -95,7 +95,7 @@ class Client:
         return int(number or 0), int(attempt)  # a heap does not number its messages
 
     def transaction(self) -> list[tuple[int, int]]:
-        """Push or pop some messages in one transaction; those that were committed, with their attempts."""
+        """Push or pop some messages in one transaction. Return the committed ones, with their attempts."""
         rough = not self.gentle and not self.calm.is_set()
         try:
             done = self._messages(self.dice.randint(1, _MOST) if rough else 1, rough=rough)
@@ -149,7 +149,7 @@ class Client:
             raise error
 
     def finish(self, number: int, attempt: int) -> None:
-        """Complete or fail a popped message in a transaction of its own; some are left to be requeued."""
+        """Complete or fail a popped message in a separate transaction. Some are left to be requeued."""
         fate = self.dice.random() if not self.calm.is_set() else 1.0
         if fate < 0.05:
             return
@@ -163,7 +163,7 @@ class Client:
 def _push(client: Client, share: int) -> None:
     pushed, until = 0, time.monotonic() + PUSH_S
     while pushed < share:
-        assert time.monotonic() < until, f"{client.orders.name} got {pushed} of {share} in: the queue does not move"
+        assert time.monotonic() < until, f"{client.orders.name} pushed {pushed} of {share}: the queue does not move"
         if more := len(client.transaction()):
             pushed, until = pushed + more, time.monotonic() + PUSH_S
         if share - pushed < _MOST:
@@ -256,7 +256,7 @@ def _drained(url: str, layout: Layout, subscribers: int) -> bool:
 
 @contextlib.contextmanager
 def _running(over: threading.Event | None, jobs: list[tuple[object, tuple[object, ...]]]) -> Iterator[None]:
-    """Run these on threads; at the end say that it is over, wait for them, and raise what one has raised."""
+    """Run these on threads; at the end signal the end, wait for them, and raise any error of theirs."""
     failed: list[BaseException] = []
 
     def run(job: object, arguments: tuple[object, ...]) -> None:
@@ -280,7 +280,7 @@ def _running(over: threading.Event | None, jobs: list[tuple[object, tuple[object
 
 
 def row(version: str, url: str, design: str, messages: int, seed: int) -> Row:
-    """A design's line of the table."""
+    """Return a design's line of the table."""
     says = f"{design}: each message once, in the order promised"
     shown_by = f"make soak ARGS='--articles --chaos --designs {design} --seed {seed}'"
     told = (version, f"Chaos: {TRAITS[design].article}", says, shown_by)

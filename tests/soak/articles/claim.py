@@ -1,4 +1,4 @@
-"""A claim of an article, and what became of it on a real PostgreSQL."""
+"""A claim of an article, and its result on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Found:
 class Claim:
     """One claim of an article, in our words.
 
-    ``shown_by``: the command or statements that show it. ``verdict``: what is true of it on PostgreSQL: holds, holds
-    otherwise, or does not hold here, because …. ``show``: measures it; ``None`` where the verdict says why it cannot
-    be shown. ``or_else``: the verdict where a figure depends on the machine and came out the other way; a claim
-    without one is broken then.
+    ``shown_by``: the command or statements that show it. ``verdict``: its truth on PostgreSQL: holds, holds otherwise,
+    or does not hold here, because …. ``show``: measures it; ``None`` if the verdict says why it cannot be shown.
+    ``or_else``: the verdict if a figure depends on the machine and had the other result; a claim without one is then
+    broken.
     """
 
     article: str
@@ -39,7 +39,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table; ``broken``: the run has failed."""
+    """A line of the table. ``broken``: the run has failed."""
 
     version: str
     article: str
@@ -67,7 +67,7 @@ def judged(claim: Claim, scene: Scene) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """All rows as text, by article: the claim, and below it what shows it, its figure and its verdict by version."""
+    """Return all rows as text, by article: the claim, then its demonstration, its figure, and its verdict by version."""
     lines: list[str] = []
     for article in dict.fromkeys(row.article for row in rows):
         mine = [row for row in rows if row.article == article]

@@ -34,7 +34,7 @@ _COUNTED: Final = """
 
 @dataclass(frozen=True)
 class Counted:
-    """What some work has touched: pages of tables and indexes, of payloads in TOAST; updates, and those HOT."""
+    """Touched pages of tables and indexes, and of payloads in TOAST; updates, and HOT updates."""
 
     pages: float
     payload: float
@@ -44,18 +44,18 @@ class Counted:
 
 @dataclass(frozen=True)
 class Queue:
-    """An installed queue and how it is pushed into and popped from, messages being text."""
+    """An installed queue with its calls to push and pop; messages are text."""
 
     url: str
     layout: Layout
 
     @property
     def table(self) -> str:
-        """The quoted name of its table."""
+        """Return the quoted name of its table."""
         return ENGINE.quote(self.layout.table.parts)
 
     def routine(self, verb: str) -> str:
-        """The quoted name of one of its routines."""
+        """Return the quoted name of one of its routines."""
         return routine(self.layout, verb)
 
     def _text(self, expression: str) -> str:
@@ -79,7 +79,7 @@ class Queue:
         return None if row is None else str(row[0])
 
     def taken(self, session: pyodbc.Connection) -> tuple[int, int]:
-        """Id and attempt of the next message of a design that completes."""
+        """Pop the next message of a design that completes. Return its id and attempt."""
         row = session.execute(f"SELECT id, attempt FROM {self.routine('pop')}()").fetchone()
         return int(row[0]), int(row[1])
 
@@ -109,7 +109,7 @@ class Scene:
         self.server, self.version, self.url = server, version, url
 
     def queue(self, design: str, name: str = "", *, ring_size: int = 1000) -> Queue:
-        """Install a queue, called like its design by default."""
+        """Install a queue, named like its design by default."""
         return Queue(self.url, made(self.url, design, name or design, ring_size=ring_size))
 
     @contextlib.contextmanager
@@ -161,11 +161,13 @@ class Scene:
             wait_until(lambda a=shown, n=name, v=value: query(self.url, a, n, v), what=f"{name} is set")  # type: ignore[misc]
 
     def bench(self, designs: Sequence[str], seconds: float, *, held: bool = False, batch: int = 1) -> dict[str, float]:
-        """Cycles of push and pop a second by design, 4 producers and 4 consumers; measured once for a server."""
+        """Return cycles of push and pop per second by design, with 4 producers and 4 consumers; measured once per
+        server."""
         return _bench(self.server, tuple(designs), seconds, held, batch)
 
     def dequeues(self) -> BenchResults:
-        """What batches of the batch designs read, of messages up to 16,000 characters; measured once for a server."""
+        """Return the reads of batches of the batch designs, for messages up to 16,000 characters; measured once per
+        server."""
         return _dequeues(self.server)
 
 
@@ -186,6 +188,6 @@ def _dequeues(server: EmbeddedServer) -> BenchResults:
 
 
 def version_of(bin_dir: Path | None, url: str) -> str:
-    """The version, and whose programs these are."""
+    """Return the version, and the origin of the programs."""
     shown = str(query(url, "SHOW server_version")[0][0]).split()[0]
     return shown if bin_dir is None else f"{shown} of this machine"
