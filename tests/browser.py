@@ -40,8 +40,8 @@ _LONG_S: Final = 240.0
 class Browser:
     """One page.
 
-    ``asked``: the addresses that it has asked for since it was opened, its own among them. ``received``: what its
-    WebSockets have received. ``problems``: errors that the console shows.
+    ``asked``: the addresses it has requested since it was opened, including its own. ``received``: the data its
+    WebSockets received. ``problems``: errors on the console.
     """
 
     reads: int

@@ -118,7 +118,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_configure(config: pytest.Config) -> None:
     """Configure the run, and the workers, which start later.
 
-    Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal.
+    Under ``nohup`` or in the background, tests would pass on ignored signals to the programs that they signal.
     """
     for number, handler in ((HANGUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -143,7 +143,7 @@ def server() -> Iterator[EmbeddedServer]:
     """
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
     settings |= {"fsync": "off", "full_page_writes": "off"}
-    settings["track_commit_timestamp"] = "on"  # the order of commits is what tests of order compare with
+    settings["track_commit_timestamp"] = "on"  # tests of order compare with the order of commits
     from qmon.demo.embedded_server import EmbeddedServer
 
     with EmbeddedServer(settings=settings) as running:

@@ -14,7 +14,7 @@ import pyodbc
 if TYPE_CHECKING:
     from qmon.demo.embedded_server import EmbeddedServer
 
-pyodbc.pooling = False  # a session that is closed must be gone: its database is copied, and dropped
+pyodbc.pooling = False  # a closed session must end, because its database is copied and dropped
 
 T = TypeVar("T")
 

@@ -57,9 +57,9 @@ def beside(item: pytest.Item) -> bool:
 def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
     """Return the tests with those that run alone first, in the part of the first process: most others wait for them.
 
-    Meanwhile each other process has tests that need not wait: its part of the list begins with them, with as many of
-    each folder as the others have, since a screen takes a hundred times as long as a pure function. Then come those
-    that take long, one or two in each part, so that in the end no process waits for one of them.
+    In the meantime, every other process has tests that need not wait. Its part of the list begins with them, with an
+    equal number from each folder, because a screen takes a hundred times as long as a pure function. Long tests follow,
+    one or two in each part, so that no process waits for one of them in the end.
     """
     alone = [each for each in items if each.get_closest_marker("alone")]
     rest = [each for each in items if not each.get_closest_marker("alone")]

@@ -1,4 +1,4 @@
-"""How far an archive was read: each remaining row is taken once, whatever commits, rolls back or is deleted in between."""
+"""Marks of an archive: each remaining row is taken once, whatever commits, rolls back or is deleted meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of SQL Server and its drivers become one line, by their numbers, or by their text if a number is not enough."""
+"""Errors of SQL Server and its drivers become one line, by their number, or by their text if that is not enough."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ EXCUSED: Final = {
 
 
 def texts(tree: ast.AST, engine: str = "") -> Iterator[tuple[str, str]]:
-    """Return each text that is not a docstring, with its engine if it is under an engine's key in a table, else empty."""
+    """Yield each text except docstrings, with the engine whose key it is under in a table; empty: under none."""
     if isinstance(tree, ast.Dict):
         for key, value in zip(tree.keys, tree.values, strict=True):
             named = key.value if isinstance(key, ast.Constant) and key.value in OF_ENGINE else engine
