@@ -48,7 +48,7 @@ def waits(session: int, *blockers: int, **changes: object) -> list[BlockingSampl
 
 
 def tree() -> LockChains:
-    """Who waits for whom when nearly everything goes wrong at once."""
+    """Return lock chains with nearly every problem at once."""
     sleeping = head(
         61,
         state="idle in transaction",
@@ -95,10 +95,10 @@ def tree() -> LockChains:
 
 
 def chain(length: int) -> LockChains:
-    """Each waits for the one before."""
+    """Return a chain in which each session waits for the one before."""
     return build_lock_chains([head(1_000), *(row for n in range(1, length) for row in waits(1_000 + n, 999 + n))])
 
 
 def blocked_view(found: LockChains | None = None, *, sequence: int = 7) -> View:
-    """A view with these sessions."""
+    """Return a view with these sessions."""
     return view(server=target(blocking=tree() if found is None else found), sequence=sequence)

@@ -47,7 +47,7 @@ class Driver:
         await self.pilot.pause()
 
     async def wait(self, now: float) -> None:
-        """It is ``now`` seconds after the first figures, and the second hand has moved."""
+        """Set the clock to ``now`` seconds after the first figures, and update the screen."""
         self.clock.now = TAKEN_AT + now
         self.app.tick()
         await self.settle()
@@ -135,5 +135,5 @@ async def dashboard(
 
 
 def later(seconds: float, *, sequence: int) -> View:
-    """The same figures, polled ``seconds`` after the first."""
+    """Return the same figures, polled ``seconds`` after the first."""
     return replace(view(at=seconds), sequence=sequence)

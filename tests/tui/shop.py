@@ -40,7 +40,7 @@ Values = dict[str, object]
 
 
 def layouts() -> tuple[Layout, ...]:
-    """As an install records them; a consumer of mails keeps its session while it works."""
+    """Return the layouts as an install records them. A consumer of mails keeps its session while it works."""
     return tuple(
         prepare_install(
             ENGINE, (16, 0), design, schema="dbo", queue=queue, ring_size=1000, owner_held_while_working=True
@@ -473,12 +473,12 @@ class Shop(Driver):
 
 
 def _owner(number: int) -> str:
-    """Who popped a message of mails: seven are of a session that is gone."""
+    """Return the session that popped a message of mails: seven belong to a session that has ended."""
     return f"{77 if number < 7 else 78}/2026-11-21T02:00:00.123"
 
 
 def _queue(text: str, values: Sequence[object]) -> str:
-    """Which queue a statement is about: by the table's name in it, or by the name or object id that it takes."""
+    """Return the queue of a statement: by the table's name in it, or by the name or object id among its values."""
     named = next((queue for queue in IDS if f"[{queue}]" in text or queue in values), None)
     return named or next((queue for queue, id in IDS.items() if id in values), "")
 
@@ -496,7 +496,7 @@ _KINDS: Final[dict[str, type]] = {
 
 
 def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tuple[object, ...]:
-    """The values in the order of the columns, each of the type that pyodbc gives for its column."""
+    """Return the values in the order of the columns, each of the type that pyodbc returns for its column."""
     assert set(row) == {name for name, _ in columns}, (probe, set(row) ^ {name for name, _ in columns})
     for name, kind in columns:
         given = row[name]

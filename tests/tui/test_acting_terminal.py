@@ -16,7 +16,7 @@ from tests.tui.test_terminal import Tmux, gone
 
 @pytest.fixture
 def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
-    """The database, and the dashboard on it, which asks as on a prod target."""
+    """The database, and its dashboard, which asks for confirmation as on a prod target."""
     fill(database, dead=3, alive=2, ready=4)
     place = tmp_path / "qmon.toml"
     settings = 'interval = "500ms"\nredact = ["4111-\\\\d+"]'
@@ -90,7 +90,7 @@ def quiet_shop(database: str, tmp_path: Path) -> Iterator[tuple[Tunnel, Tmux]]:
 
 
 def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
-    """Requeue, and have no answer to the commit of the first batch."""
+    """Requeue, and get no answer to the commit of the first batch."""
     terminal.expect("● live")
     terminal.expect("jobs")
     terminal.keys("r")
@@ -109,7 +109,7 @@ def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[T
     terminal.keys("C-c")
     wait_until(lambda: "stopping after this batch" not in terminal.screen(), what="the dialog closes")
     audit = tmp_path / "qmon" / "operations.jsonl"
-    wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit says that it is unknown")
+    wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit records the unknown result")
     terminal.expect("unknown")
     terminal.keys("q")
     wait_until(lambda: gone(terminal.pid), what="it has left")

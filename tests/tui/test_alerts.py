@@ -37,7 +37,7 @@ def depth(ready: float, sequence: int, *, stuck: float = 0.0) -> View:
 
 
 def bells(app: QmonApp, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each bell."""
+    """Return a list that grows with each bell."""
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     return rung
@@ -168,7 +168,7 @@ KEEP = "import sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read())"
 
 
 def commanding(*command: str) -> Notifier:
-    """Tells a command."""
+    """Return a notifier that passes alerts to a command."""
     receiver = Receiver("page-me", command=command, timeout_s=20.0)
     return Notifier([(receiver, CommandDelivery(receiver))])
 

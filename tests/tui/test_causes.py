@@ -43,12 +43,12 @@ def held(dead: int, who: str = "session 61") -> Verdict:
 
 
 def having(name: str, *verdicts: Verdict, ready: float = 0.0) -> QueueView:
-    """A queue with these verdicts, the worst first."""
+    """Return a queue with these verdicts, the worst first."""
     return replace(queue(name, ready=ready, verdict=verdicts[0]), verdicts=verdicts)
 
 
 def shop() -> View:
-    """Eleven of twelve queues that one session locks; one of them has a trouble of its own, too."""
+    """Return twelve queues, of which one session locks eleven; one of them has another problem too."""
     slow = Verdict("archive behind", "~20,000 done and not archived", WARNING)
     many = [
         having(name, locked(3 + at, name), *([slow] if at == 2 else []), ready=9_000 - 700 * at)

@@ -39,26 +39,26 @@ RGB = Sequence[float]
 
 
 def linear(color: Color | None) -> RGB:
-    """Red, green and blue, 0 to 1, in proportion to light."""
+    """Return red, green and blue, 0 to 1, in proportion to light."""
     assert color is not None
     each = (part / 255 for part in color.get_truecolor())
     return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in each]
 
 
 def contrast(one: Color | None, other: Color | None) -> float:
-    """1 to 21."""
+    """Return the contrast, 1 to 21."""
     light = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (linear(one), linear(other))]
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
 def behind(name: str) -> list[Color]:
-    """What rows, panels and the row under the cursor are painted on."""
+    """Return the backgrounds of rows, panels and the row under the cursor."""
     theme = next(theme for theme in THEMES if theme.name == name)
     return [Color.parse(each) for each in (theme.background, theme.surface, theme.panel) if each is not None]
 
 
 def lab(color: RGB) -> RGB:
-    """Lightness and hue by CIE 1976."""
+    """Return lightness and hue by CIE 1976."""
     r, g, b = color
     x, y, z = (
         (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047,
@@ -96,7 +96,7 @@ def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
         if contrast(known[name].color, ground) < TEXT
     }
     assert low == {}
-    assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "the cursor's row has none"
+    assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "no faint text under cursor"
     if not stale:
         assert min(contrast(known[name].color, known[name].bgcolor) for name in FILLED) >= TEXT
 

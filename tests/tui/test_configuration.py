@@ -38,7 +38,7 @@ PARCELS = ("public.parcels",)
 
 @asynccontextmanager
 async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[ConfiguredApp]:
-    """The dashboard on a database, with this file as its configuration."""
+    """Run the dashboard on a database, with this file as its configuration."""
     config = append_blocks(path, "other", "postgresql://db1/other", [])
     target = target_of(url)
     known = config.targets.get(typed)
@@ -107,7 +107,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         assert app.preferences.target_preferences(app.shown.target).interval_s == 1.0
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
-        await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
+        await until(pilot, lambda: names(app) == ["b"], "the other one is watched, and the first no longer")
         assert "reloaded qmon.toml; restart qmon to apply: budget" in said(app)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
@@ -119,7 +119,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         assert (names(app), app.alerting) == (["b"], None)
         rule = "[[alert]]\nname = 'x'\nfigure = 'depth'\nwarn = 100\n"
         write(path, head + queues.format("b") + rule)
-        await until(pilot, lambda: app.alerting is not None, "its rules count")
+        await until(pilot, lambda: app.alerting is not None, "its rules are used")
         assert app.runner.read_only_reason is None
 
 

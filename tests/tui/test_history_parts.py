@@ -27,17 +27,17 @@ NOW = 1_795_255_200.0
 
 
 def level(value: float) -> Bucket:
-    """A figure that stood still."""
+    """Return a constant figure."""
     return Bucket(value, value, value, value)
 
 
 def band(low: float, high: float) -> Band:
-    """What is usual."""
+    """Return the usual range."""
     return Band(low, high, (low + high) / 2, 9, "Tue 14:00")
 
 
 def drawn(steps: list[Bucket | None], bands: list[Band | None], rows: int = 4, *, plain: bool = False) -> list[str]:
-    """The plot without its scale."""
+    """Return the plot without its scale."""
     lines = range_plot_lines(steps, bands, rows, formatting.count, plain=plain)
     assert {line_width(line) for line in lines} == {SCALE_CELLS + 1 + len(bands)}
     return ["".join(part for part, _ in line)[SCALE_CELLS + 1 :] for line in lines]
@@ -80,7 +80,7 @@ def test_nothing_at_all_is_drawn_as_nothing() -> None:
 
 
 def empty(since: datetime, step_s: float, count: int) -> PastRange:
-    """A range of which nothing is known."""
+    """Return a range without any data."""
     return PastRange("mails", since.timestamp(), step_s, dict.fromkeys(FIGURES, (None,) * count))
 
 
@@ -89,7 +89,7 @@ def test_the_axis_is_that_of_the_clock_on_the_wall_also_over_the_end_of_summer_t
     line = "".join(part for part, _ in axis_line(night, ZoneInfo("Europe/Berlin"), night.since_at + 3_600))
     assert line_width(((line, ""),)) == SCALE_CELLS + 1 + 72
     assert "╵22:00" in line and "╵Sun 25" in line and "▼" in line
-    assert "╵03:00" in line, "it is an hour later than the ticks before it, and says so"
+    assert "╵03:00" in line, "it is an hour later than the ticks before it, and is labelled"
 
 
 def shown(span: float = 86_400.0) -> ShownRange:

@@ -36,7 +36,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hours(driver: Driver) -> tuple[float, float]:
-    """The range that is shown, in hours after the recording's beginning."""
+    """Return the shown range, in hours after the recording's beginning."""
     past = history(driver).past
     assert past is not None
     return ((past.since_at - BEGIN) / HOUR, (past.until_at - BEGIN) / HOUR)
@@ -177,7 +177,7 @@ async def test_what_was_ten_minutes_ago_is_seen_after_one_key_without_a_recordin
         assert past is not None
         assert screen.range.span_name == "1 h" and past.until_at - past.since_at == pytest.approx(3_600.0)
         known = [step for step in past.steps["ready"] if step is not None]
-        assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a hole"
+        assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a gap"
         ago = past.steps["ready"][step_index(past, past.until_at - 600)]
         assert ago is not None
         assert ago.mean == pytest.approx(100 + 65 * 6 - 60, abs=6)
@@ -270,7 +270,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await read(d)
         assert hours(d) == pytest.approx((6.3, 7.3), abs=0.02) and "■" in d.lines("past")
         await press(d, "right_square_bracket")
-        assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
+        assert "orders" in d.lines("choice"), "it was recorded, although it is no longer among the queues"
         await press(d, "right_square_bracket")
         assert "no data in this range" in d.lines("past")
 

@@ -190,7 +190,7 @@ def test_a_key_of_the_dashboard_means_the_same_in_a_replay_or_nothing() -> None:
     live = {key: b.id for b in keys.bindings_in(keys.APP) for key in b.key.split(",")}
     replay = {key: b.id for b in keys.bindings_in(keys.REPLAY) for key in b.key.split(",")}
     different = {key for key in live.keys() & replay.keys() if live[key] != replay[key]}
-    assert different == {"n", "plus", "equals_sign", "minus"}, "a step or the speed, of polls or of the replay"
+    assert different == {"n", "plus", "equals_sign", "minus"}, "a step, or the speed of polls or of the replay"
 
 
 def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:

@@ -30,7 +30,7 @@ POLLERS += "AND application_name = 'qmon poll'"
 
 @contextmanager
 def serving(url: str, listen: str) -> Iterator[subprocess.Popen[str]]:
-    """A ``qmon serve`` that polls a database."""
+    """Start a ``qmon serve`` that polls a database."""
     command = program("serve", url, "--every", "500ms", "--listen", listen)
     with subprocess.Popen(
         command, env=surroundings(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

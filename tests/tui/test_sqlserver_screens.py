@@ -26,7 +26,7 @@ def row(d: Driver, first: str) -> str:
 
 
 async def shown(d: Driver, views: Sequence[View]) -> None:
-    """The last poll on the screen, a moment later."""
+    """Paint the last poll, a moment later."""
     d.clock.now = views[-1].taken_at + 0.4
     await d.give(views[-1])
 

@@ -50,7 +50,7 @@ def test_how_things_are_in_one_sentence() -> None:
     told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, slow, paused, blind) == told
     told = " ■ 2 of 5 queues are critical, 1 has a warning; worst: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails, slow, paused, blind, cells=95) == told, "known trouble comes before unknown queues"
+    assert said(orders, mails, slow, paused, blind, cells=95) == told, "known problems come before unknown queues"
     stale = queue("stale", verdict=STALE)
     assert said(blind, stale, cells=60) == " ◦ 1 of 2 queues has a notice, 1 is unknown."
     assert said(orders, *fine(2)) == " ■ 1 of 3 queues is critical: orders, 1,204 ready, oldest 14m."

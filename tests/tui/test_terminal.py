@@ -24,7 +24,7 @@ PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
 
 
 class Tmux:
-    """A tmux server of its own with one session that runs the program."""
+    """A separate tmux server with one session that runs the program."""
 
     def __init__(self, *arguments: str, cells: int = 100, rows: int = 30, program: Sequence[str] = PROGRAM) -> None:
         self._socket = f"qmon-test-{secrets.token_hex(4)}"
@@ -59,7 +59,7 @@ class Tmux:
             raise AssertionError(f"{error}\n{self.screen()}") from None
 
     def close(self) -> None:
-        """End the server and all that runs in it."""
+        """End the server and all its programs."""
         subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True, timeout=30)
 
 
@@ -71,7 +71,7 @@ def tmux() -> Iterator[Tmux]:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended; a zombie has."""
+    """Return whether the process has ended; a zombie counts as ended."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -222,7 +222,7 @@ def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:
     leader, follower = pty.openpty()
     program = subprocess.Popen(
         PROGRAM, stdin=follower, stdout=follower, stderr=follower, cwd=ROOT, env={**os.environ, "TERM": "xterm"}
-    )  # it does not lead a session with this terminal: no SIGHUP will come
+    )  # it does not lead a session with this terminal, so no SIGHUP arrives
     os.close(follower)
     try:
         seen = b""

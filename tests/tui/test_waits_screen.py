@@ -23,7 +23,7 @@ from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
 
 
 def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
-    """The app on screen 3, whose memory has a clock that stands still."""
+    """Open screen 3 of an app whose memory has a stopped clock."""
     shot = Shot("3", *keys, found=found or waited_view(), plain=plain)
     memory = shot.app.memory
     assert memory is not None
@@ -38,7 +38,7 @@ def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 
 def watched_before(shot: Shot, seconds: int) -> None:
-    """Give the memory of the app the waits of the ``seconds`` before; the one under the cursor comes and goes."""
+    """Give the app's memory the waits of the last ``seconds``; the one under the cursor comes and goes."""
     memory, now, found = shot.app.memory, 0.0, waited_view()
     assert memory is not None
     memory.begins_at = SAMPLED_AT - seconds

@@ -64,7 +64,7 @@ def counted() -> Waiting:
 
 
 def use(rows: float | None, dead: int = 5_361) -> QueueUse:
-    """A queue whose pops touch ever more rows."""
+    """Return a queue whose pops touch more and more rows."""
     part = IndexUse("QueueMeta", "table", 14_680_064, 91_000.0, dead, 0.0, 0.0, 812.4, None, None, None)
     parts = (
         part,
@@ -89,7 +89,7 @@ def use(rows: float | None, dead: int = 5_361) -> QueueUse:
 def waited_view(
     holders: tuple[HorizonSample, ...] | None = (SLEEPER, NEXT), found: Waiting | None = None, *, sequence: int = 7
 ) -> View:
-    """A view with all that screen 3 shows; of the queues those that pop touch dead rows."""
+    """Return a view with all parts of screen 3; the queues that pop touch dead rows."""
     made = view(server=target(waiting=found or waiting(), horizon=holders), sequence=sequence)
     uses = {"mails": use(412.0), "invoices": use(88.4, 1_204), "orders": use(None, 0)}
     return replace(made, queues=tuple(replace(q, use=uses.get(q.name)) for q in made.queues))
