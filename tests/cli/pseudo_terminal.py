@@ -12,7 +12,7 @@ from tests.facts import wait_until
 
 
 class Terminal:
-    """qmon on a pseudo-terminal, as a person has it."""
+    """qmon on a pseudo-terminal, as in a user's terminal."""
 
     def __init__(self, *arguments: str, home: Path) -> None:
         import pty
@@ -28,7 +28,7 @@ class Terminal:
         self.seen = ""
 
     def read(self) -> str:
-        """Everything that was printed so far."""
+        """Return all output so far."""
         while select.select([self.leader], [], [], 0)[0]:
             try:
                 self.seen += os.read(self.leader, 65_536).decode(errors="replace")
@@ -45,7 +45,7 @@ class Terminal:
         os.write(self.leader, f"{text}\n".encode())
 
     def end(self) -> int:
-        """Its exit code."""
+        """Return its exit code."""
         wait_until(lambda: self.read() is not None and self.process.poll() is not None, what="the end")
         os.close(self.leader)
         return self.process.returncode

@@ -72,7 +72,7 @@ def test_without_a_terminal_it_says_what_is_known(configured: Path) -> None:
 
 
 def completed(*words: str) -> list[str]:
-    """What bash would offer for the last word, but for the DSNs of this machine."""
+    """Return bash's completions of the last word, without the DSNs of this machine."""
     line = " ".join(("qmon", *words))
     asked = {"_QMON_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
     done = call(environment=asked)

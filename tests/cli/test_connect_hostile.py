@@ -56,7 +56,7 @@ def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Ite
 
 
 def opened(url: str) -> OpenStream:
-    """A connection to it."""
+    """Connect to it."""
     return OpenStream(parse_address(url, None, "a test"), time.monotonic)
 
 
@@ -83,7 +83,7 @@ def test_a_server_that_drips_is_given_up_before_the_first_line(
 
 @contextlib.contextmanager
 def watching(url: str) -> Iterator[Callable[[], list[str]]]:
-    """The reasons that a source gives for being lost."""
+    """Return the reasons of a source for losing its connection."""
     states: list[SourceState] = []
     found = ServedSource(parse_address(url, None, "a test"))
     found.start(lambda event: states.append(event) if isinstance(event, SourceState) else None)

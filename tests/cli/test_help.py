@@ -36,7 +36,7 @@ def test_a_page_is_shown_whole_without_its_pictures(page: str) -> None:
     written = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
     assert "](" not in done.stdout
     for line in written.splitlines():
-        if "[" not in line and "](" not in line:  # no part of a link or a picture
+        if "[" not in line and "](" not in line:  # not part of a link or a picture
             assert line.rstrip() in done.stdout
 
 

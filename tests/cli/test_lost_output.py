@@ -15,7 +15,7 @@ from tests.cli.calling import call, program, surroundings
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
 
 NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
-# Commands that need no server, by every way of printing.
+# Commands that need no server, for every method of printing.
 PRINTED: Final = (
     ("--version",),
     ("--help",),
@@ -26,7 +26,7 @@ PRINTED: Final = (
     ("design", "list"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
-# Redirections by which output is lost.
+# Redirections that lose the output.
 LOST: Final = (">/dev/full", ">&-", "<&- >&- 2>&-", "2>/dev/full")
 
 

@@ -24,7 +24,10 @@ BEGIN_ANEW = "SELECT setval('ring_classic_push_seq', 1, false), setval('ring_cla
 
 
 class Served:
-    """A queue and a ring of a server, and ``qmon serve`` over them; ``pushed`` and ``popped``: while it watched."""
+    """A queue and a ring of a server, and ``qmon serve`` over them.
+
+    ``pushed`` and ``popped``: counted while it watched.
+    """
 
     def __init__(self, url: str, *designs: str) -> None:
         self.url = url
@@ -99,7 +102,7 @@ class Served:
         )
 
     def increase(self, name: str) -> dict[str, float]:
-        """Of each queue, over all scrapes."""
+        """Return the increase of each queue over all scrapes."""
         series = [key for key in self.scrapes.samples if key[0] == name]
         return {queue: self.scrapes.increase((name, target, queue)) for name, target, queue in series}
 
@@ -121,7 +124,7 @@ def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() ->
             served.move(3)
             server.stop()
             wait_until(lambda: served.now()[UP, ""] == 0, 90, what="the loss")
-            assert set(served.now()) == {(UP, ""), (POLL_AGE, "")}, "nothing is known of it now"
+            assert set(served.now()) == {(UP, ""), (POLL_AGE, "")}, "it is unknown now"
             server.start()
             served.polls(2)
             served.move(6)
@@ -137,7 +140,7 @@ def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() ->
 
 @pytest.mark.long
 def test_what_a_session_reports_late_is_counted_once_and_as_what_it_was(database: str) -> None:
-    """Within a second after its last report, a session keeps its counters until it is idle for 10 s or ends."""
+    """Within a second of its last report, a session keeps its counters until it is idle for 10 s or ends."""
     served = Served(database, "status", "batch_fast")
     with served.serving():
         for layout in served.layouts.values():
