@@ -104,7 +104,7 @@ def _calls(group: Group, since: int) -> Iterator[str]:
 
 
 def unquoted(text: str) -> list[str]:
-    """Yield unquoted database names given to HAS_PERMS_BY_NAME: names with a dot or bracket are then not found (NULL)."""
+    """Return unquoted database names for HAS_PERMS_BY_NAME: names with a dot or bracket are then not found (NULL)."""
     return re.findall(r"HAS_PERMS_BY_NAME\(\s*DB_NAME\(\)[^)]*\)", text)
 
 

@@ -334,7 +334,7 @@ def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _again(whole: Group) -> Iterator[str]:
-    """Yield common table expressions that read a table and are used twice: each use reads it again, at another moment."""
+    """Yield common table expressions that read a table and are used twice: each use reads it at another moment."""
     bodies: dict[str, Group] = {}
     for group in _groups(whole):
         for at, part in enumerate(group.parts[:-2]):

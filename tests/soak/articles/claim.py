@@ -67,7 +67,7 @@ def judged(claim: Claim, scene: Scene) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return all rows as text, by article: the claim, then its demonstration, its figure, and its verdict by version."""
+    """Return all rows as text, by article: the claim, its demonstration, and its figure and verdict by version."""
     lines: list[str] = []
     for article in dict.fromkeys(row.article for row in rows):
         mine = [row for row in rows if row.article == article]
