@@ -31,7 +31,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def small(folder: Path) -> dict[str, str]:
-    """Settings of a Spark for tests, in which nothing is large."""
+    """Return settings of a small Spark for tests."""
     return {
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 
 def duck() -> duckdb.DuckDBPyConnection:
-    """DuckDB with its reader of Delta, which comes with a package: no network is asked."""
+    """Open DuckDB with its reader of Delta from a package, without a network."""
     connection = duckdb.connect()
     (extension,) = Path(str(duckdb_extension_delta.__file__)).parent.rglob("*.duckdb_extension")
     connection.load_extension(str(extension))

@@ -25,12 +25,12 @@ from qmon.pipeline.rollup.capacity import estimate_capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")
-# Two Sundays before summer time ends; the hour from two o'clock comes twice on 2026-10-25.
+# Two Sundays before summer time ends; the hour from two o'clock occurs twice on 2026-10-25.
 SUNDAY = datetime(2026, 10, 11, 0, 0, tzinfo=BERLIN)
 
 
 def minutes() -> list[dict[str, Any]]:
-    """The first six hours of five Sundays, ten minutes as one row so that there are few; the last week is short."""
+    """Return the first six hours of five Sundays, a row per ten minutes to save time; the last week is short."""
     found = []
     for week in range(5):
         start = SUNDAY.timestamp() + week * 7 * 86400 + (3600 if week > 2 else 0)
@@ -56,7 +56,7 @@ def minutes() -> list[dict[str, Any]]:
 
 
 def expected(rows: list[dict[str, Any]], troubled: tuple[float, float]) -> dict[tuple[str, int], list[Any]]:
-    """Median, deviation and number of readings by figure and hour of the week."""
+    """Return median, deviation and number of readings by figure and hour of the week."""
     hours: dict[tuple[int, datetime], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         if not troubled[0] // 60 <= row["start_at"] // 60 <= troubled[1] // 60:

@@ -30,11 +30,11 @@ pytestmark = pytest.mark.timeout(1200)
 
 
 class Cut(QmonError):
-    """Here it ends."""
+    """The run ends here."""
 
 
 def cut_at(monkeypatch: pytest.MonkeyPatch, name: str, table: str, *, after: bool) -> None:
-    """End the run before or after a function of this table is called."""
+    """End the run before or after this table's function is called."""
     whole = getattr(LakeTable, name)
 
     def ending(self: LakeTable, *arguments: Any, **more: Any) -> Any:
@@ -56,9 +56,9 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     watched = Watched(root, "shop", "aaaaaaaaaaaa")
     watched.record(START, 40, seed=1, trouble=range(5, 20))
     cuts = (
-        ("written_files", "samples", True),  # written, and nothing that follows from them
-        ("commit_batch", "minutes", True),  # a part of the tables has the batch
-        ("commit_batch", "samples", False),  # all of them but the last
+        ("written_files", "samples", True),  # written, without the results that follow from them
+        ("commit_batch", "minutes", True),  # some of the tables have the batch
+        ("commit_batch", "samples", False),  # all except the last
     )
     for name, table, after in cuts:
         with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):
@@ -135,12 +135,12 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
 
 
 def rolled(place: Path, date: str) -> list[Any]:
-    """All that follows from the samples of a day."""
+    """Return all rows that follow from the samples of a day."""
     tables = ("minutes", "hours", "days", "runs")
     return [sorted(repr(row) for row in stored(place, name) if str(row["date"]) == date) for name in tables]
 
 
 def stored(place: Path, table: str) -> list[dict[str, Any]]:
-    """The rows of a table, read without Spark."""
+    """Return the rows of a table, read without Spark."""
     rows: list[dict[str, Any]] = DeltaTable(str(place / table)).to_pyarrow_dataset().to_table().to_pylist()
     return rows

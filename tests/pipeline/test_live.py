@@ -65,7 +65,7 @@ def seen(root: Path, messages: int) -> None:
 
 
 def pushed(figures: list[dict[str, Any]]) -> int:
-    """How many messages the figures count as pushed."""
+    """Return the number of pushed messages according to the figures."""
     return sum(value for each in figures for value in each.get("pushed", []) if value)
 
 

@@ -19,11 +19,11 @@ OUTSIDE = """[...document.querySelectorAll('body *')].filter(e => {
     const [left, right] = place ? [place.left, place.right] : [0, innerWidth];
     return box.width && (box.left < left - 0.5 || box.right > right + 0.5);
 }).map(e => e.tagName + ': ' + e.textContent.slice(0, 40))"""
-# Figures on more than two lines, of which the second is for a long heading.
+# Figures on more than two lines; the second line is for a long heading.
 BROKEN = "[...document.querySelectorAll('td:not(.t)')].filter(e => e.offsetHeight > 56).map(e => e.textContent)"
 SMALLEST = """Math.min(...[...document.querySelectorAll('h1, h2, h3, p, td, figcaption, .x span, .y span')].map(
     e => parseFloat(getComputedStyle(e).fontSize)))"""
-# Labels of days that lie over the one before.
+# Labels of days that overlap the label before.
 OVERLAPPING = """[...document.querySelectorAll('.x')].flatMap(x => [...x.children].map(e => e.getBoundingClientRect())
     .filter(box => box.width).filter((box, n, all) => n && box.left < all[n - 1].right)).length"""
 SORTED = """(() => {
