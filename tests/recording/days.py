@@ -90,8 +90,8 @@ def written(
 ) -> None:
     """Write it below a folder; no call waits for the disk.
 
-    ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
-    replay.
+    ``change``: changes the figures of a poll before they are written. ``snapshots``: number of hours with snapshots,
+    for a replay.
     """
     with mock.patch("qmon.system.sync_data"), mock.patch("qmon.recording.write.segment_writer.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)

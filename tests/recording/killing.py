@@ -17,9 +17,9 @@ from tests.recording.writing import sequences
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """``handed``: the last snapshot that the recorder was given; ``saved``: the last that is there after salvage.
+    """``handed``: the last snapshot given to the recorder. ``saved``: the last one that exists after salvage.
 
-    ``missing_s``: seconds between the first one that is missing being handed over and the last one; 0: none is missing.
+    ``missing_s``: seconds from the first missing snapshot to the last one, at their handover; 0: none is missing.
     """
 
     handed: int

@@ -24,7 +24,7 @@ from tests.recording.test_replay_command import run_of
 from tests.recording.writing import lines_of, sequences, value
 from tests.tui.scripted import Scripted
 
-pytestmark = pytest.mark.server  # it tries to read the operations of a target that is not there
+pytestmark = pytest.mark.server  # it tries to read the operations of a target that does not exist
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
 Fold = Callable[[Snapshot], View]
@@ -45,7 +45,7 @@ def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, 
 
 
 class Saying(Scripted):
-    """Says that it is live as soon as it is started."""
+    """Reports that it is live as soon as it is started."""
 
     def start(self, sink: Callable[[Snapshot | SourceState], None]) -> None:
         """Begin."""

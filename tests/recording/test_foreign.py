@@ -49,12 +49,12 @@ from tests.recording.made import made
 from tests.recording.writing import snapshots
 
 BEGAN = 1_780_000_000.0
-SEED = 14  # of snapshots that a replay can make figures of: not every seed gives such
+SEED = 14  # snapshots that a replay can fold: not every seed gives such
 NAME = "20260528T202640Z-4f2a9c01be77-0001.jsonl.zst"
 
 
 def records(frame: int) -> list[object]:
-    """What one frame of the recording holds."""
+    """Return the content of one frame of the recording."""
     operation = replace(made(Operation, random.Random(frame)), queue="orders")
     held = Verdict("no pops", f"proof of {frame}", Severity.CRITICAL, since_at=BEGAN + frame)
     first: list[object] = [SessionLine("shop", "postgres", "18", "0.1", "UTC", 2.0, BEGAN)] if frame == 0 else []
@@ -70,7 +70,7 @@ def records(frame: int) -> list[object]:
 
 
 def texts() -> list[list[bytes]]:
-    """The lines of each frame, as we write them."""
+    """Return the lines of each frame, as we write them."""
     number, found = 0, []
     for frame in range(4):
         lines = []
@@ -83,7 +83,7 @@ def texts() -> list[list[bytes]]:
 
 
 def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: bool = False) -> Path:
-    """A file of these frames; ``indexed``: as a recorder seals it; ``cut``: the last frame is not finished."""
+    """Write a file of these frames. ``indexed``: as a recorder seals it; ``cut``: the last frame is not finished."""
     data, places = b"", []
     for each in lines:
         heads = [json.loads(text) for text in each]
@@ -129,7 +129,7 @@ def known(path: Path) -> dict[str, Any]:
 
 
 def spelled(value: Any, rng: random.Random) -> str:
-    """The same JSON, otherwise spelled."""
+    """Return the same JSON in another spelling."""
 
     def blank() -> str:
         return "".join(rng.choices(" \t\r", k=rng.choice((0, 0, 0, 1, 2))))
@@ -374,7 +374,7 @@ def test_whatever_a_line_holds_a_replay_takes_it_or_leaves_it_out(
 
 
 def write_changed(path: Path, lines: list[Any]) -> None:
-    """All of them in one frame, without an index."""
+    """Write all of them into one frame, without an index."""
     text = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
     path.write_bytes(FrameWriter().finish(text))
 

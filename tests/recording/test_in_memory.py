@@ -28,19 +28,19 @@ FINE = Verdict("healthy", "")
 
 
 class Watched:
-    """A memory whose clock is set."""
+    """Return a memory whose clock the test sets."""
 
     def __init__(self) -> None:
         self.now = BEGIN
         self.memory = InMemoryHistory(lambda: self.now)
 
     def poll(self, ready: float = 1.0, verdict: Verdict = FINE, *, every_s: float = 2.0) -> None:
-        """One poll later."""
+        """Record one poll later."""
         self.now += every_s
         self.memory.record_view(view([queue("mails", ready=ready, verdict=verdict)], at=self.now - BEGIN))
 
     def past(self, since_at: float, step_s: float, count: int) -> PastRange:
-        """The newest answer about a range."""
+        """Return the newest answer about a range."""
         return list(RangeReader(memory=self.memory).read_range("mails", since_at, step_s, count))[-1]
 
 

@@ -33,7 +33,7 @@ connect = "postgresql://nobody@127.0.0.1:1/nothing"
 
 @contextmanager
 def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The program, under way."""
+    """Start the program."""
     with subprocess.Popen(
         program("record", *arguments, "--to", str(folder)),
         env=surroundings(),
@@ -48,7 +48,7 @@ def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def configured(tmp_path: Path, url: str) -> str:
-    """A configuration with a target that is there and one that is not."""
+    """Return a configuration with a reachable target and an unreachable one."""
     path = tmp_path / "qmon.toml"
     path.write_text(CONFIG.format(url=url))
     return str(path)

@@ -26,7 +26,7 @@ class Clock:
 
 
 def write(path: Path, text: str) -> None:
-    """As ``qmon pipeline baselines`` does: under another name first."""
+    """Write the file as ``qmon pipeline baselines`` does: under another name first."""
     path.with_name("new").write_text(text)
     path.with_name("new").replace(path)
 

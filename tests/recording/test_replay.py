@@ -35,7 +35,7 @@ class Live:
         self.poller = open_poller(target_of(url), interval_s=0.5, budget=ROOMY)
 
     def __call__(self, event: Event) -> None:
-        """As the dashboard and the recorder do it."""
+        """Fold as the dashboard and the recorder do."""
         if isinstance(event, SourceState):
             self.states.append(event)
             self.recorder.record_state(event)
@@ -52,7 +52,7 @@ class Live:
 
 @pytest.fixture
 def live(tmp_path: Path, database: str) -> Iterator[Live]:
-    """Queues in use, with a lock held, a queue without rights, dead owners, and a connection that breaks."""
+    """Run queues in use, with a lock held, a queue without rights, dead owners, and a connection that breaks."""
     layouts = {layout.design: layout for layout in installed(database, "status", "fifo", "ring")}
     run = Live(tmp_path / "kept", database)
     status, fifo = layouts["status"], layouts["fifo"]

@@ -30,7 +30,7 @@ STEP_S = 10.0
 
 
 def run_of(count: int, name: str = "orders") -> list[Snapshot]:
-    """A quiet target with one queue, polled every ten seconds."""
+    """Return a snapshot of a quiet target with one queue, polled every ten seconds."""
     layout = queue("mails").layout
     return [
         Snapshot(

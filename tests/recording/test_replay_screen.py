@@ -40,7 +40,7 @@ async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pi
 
 
 def header(app: QmonApp) -> str:
-    """The first line."""
+    """Return the first line."""
     return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 

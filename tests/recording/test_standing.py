@@ -31,7 +31,10 @@ LAST: Final = 90
 
 
 def taken(number: int) -> Snapshot:
-    """One poll a minute; the producers of mails are paused from the sixth on, but for one poll half an hour later."""
+    """Return one poll per minute.
+
+    The producers of mails are paused from the sixth on, except for one poll half an hour later.
+    """
     found = poll(number + 1, BEGIN + number * EVERY_S, "shop", EVERY_S)
     return replace(found, pauses=(PAUSED,) if number >= FIRST and number != 35 else ())
 
@@ -63,7 +66,7 @@ def live(tmp_path: Path) -> list[View]:
 
 
 def since(view: View) -> float | None:
-    """Since when the queue is paused."""
+    """Return the start of the queue's pause."""
     mails = view.queue("mails")
     assert mails is not None and mails.verdict.code == "paused"
     return mails.verdict.since_at

@@ -59,12 +59,12 @@ def text_of(path: Path) -> bytes:
 
 
 def sequences(root: Path) -> list[int]:
-    """The sequences of all snapshots below a folder, as they stand there."""
+    """Return the sequences of all snapshots below a folder, in the order of the files."""
     return [value(line)["sequence"] for line in lines_of(root) if line.kind == "snapshot"]
 
 
 def main(root: Path, first: int) -> None:
-    """Record for ever, a snapshot every 5 ms; say on standard output which one was handed over, and when."""
+    """Record for ever, a snapshot every 5 ms. Print which one was handed over, and when."""
     recorder = Recorder(root, "killed", interval_s=0.5)
     given, quiet = snapshots(50), view()
     pause = threading.Event()
