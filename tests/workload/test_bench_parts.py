@@ -60,7 +60,7 @@ def loops() -> list[queries.SqlFile]:
 
 
 def test_the_server_counts_into_the_same_buckets(database: str) -> None:
-    """The formula is taken from the files as it stands there. Times are below 0 where a clock was set back."""
+    """The formula is taken from the files as written there. Times are below 0 if a clock was set back."""
     formulas = {
         re.sub(r"v_\w+ - v_\w+", "d", found)
         for file in loops()

@@ -88,7 +88,7 @@ class Server(Driver):
 
 
 class Bench(SqlServer):
-    """The engine, over this driver."""
+    """Return the engine over this driver."""
 
     def __init__(self, driver: Driver, version: tuple[int, int] = (16, 0)) -> None:
         self.driver, self.version = driver, version
@@ -158,7 +158,10 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
 
 
 def test_what_is_popped_into_a_table_does_not_do_that_itself_and_rolls_nothing_back() -> None:
-    """Errors 8164 and 3915: neither is allowed within INSERT … EXEC. One rollback is left, which the locks exclude."""
+    """Errors 8164 and 3915: neither is allowed within INSERT … EXEC.
+
+    One rollback is left, which the locks make impossible.
+    """
     rolled = set()
     for design in DESIGNS:
         layout = layout_of(design)
@@ -223,7 +226,7 @@ def test_typed_rows_become_a_report(
 def test_a_dequeue_reads_what_the_procedures_have_read() -> None:
     at, _ = site()
     found = measure_dequeue(at, replace(PLAN, rows=205), "batch_fast", 10, layout_of("batch_fast"), lambda _: None)
-    assert found.batches == 22  # each statement moves the totals on by one, and every pop returns one message
+    assert found.batches == 22  # each statement increases the totals by one, and every pop returns one message
     assert found.whole.total is not None
     assert found.whole.total > 0
     assert (found.whole.table, found.whole.index) == (None, None)
