@@ -32,7 +32,7 @@ from tests.facts import query
 from tests.tui.test_acting_real import Real
 
 _PATIENCE_S: Final = 150.0
-# What answers the steps, as the database keeps it.
+# The answers to the steps, as stored in the database.
 _DONE: Final = ("requeue", "resume", "pause", "end-session", "end-session")
 # More messages per second than any queue of the story needs.
 _MUCH: Final = 15.0
@@ -127,7 +127,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
 
 
 async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:
-    """Wait for the step of the tour, press its keys with its queue chosen, and see that it is over."""
+    """Wait for the step of the tour, press its keys with its queue chosen, and wait until it is over."""
     deadline = time.monotonic() + _PATIENCE_S
     while (story.current_step().title, story.current_step().answer) != (title, step.answer):
         assert time.monotonic() < deadline, f"{title}: {story.current_step()}\n{real.text()}"
