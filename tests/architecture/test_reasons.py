@@ -31,7 +31,7 @@ BOUNDS: Final = frozenset(
 
 
 def shown(reason: Reason) -> str:
-    """Return the text as a person sees it, with ``x`` in its fields."""
+    """Return the text as a user sees it, with ``x`` in its fields."""
     return reason.format(**dict.fromkeys(re.findall(r"(?<!{){(\w+)}", reason), "x"))
 
 
