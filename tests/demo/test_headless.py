@@ -30,7 +30,7 @@ def agree(seen: float, counted: float, window_s: float) -> bool:
 
 
 def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
-    """Return whether the depth is right: within the moves during the poll and between two counts, with ``~`` within 1 %."""
+    """Return whether the depth is within the moves during the poll and between two counts, with ``~`` within 1 %."""
     moved = (queue["push_rate"] + queue["pop_rate"]) * (poll_s + COUNTS_S) + MESSAGES
     if queue["approximate"].get("ready") == "~":
         return bool(abs(queue["ready"] - counted) <= max(0.01 * counted, moved))

@@ -138,7 +138,7 @@ def without_qmon(folder: Path) -> Path:
 
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:
-    """Return the environment of Spark's programs, without this process's paths and without names that need a network."""
+    """Return the environment of Spark's programs, without this process's paths and names that need a network."""
     ours = {name: value for name, value in surroundings().items() if name not in ("PYTHONPATH", "SPARK_CONF_DIR")}
     spark = {"SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local")}
     spark["SPARK_DAEMON_MEMORY"] = "256m"

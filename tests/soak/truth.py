@@ -67,7 +67,7 @@ END $$
 
 @dataclass(frozen=True)
 class Made:
-    """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
+    """A random table: its layout, and the SQL that changes it, with ``{}`` as its present name.
 
     ``counts``: SQL that counts messages that are ready, in progress, stuck, in progress without a usable start, in a
     state that no layout names, stuck by the timeout of found queues, and in progress long enough that found queues must

@@ -256,7 +256,7 @@ def _drained(url: str, layout: Layout, subscribers: int) -> bool:
 
 @contextlib.contextmanager
 def _running(over: threading.Event | None, jobs: list[tuple[object, tuple[object, ...]]]) -> Iterator[None]:
-    """Run these on threads; at the end signal the end, wait for them, and raise any error of theirs."""
+    """Run these on threads; at the end signal the end, wait for them, and raise the first of their errors."""
     failed: list[BaseException] = []
 
     def run(job: object, arguments: tuple[object, ...]) -> None:
