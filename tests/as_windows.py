@@ -1,10 +1,10 @@
 """Run a module as on Windows, simulated on Linux: ``python -m tests.as_windows qmon design list``, or tests:
 ``pytest -p tests.as_windows``.
 
-For what is imported from here on, ``sys.platform`` is ``win32``; modules, functions and signals of POSIX are gone; an
-open file can be neither renamed nor removed, a name that is taken is refused; locks, shared memory and new processes
-go by Windows' rules. The standard library and other packages are imported first: they have twins of their own. Paths,
-consoles, drivers and what the kernel does stay those of Linux.
+For all later imports, ``sys.platform`` is ``win32``; modules, functions and signals of POSIX are gone; open files
+cannot be renamed or removed; a rename to an existing name is refused; locks, shared memory and new processes follow
+Windows' rules. The standard library and other packages are imported first, because they have their own code for
+Windows. Paths, consoles, drivers and the kernel stay those of Linux.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def pretend() -> None:
     for name in PACKAGES:
         importlib.import_module(name)
     platform.platform()
-    sysconfig.get_config_vars()  # they keep what they have found
+    sysconfig.get_config_vars()  # the cached result is kept
     _processes()
     _files()
     _memory()

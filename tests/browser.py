@@ -1,7 +1,7 @@
-"""A real browser without a window: what a page looks like in it, and what it asks the network for.
+"""A real headless browser: screenshots of a page, JavaScript values, and the page's network requests.
 
-It is spoken to over two pipes (the DevTools protocol of Chromium, a JSON text and a zero byte a message), so that no
-port and no package is needed.
+It is controlled over two pipes (the DevTools protocol of Chromium: a JSON text and a zero byte per message), so no port
+and no package is needed.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _LONG_S: Final = 240.0
 class Browser:
     """One page.
 
-    ``asked``: the addresses that it has asked for since it was opened, its own among them. ``received``: what its
-    WebSockets have received. ``problems``: errors that the console shows.
+    ``asked``: the addresses it has requested since it was opened, including its own. ``received``: the data its
+    WebSockets received. ``problems``: errors on the console.
     """
 
     reads: int
@@ -55,7 +55,7 @@ class Browser:
     _rest: bytes = b""
 
     def open(self, path: Path, width: int) -> None:
-        """Show a file as a screen of so many pixels would, as a phone where they are few, until it is loaded."""
+        """Open a file in a window of this width, in pixels, and wait until it is loaded. Below 600 it is a phone."""
         size = {"width": width, "height": 844, "deviceScaleFactor": 2, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.open_url(path.as_uri())
@@ -69,7 +69,7 @@ class Browser:
             self._take()
 
     def value(self, script: str) -> Any:
-        """What a JavaScript expression is in the page."""
+        """Return the value of a JavaScript expression in the page."""
         told = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
@@ -79,11 +79,11 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="char", text=key)
 
     def picture(self) -> bytes:
-        """What is on the screen, as PNG."""
+        """Return a screenshot as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot")["data"])
 
     def call(self, method: str, **values: object) -> dict[str, Any]:
-        """Ask the browser and wait for its answer; what it tells meanwhile is kept."""
+        """Call a method of the browser and wait for the answer. Events that arrive in the meantime are kept."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": values}
         if self.session:
@@ -118,7 +118,7 @@ class Browser:
 
 @contextlib.contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
-    """A browser with an empty page; what it keeps is in ``folder``. Ended with all its processes."""
+    """Start a browser with an empty page and its profile in ``folder``. At the end, all its processes are ended."""
     assert FOUND is not None
     (to_read, writes), (reads, to_write) = os.pipe(), os.pipe()
     command = [FOUND, *_OPTIONS, f"--user-data-dir={folder / 'profile'}", "about:blank"]

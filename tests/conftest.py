@@ -63,7 +63,7 @@ def _proofs_have_words_of_their_engine() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Add to each test the marker for what it needs."""
+    """Add to each test the marker of its requirements."""
     for item in items:
         needs.mark(item)
 
@@ -118,7 +118,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_configure(config: pytest.Config) -> None:
     """Configure the run, and the workers, which start later.
 
-    Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal.
+    Under ``nohup`` or in the background, tests would pass on ignored signals to the programs that they signal.
     """
     for number, handler in ((HANGUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -143,7 +143,7 @@ def server() -> Iterator[EmbeddedServer]:
     """
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
     settings |= {"fsync": "off", "full_page_writes": "off"}
-    settings["track_commit_timestamp"] = "on"  # the order of commits is what tests of order compare with
+    settings["track_commit_timestamp"] = "on"  # tests of order compare with the order of commits
     from qmon.demo.embedded_server import EmbeddedServer
 
     with EmbeddedServer(settings=settings) as running:
@@ -162,8 +162,8 @@ def clean_roles(database: str) -> Iterator[str]:
 def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
     """Open a session on the shared server that only creates and drops databases.
 
-    What is copied is made small before, for there are 1,600 of them: it takes a third less. Whoever connects to a
-    database first leaves a file there that speeds the next sessions up; it is copied, too.
+    The template is compacted first: it is copied 1,600 times, and this saves a third of the time. The first session in
+    a database leaves a cache file there that speeds up later sessions; it is copied too.
     """
     query(server.url("template1"), "VACUUM FULL")
     query(server.url("template1"), "SELECT 1")

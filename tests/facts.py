@@ -14,7 +14,7 @@ import pyodbc
 if TYPE_CHECKING:
     from qmon.demo.embedded_server import EmbeddedServer
 
-pyodbc.pooling = False  # a session that is closed must be gone: its database is copied, and dropped
+pyodbc.pooling = False  # a closed session must end, because its database is copied and dropped
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def connected(url: str, *, autocommit: bool = True) -> Iterator[pyodbc.Connectio
     try:
         yield connection
     finally:
-        with contextlib.suppress(pyodbc.Error):  # the server may be gone: that may be what is tested
+        with contextlib.suppress(pyodbc.Error):  # the test may have stopped the server
             connection.close()
 
 
@@ -75,7 +75,7 @@ def query(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
 
 
 def drop_roles(url: str) -> None:
-    """Drop the roles that ``qmon setup`` made on this server, with what they own and were granted in this database."""
+    """Drop the roles that ``qmon setup`` created on this server, with their objects and grants in this database."""
     for role in ("qmon_operator", "qmon_monitor"):
         if query(url, "SELECT 1 FROM pg_roles WHERE rolname = ?", role):
             query(url, f"DROP OWNED BY {role}")

@@ -1,4 +1,4 @@
-"""The marker of what a test needs (``unit``: only Python packages; ``server``, ``spark``, ``soak``) and its check."""
+"""Markers of tests' requirements (``unit``: only Python packages; ``server``, ``spark``, ``soak``), and a check."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 # Each test has one of these: from its file, otherwise from its folder and fixtures.
 KINDS: Final = ("unit", "server", "spark", "soak")
-# A test that uses one of these fixtures, directly or indirectly, needs what the fixture starts.
+# A test that uses one of these fixtures, directly or indirectly, gets the marker of the fixture.
 FIXTURES: Final = {
     "spark": "spark",
     **dict.fromkeys(("server", "anywhere", "postgres_server", "sqlserver_server"), "server"),
 }
-# Folders of tests that start servers themselves, or draw whole screens, which takes long. Quick tests in `tui` have the
+# Folders of tests that start servers themselves or draw whole screens, which is slow. Quick tests in `tui` have the
 # marker `unit`.
 FOLDERS: Final = {
     **dict.fromkeys(("contract", "demo", "laboratory", "libraries", "tui"), "server"),
@@ -34,7 +34,7 @@ posix: Final = pytest.mark.skipif(sys.platform == "win32", reason="about what on
 
 
 def mark(item: pytest.Item) -> None:
-    """Add the marker of what a test needs, unless its file or the test itself has one."""
+    """Add the marker of a test's requirements, unless its file or the test itself has one."""
     if kind(item):
         return
     fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
@@ -43,7 +43,7 @@ def mark(item: pytest.Item) -> None:
 
 
 def kind(item: pytest.Item) -> str:
-    """Return the marker of what a test needs, empty if it has none yet. The last one in ``KINDS`` wins."""
+    """Return the marker of a test's requirements, empty if it has none yet. The last one in ``KINDS`` wins."""
     return next((name for name in reversed(KINDS) if item.get_closest_marker(name)), "")
 
 
@@ -57,9 +57,9 @@ def beside(item: pytest.Item) -> bool:
 def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
     """Return the tests with those that run alone first, in the part of the first process: most others wait for them.
 
-    Meanwhile each other process has tests that need not wait: its part of the list begins with them, with as many of
-    each folder as the others have, since a screen takes a hundred times as long as a pure function. Then come those
-    that take long, one or two in each part, so that in the end no process waits for one of them.
+    In the meantime, every other process has tests that need not wait. Its part of the list begins with them, with an
+    equal number from each folder, because a screen takes a hundred times as long as a pure function. Long tests follow,
+    one or two in each part, so that no process waits for one of them in the end.
     """
     alone = [each for each in items if each.get_closest_marker("alone")]
     rest = [each for each in items if not each.get_closest_marker("alone")]
@@ -72,7 +72,7 @@ def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
         if beside(each):
             light.setdefault(each.path.parent, []).append(each)
     out = alone + _taken(heavy, len(items) // processes - len(alone))
-    for left in range(processes - 1, 0, -1):  # of what is left, each gets as many as xdist deals out
+    for left in range(processes - 1, 0, -1):  # each process gets as many of the remaining tests as xdist deals out
         size = (sum(map(len, light.values())) + len(long) + len(heavy)) // left
         own = [each for folder in light.values() for each in _taken(folder, len(folder) // left)]
         own += _taken(long, -(-len(long) // left))
@@ -90,7 +90,7 @@ def _taken(items: list[pytest.Item], number: int) -> list[pytest.Item]:
 class Watch:
     """Detects that a test uses more than its marker allows: a connection, a server program, or Spark.
 
-    What it starts is watched no further: a program that starts a server by itself is marked by hand.
+    Child processes are not watched: mark a program that starts a server by hand.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Watch:
         self._kind, self._misused = kind(item), []
 
     def end(self) -> str:
-        """Stop watching and return what the test used without its marker, empty if nothing."""
+        """Stop watching. Return the resources that the test used without the marker, empty if there were none."""
         misused, self._kind, self._misused = self._misused, "", []
         return ", ".join(sorted(set(misused)))
 

@@ -26,8 +26,11 @@ STATE: Final = StateColumn("Status", "READY", "TAKEN", None, "DEAD")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One round trip. ``sizes``: as the driver is told them, ``None``: by the value alone; ``prepared``: the cursor has
-    run this text last, so that it is not sent again."""
+    """One round trip.
+
+    ``sizes``: the sizes declared to the driver, ``None`` if it takes them from the values. ``prepared``: the cursor ran
+    this text last, so the text is not sent again.
+    """
 
     text: str
     values: tuple[object, ...]
@@ -50,7 +53,7 @@ class Sent:
 
 
 class Counting(Driver):
-    """Records what is sent. ``cost_s``: duration of each statement on the server's clock."""
+    """Records all round trips. ``cost_s``: duration of each statement on the server's clock."""
 
     def __init__(self, cost_s: float = 0.0) -> None:
         super().__init__(steady)

@@ -1,8 +1,8 @@
 """A driver that answers qmon's statements for SQL Server with rows of the documented types.
 
-What a column's type is follows from the statement and the documented columns of the system views
-(``tests.tsql_types``), so that a field of a record that does not fit its column is found. It knows no SQL and no
-queue: nothing here is a stand-in for a server.
+The type of a column follows from the statement and the documented columns of the system views (``tests.tsql_types``),
+so a record's field that does not fit its column is found. The driver understands neither SQL nor queues: it does not
+replace tests on a server.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from qmon.engines.sqlserver import sqlserver_engine, sqlserver_errors
 from qmon.errors import QmonError, QueryFailed
 from tests.tsql_types import Type, types_of
 
-# The first whole number that a float cannot hold.
+# The smallest whole number that a float cannot represent.
 BIG: Final = 2**53 + 1
 # Statements on qmon's own tables, whose columns are not documented. Like actions, they return no rows here.
 OWN: Final = frozenset({"probe/pauses", "probe/operated"})
-# Columns that are not NULL because of a WHERE clause, a key or a join, which types do not show.
+# Columns that are not NULL because of a WHERE clause, a key or a join, which their types do not show.
 CERTAIN: Final = {
     "probe/depth": ("ready",),
     "probe/head_any": ("whole",),
@@ -174,7 +174,7 @@ class Cursor:
 class Driver:
     """The part of pyodbc's connection that qmon uses.
 
-    ``refused``: probes that the server will not run; ``broken``: what the driver says to others.
+    ``refused``: probes that the server refuses; ``broken``: the driver's errors for other statements.
     """
 
     timeout = 0
@@ -186,9 +186,9 @@ class Driver:
         self.broken: dict[str, pyodbc.Error] = {}
         self.poll = 0
         self.asked: list[str] = []
-        # Is given each text before any of it is run, and may raise.
+        # Called with each text before any of it runs; may raise.
         self.planned: Callable[[str], object] = len
-        # Those of the statement that is being answered.
+        # The values of the statement that is being answered.
         self.values: tuple[object, ...] = ()
 
     def cursor(self) -> Cursor:

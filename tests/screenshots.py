@@ -46,7 +46,7 @@ from qmon.tui.themes import DARK, LIGHT
 from tests.svg import one_after_the_other, smaller
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
-# Seconds of load before the first picture: enough for the plots, and all faults of the demo are there, the second time.
+# Seconds of load before the first picture: enough for the plots, and for the second round of all the demo's faults.
 HISTORY_S: Final = 290.0
 PATIENCE_S: Final = 120.0
 BLOCKED: Final = "invoices"

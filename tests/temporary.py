@@ -1,7 +1,7 @@
 """Keep temporary files of the tests in memory if there is room: creating a database takes a tenth of the time.
 
-On disk (ext4) the 300 files of ``CREATE DATABASE`` cost 0.05 to 0.25 s of processor time: the more, the more files were
-removed in the minute before. Tests find the same: they kill servers, not machines.
+On disk (ext4) the 300 files of ``CREATE DATABASE`` cost 0.05 to 0.25 s of processor time, more if many files were
+removed in the minute before. The results are the same: tests kill servers, not machines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 _DRIVERS: Final = Path("/etc/odbcinst.ini")
 _MEMORY: Final = Path("/dev/shm")
-# Ample: tests/contract and tests/cli, four at a time, were seen to take 0.9 GB of it.
+# Ample: tests/contract and tests/cli, four at a time, used up to 0.9 GB of it.
 _NEEDED_BYTES: Final = 6 * 2**30
 
 
@@ -23,7 +23,7 @@ def keep_in_memory() -> None:
     """Use memory in this process and its children, unless ``TMPDIR`` is set or memory is short."""
     if "TMPDIR" not in os.environ and _has_room():
         os.environ["TMPDIR"] = str(_MEMORY)
-        tempfile.tempdir = None  # asked again by the next who needs it
+        tempfile.tempdir = None  # the next caller checks again
 
 
 def folder_for_all() -> tempfile.TemporaryDirectory[str]:
@@ -38,8 +38,8 @@ def folder_for_all() -> tempfile.TemporaryDirectory[str]:
 def quiet_driver(cache: pytest.Cache) -> None:
     """Stop psqlODBC from writing ``/tmp/psqlodbc_….log`` when the last connection closes.
 
-    It does where odbcinst.ini has ``CommLog=1``, as Debian's has: read a copy without. qmon takes care of its own
-    connections; the raw ones of tests, and processes that tests kill, do not.
+    It writes one if odbcinst.ini has ``CommLog=1``, as on Debian, so tests read a copy without it. qmon handles this
+    for its own connections, but not for the tests' raw ones, or for processes that tests kill.
     """
     if "ODBCSYSINI" not in os.environ and _DRIVERS.is_file():
         folder = cache.mkdir("odbc")
@@ -57,7 +57,7 @@ def _has_room() -> bool:
             for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
             if line.startswith("MemAvailable:")
         )
-    except (OSError, StopIteration, AttributeError):  # Windows knows no statvfs
+    except (OSError, StopIteration, AttributeError):  # Windows has no statvfs
         return False
     programs_run = not found.f_flag & os.ST_NOEXEC  # some tests run a copy of PostgreSQL's programs
     return programs_run and os.access(_MEMORY, os.W_OK) and free >= _NEEDED_BYTES and available >= _NEEDED_BYTES

@@ -1,6 +1,6 @@
 """Resolve columns of SQL Server's system views in T-SQL: the view of each name, and the version that introduced it.
 
-Not a whole parser: it knows names, brackets, ``FROM``, ``JOIN``, ``APPLY`` and ``UNION``, which is what names hang on.
+This is not a full parser: it reads names, brackets, ``FROM``, ``JOIN``, ``APPLY`` and ``UNION``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def grouped(text: str) -> Group:
     return stack[0]
 
 
-# Alias → the system view it stands for; empty for any other source.
+# Alias → its system view; empty for any other source.
 Scope = dict[str, str]
 
 
@@ -126,7 +126,10 @@ class _Reader:
                 part.append(each)
 
     def query(self, parts: list[str | Group], outer: Sequence[Scope], named: set[str]) -> Iterator[str]:
-        """One query: its sources first, then every name and bracket. ``named``: what its bracket calls its columns."""
+        """One query: its sources first, then every name and bracket.
+
+        ``named``: the column names that its bracket defines.
+        """
         scope: Scope = {}
         skipped: set[int] = set()
         yield from self.sources(parts, scope, skipped)
@@ -147,7 +150,7 @@ class _Reader:
                     yield problem
 
     def sources(self, parts: list[str | Group], scope: Scope, skipped: set[int]) -> Iterator[str]:
-        """Fill the scope from what follows FROM, JOIN and APPLY, commas included; hints are passed over."""
+        """Fill the scope from the text after FROM, JOIN and APPLY, including commas; skip hints."""
         reading = False
         for at, part in enumerate(parts):
             word = part.upper() if isinstance(part, str) else ""
@@ -199,7 +202,7 @@ class _Reader:
                 yield f"{view}: only since {fact.since}, and this file serves {self.since}"
 
     def hint(self, parts: list[str | Group], at: int, skipped: set[int]) -> int:
-        """Where to go on after ``WITH (NOLOCK)``, whose words are no columns."""
+        """Return the position after ``WITH (NOLOCK)``, whose words are not columns."""
         if at + 1 < len(parts) and str(parts[at]).upper() == "WITH" and isinstance(parts[at + 1], Group):
             skipped.add(at + 1)
             return at + 2
@@ -227,7 +230,7 @@ class _Reader:
         return at, "" if alias in _PSEUDO else f"{'.'.join(chain)}: nothing is called {chain[0]} here"
 
     def bare(self, name: str, scopes: Sequence[Scope], named: set[str]) -> str:
-        """A column without an alias, in a query that reads a system view: it must be there in one of these."""
+        """Check a column without an alias in a query that reads a system view: one of these must have it."""
         read = [view for view in next((scope for scope in scopes if scope), {}).values() if view]
         if not read or name.lower() in _WORDS | named or name.startswith("q_"):
             return ""

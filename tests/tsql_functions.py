@@ -11,7 +11,7 @@ from tests.tsql import Group, grouped
 
 # The lowest compatibility level that a database may have on every version from 2012 to 2022 and in Azure.
 LOWEST: Final = 100
-# Uppercase words before a bracket that call nothing; the last line holds names of columns and properties.
+# Uppercase words before a bracket that are not functions; the last line contains names of columns and properties.
 _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -39,7 +39,7 @@ _SINCE_2008: Final = frozenset(
         """,
     )
 )
-# By function the first major version that has it, and the lowest compatibility level at which it does not fail.
+# By function: the first major version that has it, and the lowest compatibility level at which it works.
 _LATER: Final = {
     **dict.fromkeys(
         (
@@ -104,14 +104,14 @@ def _calls(group: Group, since: int) -> Iterator[str]:
 
 
 def unquoted(text: str) -> list[str]:
-    """Names of databases given to HAS_PERMS_BY_NAME as they are: one with a dot or bracket is then not found (NULL)."""
+    """Return unquoted database names for HAS_PERMS_BY_NAME: names with a dot or bracket are then not found (NULL)."""
     return re.findall(r"HAS_PERMS_BY_NAME\(\s*DB_NAME\(\)[^)]*\)", text)
 
 
 def overflows(text: str) -> list[str]:
-    """Differences in seconds or less of times that may be more than 68 years apart, which the server refuses (535).
+    """Return differences in seconds or less of times that may be over 68 years apart, which the server refuses (535).
 
-    What cannot overflow: times of one day, the second being that of the first or the first moved to that of the
+    These cannot overflow: times of one day, if the second one is that of the first or the first moved to that of the
     second; and variables and the clock, which no row can set.
     """
     return list(dict.fromkeys(_differences(grouped(text))))
@@ -132,7 +132,7 @@ def _differences(group: Group) -> Iterator[str]:
 def unbounded_steps(text: str) -> list[str]:
     """Return a line for each DATEADD that overflows if a column of the user's table is far away (errors 517 and 8115).
 
-    A comparison in a CASE around it bounds the column. Numbers of days from DATEDIFF cannot overflow.
+    A comparison in a CASE around it limits the column. Numbers of days from DATEDIFF cannot overflow.
     """
     return list(dict.fromkeys(_steps(grouped(text), ())))
 
@@ -150,7 +150,7 @@ def _steps(group: Group, bounded: tuple[str, ...]) -> Iterator[str]:
 
 
 def _bounded(parts: Sequence[str | Group]) -> Iterator[str]:
-    """What a CASE compares with a constant before it uses it."""
+    """Yield the columns that a CASE compares with a constant before it uses them."""
     yield from re.findall(r"WHEN(?:CAST\()?((?:\w+\.)?\[q_\w+\])(?:ASdatetime2\(7\)\))?[<>]", _flat(parts))
 
 
@@ -162,7 +162,7 @@ def _of_one_day(start: str, end: str) -> bool:
 
 
 def _arguments(call: Group) -> list[str]:
-    """The arguments without blanks."""
+    """Return the arguments without blanks."""
     out = [""]
     for part in call.parts:
         if part == ",":

@@ -1,4 +1,4 @@
-"""Statements of SQL Server with some name for each slot: columns ``q_state`` and the like, as the rules know them."""
+"""Statements of SQL Server with a name for each slot: columns such as ``q_state``, as the rules expect them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
 
 def forms_of(query: Query) -> dict[str, set[Form]]:
-    """The forms in which each slot is written."""
+    """Return the forms in which each slot is written."""
     out: defaultdict[str, set[Form]] = defaultdict(set)
     for piece in scan_cached(query.text, "sqlserver", query.path, 1):
         if isinstance(piece, Placeholder):
@@ -34,7 +34,7 @@ def forms_of(query: Query) -> dict[str, set[Form]]:
 
 
 def _page_part(slot: str, kind: str) -> PagePart:
-    """A part of a page in the order of a column, behind some message."""
+    """Return a part of a page in the order of a column, after some message."""
     state, at = Column("q_state", kind), Column("q_at", kind)
     rows = PageRows(at, (ColumnTest(state, "=", "x"),), (), ("q_c",), after=Place("2026-01-01T00:00:00", "7"))
     return PagePart(rows, "look" if slot == "look" else "empty" if slot == "empty" else "list")
@@ -43,7 +43,10 @@ def _page_part(slot: str, kind: str) -> PagePart:
 def names_for(
     query: Query, kind: str = "varchar", *, filtered: bool = False, size: int = 1, zone: Zone = UTC_ZONE
 ) -> dict[str, Name]:
-    """A name for each slot. ``kind``: the type of text columns; ``filtered``: indexes hold only some of the rows."""
+    """Return a name for each slot.
+
+    ``kind``: the type of text columns; ``filtered``: indexes contain only some of the rows.
+    """
     out: dict[str, Name] = {}
     for slot, forms in forms_of(query).items():
         name = f"q_{slot}"
@@ -71,6 +74,6 @@ def names_for(
 
 
 def rendered(file: SqlFile, kind: str = "varchar", *, filtered: bool = False, zone: Zone = UTC_ZONE) -> str:
-    """The statement of a file with these names."""
+    """Return the statement of a file with these names."""
     query = queries.read_query(file)
     return queries.render(query, names_for(query, kind, filtered=filtered, zone=zone), SqlServer()).text

@@ -12,11 +12,11 @@ from typing import Final
 
 from tests.tsql import Group, grouped
 
-# What stands for the tables of a user's queue in a rendered statement.
+# Names of the user's queue tables in a rendered statement.
 USERS: Final = frozenset({"q_table", "q_data_table", "q_data"})
 LOCKING: Final = frozenset({"UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "REPEATABLEREAD", "READPAST"})
 TEXTUAL: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "sysname", "text", "ntext"})
-# Texts whose collation is the server's own, whatever that of the database.
+# Texts with the server's collation, whatever the database's collation is.
 FOREIGN: Final = frozenset({"%%lockres%%", "resource_description"})
 COMPARES: Final = frozenset({"=", "<", ">", "IN", "LIKE"})
 _ENDS: Final = frozenset(
@@ -72,7 +72,7 @@ def _groups(group: Group) -> Iterator[Group]:
 
 
 def _statements(whole: Group) -> Iterator[list[Part]]:
-    """What stands between two brackets, statement by statement."""
+    """Yield the contents of a pair of brackets, statement by statement."""
     for group in _groups(whole):
         yield from _cut(group.parts)
 
@@ -98,8 +98,8 @@ def _flat(parts: Iterable[Part]) -> Iterator[str]:
 def problems(text: str, views: Mapping[str, object], kind: str = "varchar", *, filtered: bool = False) -> list[str]:
     """Return all problems of a statement.
 
-    ``views``: the dynamic views whose cost is known; ``kind``: the type of the user's columns of text; ``filtered``:
-    the indexes that it names, and whose filter its values may fit, hold only some of the rows.
+    ``views``: the dynamic views with a documented cost. ``kind``: the type of the user's text columns. ``filtered``:
+    the named indexes whose filter the values may match contain only some of the rows.
     """
     whole = grouped(text)
     found = [
@@ -117,7 +117,7 @@ def problems(text: str, views: Mapping[str, object], kind: str = "varchar", *, f
 
 
 def _unhinted(whole: Group) -> Iterator[str]:
-    """Locks on more than rows, and READPAST that row versions would turn into an error (650)."""
+    """Yield locks on more than rows, and READPAST that row versions would turn into an error (650)."""
     for parts in _statements(whole):
         aliases = _changed(parts)
         for at, part in enumerate(parts):
@@ -136,7 +136,7 @@ _OPENS: Final = frozenset({"FROM", "JOIN", "UPDATE", "DELETE", "APPLY"})
 
 
 def _changed(parts: Sequence[Part]) -> frozenset[str]:
-    """The aliases that an UPDATE or a DELETE names."""
+    """Return the aliases that an UPDATE or a DELETE names."""
     return frozenset(
         _name(parts[at + 1])
         for at, part in enumerate(parts[:-1])
@@ -165,7 +165,7 @@ def _alias_and_hints(parts: Sequence[Part], at: int) -> tuple[str, frozenset[str
 
 
 def _collations(whole: Group) -> Iterator[str]:
-    """Texts of different origin that are compared with no word about their collation: error 468 on some databases."""
+    """Yield comparisons of texts from different sources without a collation: error 468 on some databases."""
     strange = set(FOREIGN)
     for group in _groups(whole):
         for at, part in enumerate(group.parts):
@@ -186,7 +186,7 @@ def _collations(whole: Group) -> Iterator[str]:
 
 
 def _declared(whole: Group) -> Iterator[tuple[bool, str]]:
-    """Columns of texts in table variables and temporary tables that are declared with their types."""
+    """Return the text columns of table variables and temporary tables that are declared with their types."""
     for group in _groups(whole):
         for at, part in enumerate(group.parts):
             if _word(part) != "TABLE" or not isinstance(_get(group.parts, at + 1), Group):
@@ -210,7 +210,7 @@ def _operand(parts: Sequence[Part], at: int, step: int) -> list[Part]:
 
 
 def _assigned(parts: Sequence[Part], at: int) -> bool:
-    """The = of SET and of a variable's value."""
+    """Return whether this is the = of SET or of a variable's value."""
     for part in reversed(parts[:at]):
         if _word(part) in ("SET", "DECLARE"):
             return True
@@ -220,7 +220,7 @@ def _assigned(parts: Sequence[Part], at: int) -> bool:
 
 
 def _with_text(operand: Sequence[Part]) -> bool:
-    """A text in quotes takes the collation of what it is compared with."""
+    """A quoted text takes the collation of the value it is compared with."""
     return len(operand) == 1 and isinstance(operand[0], str) and operand[0].startswith("'")
 
 
@@ -228,10 +228,10 @@ def _with_text(operand: Sequence[Part]) -> bool:
 
 
 def _families(whole: Group, kind: str) -> Iterator[str]:
-    """Values compared with columns of users as another type of text than theirs.
+    """Yield values that are compared with a user's column of another type of text.
 
-    As Unicode each varchar of an index is converted and so none is sought; as varchar a value loses what is not in the
-    code page, and is found nowhere. The filter of an index is shown with its value as a literal, and compares nothing.
+    A Unicode value converts each varchar of an index, so the index is not sought. A varchar value loses the characters
+    outside the code page, and is never found. The filter of an index contains a literal and compares nothing.
     """
     if [_word(part) for part in whole.parts[:2]] == ["CREATE", "INDEX"]:
         return
@@ -244,7 +244,7 @@ def _families(whole: Group, kind: str) -> Iterator[str]:
 
 
 def _compared(parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:
-    """The columns of users that are compared, and with what."""
+    """Yield the users' columns that are compared, with the other operand."""
     for at, part in enumerate(parts):
         if part != "=":
             continue
@@ -274,14 +274,14 @@ def _variables(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:
 
 
 def _bound(value: Sequence[Part]) -> bool:
-    """Whether this is a value that is bound, a variable, or one of them made another type."""
+    """Return whether this is a bound value, a variable, or a cast of one."""
     words = [word.lower() for word in _flat(value)]
     one = len(value) == 1 or (len(value) == 2 and words[0] == "cast")
     return one and any(word == "?" or word.startswith("@") for word in words)
 
 
 def _family(value: Sequence[Part], texts: Mapping[str, str]) -> str | None:
-    """The type of text that a bound value comes as; ``None`` where it is none. The driver sends Unicode."""
+    """Return the type of text of a bound value, or ``None`` if it is not one. The driver sends Unicode."""
     if not _bound(value):
         return None
     words = [word.lower() for word in _flat(value)]
@@ -312,7 +312,7 @@ def _plans(whole: Group, filtered: bool) -> Iterator[str]:
 
 
 def _without_cases(parts: Sequence[Part]) -> list[Part]:
-    """The conditions alone that choose rows."""
+    """Return only the conditions that choose rows."""
     out: list[Part] = []
     depth = 0
     for part in parts:
@@ -324,7 +324,7 @@ def _without_cases(parts: Sequence[Part]) -> list[Part]:
 
 
 def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
-    """What stands in the brackets of INDEX (…)."""
+    """Yield the arguments of INDEX (…)."""
     for before, part in pairwise(parts):
         if _word(before) == "INDEX" and isinstance(part, Group):
             yield from part.parts
@@ -334,7 +334,7 @@ def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _again(whole: Group) -> Iterator[str]:
-    """Common table expressions that read something and are used twice: each use reads it again, at another moment."""
+    """Yield common table expressions that read a table and are used twice: each use reads it at another moment."""
     bodies: dict[str, Group] = {}
     for group in _groups(whole):
         for at, part in enumerate(group.parts[:-2]):
@@ -356,7 +356,10 @@ def _again(whole: Group) -> Iterator[str]:
 
 
 def _reads(body: Group, bodies: Mapping[str, Group], seen: set[str]) -> bool:
-    """Whether it reads a user's table or a dynamic view. Those of the catalogue, small and cached, are neither."""
+    """Return whether it reads a user's table or a dynamic view.
+
+    Catalog views are small and cached, and do not count.
+    """
     words = {word.strip("[]").lower() for word in _flat(body.parts)}
     if USERS & words or any(word.startswith("dm_") for word in words):
         return True

@@ -1,6 +1,6 @@
-"""What types the columns of a T-SQL query have, and which may be NULL, by the documentation of what it reads.
+"""The types of the columns of a T-SQL query, and which may be NULL, by the documentation of the tables it reads.
 
-The types come from casts and from the documented columns of the system views, never from what the code expects.
+Types come from casts and from the documented columns of the system views, never from the code's expectations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.tsql import Group, grouped, system_view, views
 
-# Of two types that meet, the later one wins.
+# If two types meet, the later one wins.
 RANKS: Final = (
     "sysname",
     "varchar",
@@ -37,13 +37,13 @@ class Type:
     null: bool = False
     # A text that is a whole number.
     digits: bool = False
-    # What the query itself may put there.
+    # Texts that the query itself may return.
     texts: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class _Source:
-    # `None`: a table of the user's.
+    # `None`: a user's table.
     columns: Mapping[str, Type] | None
     null: bool = False
 
@@ -93,7 +93,7 @@ _OPERATORS: Final = frozenset("+-*/%&")
 
 
 def types_of(text: str) -> dict[str, Type]:
-    """The columns of the last statement's result, by name."""
+    """Return the columns of the last statement's result, by name."""
     return _query(grouped(text).parts, [], {})
 
 
@@ -102,7 +102,7 @@ def _word(part: Part | None) -> str:
 
 
 def _split(parts: Sequence[Part], words: frozenset[str]) -> list[list[Part]]:
-    """Cut at these words, but for those between CASE and END."""
+    """Split at these words, except for those between CASE and END."""
     out: list[list[Part]] = [[]]
     depth = 0
     for part in parts:
@@ -197,7 +197,7 @@ def _view(name: str) -> Mapping[str, Type] | None:
 
 
 def infer(parts: Sequence[Part], scopes: list[_Scope], named: Mapping[str, Mapping[str, Type]]) -> Type:
-    """The type of one expression."""
+    """Return the type of one expression."""
     parts = list(parts)
     if len(parts) == 3 and parts[1] == "." and str(parts[0]).isdigit():
         return Type("numeric")
@@ -228,9 +228,9 @@ def infer(parts: Sequence[Part], scopes: list[_Scope], named: Mapping[str, Mappi
 
 
 def _terms(parts: list[Part]) -> list[list[Part]]:
-    """Cut at operators; one that begins an expression is a sign."""
+    """Split at operators. An operator that begins an expression is a sign."""
     terms = [term for term in _split(parts, _OPERATORS) if term]
-    if len(terms) > 1:  # the dot of a number is no operator, but its digits stand apart
+    if len(terms) > 1:  # the dot of a number is not an operator, but its digits are separate
         return terms
     return [parts]
 
@@ -289,7 +289,7 @@ def _column(alias: str, column: str, scopes: list[_Scope]) -> Type:
 
 
 def _meet(types: Sequence[Type]) -> Type:
-    """The type that several values come to, and whether it may be NULL."""
+    """Return the common type of several values, and whether it may be NULL."""
     known = [each.name for each in types if each.name]
     name = max(known, key=lambda each: RANKS.index(each) if each in RANKS else len(RANKS), default="")
     texts = tuple(text for each in types for text in each.texts)

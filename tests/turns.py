@@ -19,8 +19,8 @@ LOWER: Final = 19
 def turn(folder: Path, *, alone: bool, beside: bool = False) -> Iterator[None]:
     """Hold a turn: shared, or ``alone`` when no other process that shares ``folder`` is within one.
 
-    Whoever wants to be alone holds the door meanwhile, so that those who come later do not go first. A test that may
-    run ``beside`` another waits for nobody: it runs at a low priority then, where that can be taken back.
+    A waiting test that wants to be alone holds the door, so that later tests do not overtake it. A test that may run
+    ``beside`` another does not wait: it runs at a low priority, if that can be undone.
     """
     with (folder / "door").open("w") as door, (folder / "turn").open("w") as held:
         if beside and may_come_back() and not _shared(door, held):

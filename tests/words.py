@@ -1,4 +1,4 @@
-"""Watches the words of every proof that a test renders: none belongs to the other engine."""
+"""Checks the text of every proof that a test renders: none has terms of the other engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from qmon.model.verdicts.rule import Rule, RuleInput
 
-# Words that only one engine's people know.
+# Terms of one engine only.
 OF_ENGINE: Final = {
     "postgres": re.compile(
         r"\b(?:ANALYZE|auto)?vacuum|\bANALYZE\b|\bREINDEX\b|\bpg_|\b(?-i:HOT)\b|\bxmin\b|\bctid\b|SKIP LOCKED|\bwal_|"
@@ -23,18 +23,18 @@ OF_ENGINE: Final = {
     ),
 }
 OTHER: Final = {"postgres": "sqlserver", "sqlserver": "postgres"}
-# Verdicts whose evidence only one of the engines gives.
+# Verdicts with evidence that only one of the engines provides.
 _OF_ONE_ENGINE: Final = frozenset({"cleanup behind", "cleanup held back", "log full", "tempdb filling"})
 
 
 class ProofWatch:
-    """Collects proofs with a word of the other engine."""
+    """Collects proofs with a term of the other engine."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
 
     def install(self) -> None:
-        """Look at every proof from now on, and at the same proof for the other engine."""
+        """Check every proof from now on, and the same proof for the other engine."""
         stored = cast(Any, Rule.__dict__["proof"])
 
         def watched(rule: Rule) -> Callable[[RuleInput], str | None]:

@@ -50,7 +50,7 @@ def starts_with_secrets(call: ast.Call) -> bool:
     return function.attr in _STARTING and not any(each.arg == "env" for each in call.keywords)
 
 
-# Each raises something else for a home folder that is not known, a working folder that is gone, or links in a circle.
+# Each raises another error for an unknown home folder, a deleted working folder, or circular links.
 _PATHS: Final = frozenset({"expanduser", "cwd", "getcwd", "absolute", "abspath", "realpath"})
 # Modules that may make paths absolute or follow links, and the reason.
 PATH_REASONS: Final = {
@@ -63,7 +63,7 @@ def reads_path(call: ast.Call) -> bool:
     """Return whether a call resolves a path without ``qmon.files``."""
     if not isinstance(call.func, ast.Attribute):
         return False
-    # Other classes have a method of this name, too, but with arguments.
+    # Other classes have a method of this name too, but with arguments.
     return call.func.attr in _PATHS or (call.func.attr == "resolve" and not call.args and not call.keywords)
 
 
@@ -83,7 +83,7 @@ def found() -> Iterator[tuple[str, int]]:
 def test_only_qmon_files_creates_files_and_programs_get_no_secrets() -> None:
     calls = list(found())
     assert [f"qmon/{module}:{line}" for module, line in calls if module not in REASONS] == []
-    assert set(REASONS) <= {module for module, _ in calls}, "a reason that nothing needs any more"
+    assert set(REASONS) <= {module for module, _ in calls}, "a reason that is no longer needed"
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
     assert "Contracts: 0 kept, 10 broken." in said
     assert "No cycles are allowed in qmon. " in said
     for name, imports in forbidden.items():
-        if name == "tui":  # allowed by itself; what it makes with recording is a circle
+        if name == "tui":  # allowed by itself; with recording it is a cycle
             continue
         for statement in imports:
             assert f"qmon.{name} -> {statement.removeprefix('import ')} (l." in said

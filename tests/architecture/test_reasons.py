@@ -17,7 +17,7 @@ REASONS: Final = CHECKOUT / "qmon" / "model" / "reasons.py"
 LINES: Final = re.findall(r"^### (.*)", VERDICTS.read_text("utf-8"), re.M)
 HEADINGS: Final = [part.replace("…", "*") for line in LINES for part in line.split(" · ")]
 SOURCES: Final = "".join(file.read_text("utf-8") for file in (CHECKOUT / "qmon").rglob("*.py") if file != REASONS)
-# Reasons of lower bounds and estimates: the screen explains these symbols where it shows them.
+# Reasons of lower bounds and estimates: the screens that show these symbols explain them.
 BOUNDS: Final = frozenset(
     {
         Reason.WATCHED,
@@ -31,7 +31,7 @@ BOUNDS: Final = frozenset(
 
 
 def shown(reason: Reason) -> str:
-    """Return the text as a person sees it, with ``x`` in its fields."""
+    """Return the text as a user sees it, with ``x`` in its fields."""
     return reason.format(**dict.fromkeys(re.findall(r"(?<!{){(\w+)}", reason), "x"))
 
 

@@ -1,4 +1,4 @@
-"""Calling qmon in this process and as a program of its own, away from the user's own configuration."""
+"""Call qmon in this process or as a separate program, without the user's own configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.cli import app
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
-# Else all commands and their options are made anew at each call: two thirds of its time.
+# Otherwise each call builds all commands and their options again, which takes two thirds of its time.
 typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
@@ -28,7 +28,7 @@ def call(*arguments: str, environment: Mapping[str, str] | None = None) -> Resul
 
 
 def surroundings(**more: str) -> dict[str, str]:
-    """The environment of a program: ours without colours, passwords and qmon's own variables."""
+    """Return the environment of a program: ours without colours, passwords and qmon's own variables."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -38,12 +38,12 @@ def surroundings(**more: str) -> dict[str, str]:
 
 
 def program(*arguments: str) -> list[str]:
-    """The command line of qmon as a program of its own."""
+    """Return the command line of qmon as a separate program."""
     return [sys.executable, "-m", "qmon", *arguments]
 
 
 def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run qmon as a program of its own, without a terminal, and wait for it."""
+    """Run qmon as a separate program without a terminal, and wait for it."""
     return subprocess.run(
         program(*arguments),
         env=surroundings(**more),

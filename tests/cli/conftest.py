@@ -1,4 +1,4 @@
-"""The commands never see the configuration of whoever runs the tests; files for those that are guarded."""
+"""Commands never read the configuration of the user who runs the tests; TLS and password files for guarded servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSWORD = "pass:wörd"
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty configuration folder; returns where qmon.toml would be."""
+    """Set an empty configuration folder. Return the path of its qmon.toml."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in ("QMON_PASSWORD", "PGPASSWORD", "QMON_DEBUG", "QMON_LOG"):
@@ -28,7 +28,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with one name in it, as htpasswd writes it."""
+    """Return a file with one name in it, as htpasswd writes it."""
     path = tmp_path_factory.mktemp("users") / "users"
     hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode().replace("$2b$", "$2y$")
     path.write_text(f"# who may\n\nprometheus:{hashed}\n")
@@ -37,7 +37,7 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that vouches for itself, and its key."""
+    """Return a self-signed certificate for 127.0.0.1, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "qmon")])

@@ -16,7 +16,7 @@ _HELLO: Final = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03"  # the beginning
 
 
 class Drippers:
-    """So many connections, fed by one thread.
+    """Open connections that are fed by one thread.
 
     Args:
         place: address and port of the server.
@@ -30,7 +30,7 @@ class Drippers:
         self.rounds = 0
         self._ended = threading.Event()
         for _ in range(count):
-            with contextlib.suppress(ConnectionResetError, BrokenPipeError):  # dropped as soon as it came
+            with contextlib.suppress(ConnectionResetError, BrokenPipeError):  # dropped as soon as it connected
                 each = socket.create_connection(place, timeout=30, source_address=(source, 0))
                 self.sockets.append(each)
                 each.sendall(begins)
@@ -48,7 +48,7 @@ class Drippers:
                 byte.send(b"a")
 
     def answers(self) -> tuple[int, bytes]:
-        """How many are still connected, and all that the server has sent to any of them."""
+        """Return the number of open connections, and all data that the server has sent to any of them."""
         connected, said = 0, b""
         for each in self.sockets:
             try:
@@ -71,7 +71,7 @@ class Drippers:
 
 @contextlib.contextmanager
 def dripping(place: tuple[str, int], count: int, *, tls: bool = False, source: str = "127.0.0.1") -> Iterator[Drippers]:
-    """So many of them, each of which has sent a part of a request, or of a handshake, and goes on."""
+    """Open this number of connections. Each has sent part of a request or of a handshake, and continues slowly."""
     found = Drippers(place, count, _HELLO if tls else b"GET /metrics HTTP/1.1\r\nX-Slow: ", source)
     try:
         wait_until(lambda: found.rounds > 2, what="each has sent some bytes more")
@@ -81,13 +81,13 @@ def dripping(place: tuple[str, int], count: int, *, tls: bool = False, source: s
 
 
 def place_of(url: str) -> tuple[str, int]:
-    """Address and port of a URL."""
+    """Return address and port of a URL."""
     host, _, port = url.split("/")[2].rpartition(":")
     return host, int(port)
 
 
 def answer_to(place: tuple[str, int], request: bytes | Sequence[bytes]) -> bytes:
-    """All that a server answers to these bytes until it closes the connection."""
+    """Return the server's complete answer to these bytes, until it closes the connection."""
     with socket.create_connection(place, timeout=30) as client:
         client.sendall(request if isinstance(request, bytes) else b"".join(request))
         parts = []

@@ -12,7 +12,7 @@ from tests.facts import wait_until
 
 
 class Terminal:
-    """qmon on a pseudo-terminal, as a person has it."""
+    """qmon on a pseudo-terminal, as in a user's terminal."""
 
     def __init__(self, *arguments: str, home: Path) -> None:
         import pty
@@ -28,7 +28,7 @@ class Terminal:
         self.seen = ""
 
     def read(self) -> str:
-        """Everything that was printed so far."""
+        """Return all output so far."""
         while select.select([self.leader], [], [], 0)[0]:
             try:
                 self.seen += os.read(self.leader, 65_536).decode(errors="replace")
@@ -37,7 +37,7 @@ class Terminal:
         return self.seen
 
     def expect(self, text: str, times: int = 1) -> None:
-        """Wait until it has printed this, so many times."""
+        """Wait until this text was printed this number of times."""
         wait_until(lambda: self.read().count(text) >= times, what=f"{text!r} in {self.seen!r}")
 
     def type(self, text: str) -> None:
@@ -45,7 +45,7 @@ class Terminal:
         os.write(self.leader, f"{text}\n".encode())
 
     def end(self) -> int:
-        """Its exit code."""
+        """Return its exit code."""
         wait_until(lambda: self.read() is not None and self.process.poll() is not None, what="the end")
         os.close(self.leader)
         return self.process.returncode

@@ -1,4 +1,4 @@
-"""The commands that act, on a real database: plans, refusals, exit codes, and rows that are changed or not."""
+"""The commands that act, on a real database: plans, refusals, exit codes, and rows that are changed or unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.schemas import valid
 
 @pytest.fixture
 def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The target ``shop`` with a queue of 3 messages of the dead, 2 of the living and 4 that are ready."""
+    """The target ``shop`` with a queue of 3 messages of dead owners, 2 of living ones, and 4 that are ready."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     fill(database, dead=3, alive=2, ready=4)
     configure(own_home, configuration(database))
@@ -28,13 +28,13 @@ def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def configure(place: Path, text: str) -> None:
-    """Be the user's qmon.toml."""
+    """Make this the user's qmon.toml."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text, encoding="utf-8")
 
 
 def acted(*arguments: str, code: int = 0) -> dict[str, Any]:
-    """Run a command with --output json; its object."""
+    """Run a command with --output json. Return the object."""
     done = call(*arguments, "--output", "json")
     assert done.exit_code == code, done.output
     return valid(done.stdout, "action")

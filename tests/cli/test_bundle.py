@@ -1,4 +1,4 @@
-"""``qmon doctor --bundle``: what the archive holds, and what it never does."""
+"""``qmon doctor --bundle``: the archive's content, and data that it never contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECRETS = ("hunter2", "s3cret", "Anna", "4111222233334444", "t0ken", "topsecret"
 
 
 def contents(file: Path) -> dict[str, str]:
-    """The texts in an archive by name."""
+    """Return the texts in an archive by name."""
     if file.name.endswith(".zip"):
         with zipfile.ZipFile(file) as zipped:
             return {name: zipped.read(name).decode() for name in zipped.namelist()}
@@ -45,7 +45,7 @@ def contents(file: Path) -> dict[str, str]:
 
 @pytest.fixture
 def shop(database: str, own_home: Path) -> str:
-    """The target ``shop`` with messages, and with secrets where they may be."""
+    """The target ``shop`` with messages, and with secrets wherever secrets are possible."""
     fill(database, dead=3, alive=2, ready=4)
     query(database, "UPDATE public.jobs SET payload = 'Anna 4111222233334444'")
     own_home.parent.mkdir(parents=True)
@@ -87,7 +87,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
 
 
 def snapshot(file: Path) -> tuple[dict[str, Any], Any]:
-    """The snapshot of a bundle as it stands there, and read as recordings are."""
+    """Return a bundle's snapshot as stored, and as decoded like a recording."""
     raw = json.loads(contents(file)["snapshot.json"])
     return raw, decode(Snapshot, json.dumps(raw["snapshot"]).encode())
 
@@ -101,7 +101,7 @@ def test_the_snapshot_is_read_as_a_recording_is_and_ends_statements_at_their_fir
         holder.execute("LOCK TABLE public.jobs IN SHARE MODE")
         waiter = threading.Thread(target=query, args=(shop, change))
         waiter.start()
-        wait_until(lambda: query(shop, waits), what="a session that waits")
+        wait_until(lambda: query(shop, waits), what="a waiting session")
         done = call("doctor", "shop", "--bundle", str(tmp_path / "x.tgz"))
         holder.rollback()
     waiter.join()

@@ -23,14 +23,14 @@ QUICK: Final = '[settings]\ninterval = "500ms"\n'
 
 @pytest.fixture
 def quick(own_home: Path) -> Path:
-    """A configuration that polls as often as can be."""
+    """Write a configuration that polls at the highest rate."""
     own_home.parent.mkdir(parents=True)
     own_home.write_text(QUICK)
     return own_home
 
 
 def checked(*arguments: str) -> tuple[int, str]:
-    """The exit code and the one line that is said."""
+    """Return the exit code and the only line of output."""
     done = call("check", *arguments)
     (line,) = done.stdout.splitlines()
     return done.exit_code, line
@@ -45,7 +45,7 @@ def as_json(*arguments: str) -> dict[str, Any]:
 
 @contextmanager
 def growing(url: str, rows: int = 20) -> Iterator[None]:
-    """Messages are pushed all the while, and nobody pops."""
+    """Push messages continuously without any consumer."""
     layout, enough = made(url, "fifo", "growing"), threading.Event()
 
     def push() -> None:
@@ -64,7 +64,7 @@ def growing(url: str, rows: int = 20) -> Iterator[None]:
 
 
 def stuck_queue(url: str, ready: int = 3, stuck: int = 2) -> None:
-    """A queue with messages that are ready, and some in progress for an hour."""
+    """Create a queue with ready messages, and some in progress for an hour."""
     query(
         url,
         "CREATE TABLE jobs (id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'ready', "
@@ -126,10 +126,10 @@ def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(da
     assert "jobs: stuck 2, above 1 | " in line
     assert "'jobs.stuck'=2;1;5;0" in line
     configured(quick, database, 'figure = "oldest"\nqueue = "other*"\nwarn = "1s"')
-    assert checked("shop")[0] == 2, "a queue that no rule is about is judged by its verdict"
+    assert checked("shop")[0] == 2, "a queue without a rule is judged by its verdict"
     configured(quick, database, 'figure = "stuck"\ntarget = "prod*"\ncrit = 1000')
     assert checked("shop")[0] == 2, "the rule is about other targets"
-    assert checked("shop", "--warn", "oldest>2h")[0] == 0, "rules of the command line stand alone"
+    assert checked("shop", "--warn", "oldest>2h")[0] == 0, "with rules on the command line, only these count"
     assert checked("shop", "--crit", "oldest>30m")[0] == 2
     assert checked("shop", "--warn", "verdict=stuck*")[0] == 1
 
@@ -137,7 +137,7 @@ def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(da
 def test_one_poll_cannot_tell_rates(database: str, quick: Path) -> None:
     made(database, "fifo", "orders")
     code, line = checked(database, "--polls", "1", "--warn", "pop_rate<1")
-    assert code == 1, "it is told by the polls that are added"
+    assert code == 1, "further polls measure the rate"
     assert "pop_rate 0/s, below 1.0/s" in line
 
 
@@ -148,7 +148,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
     assert checked("shop", "-q", "orders")[0] == 0
     assert checked("shop", "-q", "orders", "-q", "jobs")[0] == 2
     code, line = checked("shop", "-q", "orders", "--crit", "fill>0.9")
-    assert (code, "orders: fill is not known: " in line) == (3, True), "a queue that was named must have what is asked"
+    assert (code, "orders: fill is not known: " in line) == (3, True), "a named queue must have the figure"
     assert checked("shop", "--crit", "fill>0.9")[0] == 0
     code, line = checked("shop", "-q", "orders", "-q", "ordres")
     assert code == 3
@@ -201,7 +201,7 @@ def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with
     assert done.returncode == 2, done.stdout + done.stderr
     words = "QMON CRITICAL - shop: jobs: cannot see: there is no table public.jobs, or your role may not see it; "
     assert done.stdout.startswith(words)
-    assert "'jobs.depth'=U;;;0" in done.stdout, "unknown, and no 0"
+    assert "'jobs.depth'=U;;;0" in done.stdout, "unknown is not 0"
     assert done.stderr == ""
 
 
@@ -243,7 +243,7 @@ def test_stuck_messages_that_no_index_leads_to_are_never_ok(database: str, quick
         assert "stuck" in line.partition(" | ")[0]
         assert checked("shop", "--unknown", "warning")[0] == 1
         assert checked("shop", "--crit", "stuck>1")[0] == 3
-    assert checked("shop", "--crit", "depth>10")[0] == 0, "what was asked is known"
+    assert checked("shop", "--crit", "depth>10")[0] == 0, "the checked figure is known"
     assert "fine" not in checked("shop", "--crit", "depth>10")[1]
 
 
@@ -264,7 +264,7 @@ def test_an_alert_that_can_never_be_raised_is_not_silently_ok(
         f'{QUICK}[target.shop]\nconnect = "{database}"\n[target.crm]\nconnect = "{NOWHERE}"\n'
         f'[[alert]]\nname = "deep"\nfigure = "ready"\nwarn = 5\n{wrong}\n'
     )
-    if "target" not in wrong:  # else it may be meant for the other target
+    if "target" not in wrong:  # otherwise it may be for the other target
         quick.write_text(quick.read_text().replace("[target.crm]", "[target.shop2]").replace(NOWHERE, database))
         quick.write_text(quick.read_text().replace("[[alert]]", '[[alert]]\ntarget = "shop"'))
     done = call("check", "shop")

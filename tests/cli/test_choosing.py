@@ -1,4 +1,4 @@
-"""``qmon connect`` alone lists what is known and lets one choose; the shell completes targets and queues."""
+"""``qmon connect`` alone lists the known targets to choose from; the shell completes targets and queues."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_without_a_terminal_it_says_what_is_known(configured: Path) -> None:
 
 
 def completed(*words: str) -> list[str]:
-    """What bash would offer for the last word, but for the DSNs of this machine."""
+    """Return bash's completions of the last word, without the DSNs of this machine."""
     line = " ".join(("qmon", *words))
     asked = {"_QMON_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
     done = call(environment=asked)
@@ -136,7 +136,7 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
 def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(
     configured: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It takes the connection and says nothing: each has a deadline of its own."""
+    """A server accepts the connection and does not answer: each target has its own deadline."""
     monkeypatch.setattr("qmon.cli.commands.targets._WAIT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with (configured / "qmon" / "qmon.toml").open("a") as file:

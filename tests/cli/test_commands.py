@@ -1,4 +1,4 @@
-"""The commands on a real database: what they print, write and change."""
+"""The commands on a real database: their output, files and changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon connect`` to a server that drips, never ends a line, or sends it elsewhere."""
+"""``qmon connect`` to a server that sends bytes slowly, never ends a line, or redirects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SESSION = encode_line(Line("0", 1, 1.0, "session", encode(SessionLine("shop", ""
 
 @contextlib.contextmanager
 def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that sends these parts, then one part again and again; its URL, and what it was asked."""
+    """Start a server that sends these parts, then repeats one part. Yield its URL and the requests it received."""
     asked: list[bytes] = []
     ended = threading.Event()
 
@@ -56,7 +56,7 @@ def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Ite
 
 
 def opened(url: str) -> OpenStream:
-    """A connection to it."""
+    """Connect to it."""
     return OpenStream(parse_address(url, None, "a test"), time.monotonic)
 
 
@@ -83,7 +83,7 @@ def test_a_server_that_drips_is_given_up_before_the_first_line(
 
 @contextlib.contextmanager
 def watching(url: str) -> Iterator[Callable[[], list[str]]]:
-    """The reasons that a source gives for being lost."""
+    """Return the reasons of a source for losing its connection."""
     states: list[SourceState] = []
     found = ServedSource(parse_address(url, None, "a test"))
     found.start(lambda event: states.append(event) if isinstance(event, SourceState) else None)

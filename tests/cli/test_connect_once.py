@@ -1,4 +1,4 @@
-"""`qmon connect`: until the screen opens the configuration is read once, and it logs in once."""
+"""`qmon connect`: until the screen opens, it reads the configuration once, and logs in once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_nothing_is_read_or_asked_twice(database: str, tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "standard input is not a terminal" in done.stderr, "it came as far as the screen"
+    assert "standard input is not a terminal" in done.stderr, "it reached the screen"
     assert done.stdout.splitlines() == ["1", ""]
     threads = [line.split("[")[1].split("]")[0] for line in log.read_text().splitlines() if ": connected to" in line]
     assert threads.count("login of MainThread") == 1, "to log in"

@@ -1,4 +1,4 @@
-"""``qmon connect`` to a ``qmon serve``: what is refused, and a source that is lost and comes back with true ages."""
+"""``qmon connect`` to a ``qmon serve``: refused options, and a lost source that returns with true ages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIVE = SourceState("shop", Phase.LIVE)
 
 @contextmanager
 def served(*streams: PollStream, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
-    """A serve of these streams; its URL without a target."""
+    """Run a serve of these streams. Yield its URL without a target."""
     server = MetricsServer(listen, [], streams=streams, **guard)  # type: ignore[arg-type]
     try:
         yield server.url.removesuffix("metrics")
@@ -44,7 +44,7 @@ def served(*streams: PollStream, listen: str = "127.0.0.1:0", **guard: object) -
 
 
 def refusal(*arguments: str, **environment: str) -> str:
-    """The one line of a refusal."""
+    """Return the single line of a refusal."""
     done = call("connect", *arguments, environment=environment)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
     return done.stderr
@@ -136,7 +136,7 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
 
 
 class Watching:
-    """What a source gives. ``at``: on our clock, when each snapshot came."""
+    """The events of a source. ``at``: arrival of each snapshot on our clock."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.source = ServedSource(parse_address(url, None, "a test"), clock=clock)
@@ -152,7 +152,7 @@ class Watching:
             self.polls.append(event)
 
     def phase(self, phase: Phase) -> SourceState:
-        """Wait until it is in a phase."""
+        """Wait until it is in a phase. Return the state."""
         wait_until(lambda: self.states and self.states[-1].phase is phase, what=f"{phase} in {self.states}")
         return self.states[-1]
 
@@ -164,7 +164,7 @@ class Watching:
 
 @contextmanager
 def watching(url: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Watching]:
-    """A source until the end of the block; then no thread of it is left."""
+    """Run a source until the end of the block; then none of its threads is left."""
     found = Watching(url, clock)
     try:
         yield found
@@ -174,7 +174,7 @@ def watching(url: str, clock: Callable[[], float] = time.monotonic) -> Iterator[
 
 
 def poll(sequence: int, age_s: float = 0.0) -> Snapshot:
-    """A poll as the serve has it, so old by its clock."""
+    """Return a poll as the serve has it, with this age by its clock."""
     return replace(snapshot(sequence), taken_at=time.monotonic() - age_s)
 
 
@@ -189,7 +189,7 @@ def test_polls_are_as_old_as_they_are_by_whatever_clocks() -> None:
         found.sequences(1)
         age_s = ahead() - found.polls[0].taken_at
         assert 50.0 <= age_s < 60.0
-        stream.publish_event(poll(2, age_s=-30.0))  # its clock has gone wrong: a poll is never of the future
+        stream.publish_event(poll(2, age_s=-30.0))  # its clock has gone wrong: a poll is never from the future
         found.sequences(1, 2)
         assert found.polls[1].taken_at <= ahead()
         assert (found.source.target, found.source.interval_s) == ("shop", 60.0)
@@ -208,9 +208,9 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
         found.sequences(1)
         found.phase(Phase.LIVE)
         stream.publish_event(SourceState("shop", Phase.LOST, "no route to the database"))
-        assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own trouble, in its words"
+        assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own error message"
         server.close()
-        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is said")
+        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is reported")
         again = PollStream("shop", 2.0)
         again.publish_event(LIVE)
         again.publish_event(poll(1))
@@ -220,7 +220,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
 
 
 def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
+    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new connection after each poll, without a visible effect
     stream = PollStream("shop", 2.0)
     stream.publish_event(LIVE)
     stream.publish_event(poll(1))

@@ -1,4 +1,4 @@
-"""Consoles that know few characters: nothing fails for want of one, and what is read by programs loses nothing."""
+"""Consoles with few characters: no command fails because of a missing one, and machine-readable output is complete."""
 
 from __future__ import annotations
 

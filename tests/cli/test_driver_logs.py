@@ -1,4 +1,4 @@
-"""No command leaves a log of the ODBC driver behind, where the system's settings have psqlODBC write them."""
+"""No command leaves a log of the ODBC driver behind if the system's settings make psqlODBC write one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.facts import odbc, query, wait_until
 
 @pytest.fixture
 def logs() -> Iterator[Path]:
-    """Where the driver would write them: settings as Debian has them, but with a folder of their own.
+    """Yield the folder for the driver's logs: Debian's settings with another folder.
 
-    Its path is short: where it has 80 bytes or more, the driver writes none.
+    Its path is short: the driver writes no logs to a path of 80 bytes or more.
     """
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "logs")

@@ -1,4 +1,4 @@
-"""``qmon help``: the pages of the manual, the paragraph of a verdict, search, and what it says of an unknown topic."""
+"""``qmon help``: the pages of the manual, the paragraph of a verdict, search, and unknown topics."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_without_a_topic_it_lists_the_pages() -> None:
         "quickstart-postgresql",
         "quickstart-sql-server",
         "concepts",
-    ]  # as the index has them
-    assert all(len(line.split()) > 4 for line in done.stdout.splitlines()[1:])  # each says what it is about
+    ]  # in the order of the index
+    assert all(len(line.split()) > 4 for line in done.stdout.splitlines()[1:])  # each line describes its page
 
 
 @pytest.mark.parametrize("page", manual.pages())
@@ -36,7 +36,7 @@ def test_a_page_is_shown_whole_without_its_pictures(page: str) -> None:
     written = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
     assert "](" not in done.stdout
     for line in written.splitlines():
-        if "[" not in line and "](" not in line:  # no part of a link or a picture
+        if "[" not in line and "](" not in line:  # not part of a link or a picture
             assert line.rstrip() in done.stdout
 
 
@@ -172,7 +172,7 @@ def test_on_a_terminal_it_is_laid_out_and_paged() -> None:
 
 
 def _read(terminal: int) -> bytes:
-    """What comes next; nothing once the other end is closed, which Linux reports as an error."""
+    """Return the next output, nothing once the other end is closed, which Linux reports as an error."""
     try:
         return os.read(terminal, 65536)
     except OSError:

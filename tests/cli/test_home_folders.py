@@ -1,4 +1,4 @@
-"""A path that a person types may begin with ``~``, also where the shell does not replace it: ``--to=~/recordings``."""
+"""A typed path may begin with ``~``, even if the shell does not replace it: ``--to=~/recordings``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.unit
 
 
 def path_parameters(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every option and argument that is a path, with the name of its command."""
+    """Yield every option and argument that is a path, with the name of its command."""
     yield from ((names, each) for each in command.params if isinstance(each.type, TyperPath) and not each.hidden)
     for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
         yield from path_parameters(command.get_command(None, name), *names, name)

@@ -1,4 +1,4 @@
-"""``qmon init`` at a terminal asks what it could not tell, and what it writes is watched as it was said."""
+"""``qmon init`` at a terminal asks about facts it could not find out, and its file is watched with these answers."""
 
 from __future__ import annotations
 

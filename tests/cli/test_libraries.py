@@ -1,4 +1,4 @@
-"""``qmon help LIBRARY``: a page for each, made from its file."""
+"""``qmon help LIBRARY``: a page for each, generated from its file."""
 
 from __future__ import annotations
 

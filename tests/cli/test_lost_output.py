@@ -15,7 +15,7 @@ from tests.cli.calling import call, program, surroundings
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
 
 NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
-# Commands that need no server, by every way of printing.
+# Commands that need no server, for every method of printing.
 PRINTED: Final = (
     ("--version",),
     ("--help",),
@@ -26,18 +26,18 @@ PRINTED: Final = (
     ("design", "list"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
-# Redirections by which output is lost.
+# Redirections that lose the output.
 LOST: Final = (">/dev/full", ">&-", "<&- >&- 2>&-", "2>/dev/full")
 
 
 def shell(arguments: tuple[str, ...], redirected: str) -> subprocess.CompletedProcess[str]:
-    """Run qmon by the shell, with redirections of its own."""
+    """Run qmon in the shell, with the shell's redirections."""
     command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *program(*arguments)]
     return subprocess.run(command, env=surroundings(), capture_output=True, text=True, timeout=120, check=False)
 
 
 def unread(arguments: tuple[str, ...]) -> tuple[int, str]:
-    """Run qmon into a pipe that nobody reads; its exit code and standard error."""
+    """Run qmon into a pipe without a reader. Return its exit code and standard error."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Every command that the manual names exists, with the options that the manual gives it; its snippets can be used."""
+"""Every command in the manual exists, with all the options that the manual uses; its snippets are valid."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from qmon.config.config_file import parse_config
 from tests import manual
 
 ROOT: Any = get_command(app)
-# The application name of the sessions that poll.
+# The application name of polling sessions.
 NO_COMMAND = ["poll"]
-# How a block of TOML begins that is a whole file.
+# The beginning of a TOML block that is a whole file.
 WHOLE = ("[target.", "[[alert]]", "[[notify]]")
 
 

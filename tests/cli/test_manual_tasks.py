@@ -1,4 +1,4 @@
-"""The quick start, the runbook, the tasks and the scripts of rights, as they are written, on a table of one's own."""
+"""The quick start, the runbook, the tasks and the scripts of rights, as written, on a user's own table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOT_RUN = ("connect", "serve", "replay", "notify")
 
 @pytest.fixture
 def orders(database: str) -> Iterator[str]:
-    """The URL of a database with a table that qmon has never seen, and no roles of this test before and after."""
+    """A database with a table that qmon has never seen, and no roles of this test before and after."""
     drop(database)
     for statement in ORDERS.split(";"):
         query(database, statement)
@@ -45,7 +45,7 @@ def orders(database: str) -> Iterator[str]:
 
 @pytest.fixture
 def shop(orders: str, own_home: Path) -> str:
-    """The name of a target: the same table, in ``qmon.toml``, with the roles of ``qmon setup`` and a gate."""
+    """A target in ``qmon.toml`` with the same table, the roles of ``qmon setup``, and a gate."""
     assert call("init", orders).exit_code == 0
     name = target_of(orders)
     assert call("setup", name, "--role", "operator").exit_code == 0
@@ -63,20 +63,20 @@ def drop(url: str) -> None:
 
 
 def target_of(url: str) -> str:
-    """The name that ``qmon init`` gives a target: that of its database."""
+    """Return the name that ``qmon init`` gives a target: that of its database."""
     return re.sub(r".*/|\?.*", "", url)
 
 
 def login(url: str, name: str) -> str:
-    """The same URL for another login."""
+    """Return the same URL for another login."""
     return url.replace("//postgres@", f"//{name}@")
 
 
 def run(words: list[str], url: str, folder: Path, replaced: Callable[[str], str] = str) -> tuple[int, str]:
-    """Run a command of a page. Returns its exit code and all its output.
+    """Run a command of a page. Return its exit code and all its output.
 
-    ``url``: stands for the URLs of the page. ``folder``: stands for the folders and files of the page. ``replaced``:
-    what stands for any other word.
+    ``url``: replaces the page's URLs. ``folder``: replaces the page's folders and files. ``replaced``: replacements of
+    other words.
     """
     words = [url if "://" in word else target_of(url) if word == "shop" else replaced(word) for word in words]
     words = [
@@ -92,7 +92,7 @@ def run(words: list[str], url: str, folder: Path, replaced: Callable[[str], str]
 
 @contextlib.contextmanager
 def blocker(url: str) -> Iterator[int]:
-    """A session of an application that sits in a transaction with every ready message locked; its number."""
+    """Open an application session that is idle in a transaction with every ready message locked. Yield its number."""
     with connected(login(url, "qmon_app"), autocommit=False) as session:
         session.execute("SELECT id FROM public.orders WHERE status = 'new' FOR UPDATE").fetchall()
         yield int(session.execute("SELECT pg_backend_pid()").fetchval())
@@ -158,7 +158,7 @@ def test_the_tasks_can_be_done_as_they_are_written(
     query(orders, "UPDATE public.orders SET locked_by = NULL WHERE id > 20")
     refused = (
         "setup shop --gate orders",  # it is there
-        "export",  # nothing was recorded then
+        "export",  # nothing was recorded at that time
     )
     operations: list[str] = []
     ran = set()

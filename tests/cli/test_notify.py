@@ -1,4 +1,4 @@
-"""Notices from the commands: a trial, and one transaction on a real server that blocks eleven queues."""
+"""Notices from the commands: a test notice, and one transaction on a real server that blocks eleven queues."""
 
 from __future__ import annotations
 

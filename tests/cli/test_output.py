@@ -1,4 +1,4 @@
-"""Each command in each of its forms, on a real queue: the table, JSON and CSV tell of the same things."""
+"""Each command in each of its formats, on a real queue: the table, JSON and CSV have the same content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.calling import call
 from tests.recording.test_replay_command import recorded
 from tests.schemas import valid
 
-# Arguments, the schema, which list of the object CSV has, and a column whose words the table has, too.
+# Arguments, the schema, the object's list that CSV contains, and a column whose text is in the table too.
 COMMANDS = [
     (("status", "{shop}", "--over", "500ms"), "status", "queues", "name"),
     (("queues", "{shop}"), "queues", "queues", "name"),
@@ -34,7 +34,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """A fifo and a batch_split with messages, and a purge that was done."""
+    """A fifo and a batch_split with messages, and a finished purge."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert call("design", "install", database, "fifo", "batch_split", "--schema", "public").exit_code == 0
     for queue in ("fifo", "batch_split"):
@@ -45,7 +45,7 @@ def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with the fields of its nested objects beside its own."""
+    """Return a row with the fields of its nested objects next to its own."""
     nested = {f"{name}_{inner}": v for name, of in row.items() if isinstance(of, dict) for inner, v in of.items()}
     return row | nested
 

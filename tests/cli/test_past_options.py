@@ -1,4 +1,4 @@
-"""The baselines file of the configuration: what is wrong with it is said before a screen is opened."""
+"""The baselines file of the configuration: its errors are reported before a screen is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    """An hour, with what is usual beside it."""
+    """An hour of recording with a baselines file next to it."""
     written(tmp_path / "day", 0.2, snapshots=1.0)
     usual(tmp_path / "day")
     return tmp_path / "day"

@@ -1,4 +1,4 @@
-"""``qmon pipeline`` where Spark is not installed, and what it refuses before Spark would start."""
+"""``qmon pipeline`` if Spark is not installed, and the input that it refuses before it would start Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``qmon pipeline report`` prints on a terminal."""
+"""The output of ``qmon pipeline report`` on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program itself: what it loads, its help, its exit codes, and what it says when something is wrong."""
+"""The program itself: its imports, its help, its exit codes, and its error messages."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], words: 
 
 @pytest.mark.parametrize("arguments", [("queues", "nowhere-at-all"), ("queues",)])
 def test_bad_input_is_the_same_as_a_program(arguments: tuple[str, ...]) -> None:
-    """One that qmon refuses, and one that typer does."""
+    """One error of qmon, and one of typer."""
     done, here = run(*arguments), call(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.replace("python -m qmon", "qmon") == here.stderr
@@ -136,7 +136,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
             program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )
         assert done.stderr == ""
-        assert done.returncode in (0, 141)  # 141: the reader was gone before all was printed
+        assert done.returncode in (0, 141)  # 141: the reader had closed before all was printed
     os.close(writing)
 
 
@@ -186,7 +186,7 @@ def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
     assert "fifo: nothing was pushed" in done.stderr
 
 
-# Names that would colour a terminal, or turn its text around.
+# Names that would colour a terminal, or reverse its text.
 HOSTILE = "e\x1b[31m\x9b31m\u202etxt\u2066\u200f\x7f"
 
 
@@ -234,7 +234,7 @@ def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path:
 def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
     database: str, type_name: str, size: str
 ) -> None:
-    """The server has packed it; of some types only unpacking would tell how large it is."""
+    """The server has compressed it. For some types only decompression would show its size."""
     assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, f"ALTER TABLE fifo ALTER payload TYPE {type_name} USING NULL")
     packed = "repeat('ab', 5000000)" if type_name != "json" else "to_json(repeat('ab', 5000000))"
@@ -245,7 +245,7 @@ def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
 
 
 def on_a_terminal(*arguments: str, **more: str) -> str:
-    """What qmon prints where standard output is a terminal."""
+    """Return qmon's output if standard output is a terminal."""
     ours, theirs = pty.openpty()
     done = subprocess.Popen(program(*arguments), env=surroundings(TERM="xterm-256color", **more), stdout=theirs)
     os.close(theirs)
@@ -253,7 +253,7 @@ def on_a_terminal(*arguments: str, **more: str) -> str:
     while True:
         try:
             piece = os.read(ours, 65536)
-        except OSError:  # the other end has gone: that is how a terminal ends
+        except OSError:  # the other end is closed: terminals end this way
             break
         if not piece:
             break

@@ -1,4 +1,4 @@
-"""Rows that the server refuses: no output, log, file or table repeats what is in them."""
+"""Rows that the server refuses: no output, log, file or table repeats their content."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REDACT: Final = 'redact = ["card ([0-9-]+)"]'
 
 
 def outputs(url: str, state: Path, operation: str) -> dict[str, str]:
-    """Everything that tells of operations, by where it is."""
+    """Return all output about operations, by its source."""
     found = {
         " ".join(form): call("operations", "shop", *form).output
         for form in (

@@ -1,4 +1,4 @@
-"""``qmon serve`` as users run it: a program of its own, scraped over HTTP, with one server there and one not."""
+"""``qmon serve`` as users run it: a separate program, scraped over HTTP, with one reachable server and one not."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
 
 
 def answer(url: str, path: str) -> tuple[int, str]:
-    """The HTTP status and the text of another path."""
+    """Return the HTTP status and the text of another path."""
     try:
         with urlopen(url.replace("metrics", path), timeout=30) as found:  # noqa: S310
             return int(found.status), found.read().decode()

@@ -1,4 +1,4 @@
-"""Who may read the metrics of ``qmon serve``: TLS, names with passwords, and what is refused without them."""
+"""Access to the metrics of ``qmon serve``: TLS, names with passwords, and refused requests without them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_head_is_answered_as_get_without_a_body_and_tells_no_version() -> None:
 def serving(
     allowed: Users | None = None, tls: ssl.SSLContext | None = None, listen: str = "127.0.0.1:0"
 ) -> Iterator[str]:
-    """A server of one target that is not polled; its URL."""
+    """Run a server of one target that is not polled. Yield its URL."""
     server = MetricsServer(listen, [TargetReadings("shop")], allowed, tls)
     try:
         yield server.url.replace("//0.0.0.0:", "//127.0.0.1:")
@@ -64,7 +64,7 @@ def serving(
 
 
 def asked(url: str, authorization: str | None = None, trusted: Path | None = None) -> int:
-    """The status of an answer."""
+    """Return the status of an answer."""
     request = Request(url, headers={} if authorization is None else {"Authorization": authorization})  # noqa: S310
     context = None if trusted is None else ssl.create_default_context(cafile=str(trusted))
     try:
@@ -78,7 +78,7 @@ def asked(url: str, authorization: str | None = None, trusted: Path | None = Non
 
 
 def basic(name: str, password: str) -> str:
-    """The header of RFC 7617."""
+    """Return the header of RFC 7617."""
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
@@ -103,7 +103,7 @@ def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
         for path in ("metrics", "readyz", "stream", "other"):
             assert asked(url.replace("metrics", path)) == 401
         assert asked(url.replace("metrics", "healthz")) == 200
-        for _ in range(2):  # also once the right one is known
+        for _ in range(2):  # even when the right one is known
             assert [each for each in wrong if asked(url, each) != 401] == []
             assert asked(url, right) == 200
 

@@ -1,4 +1,4 @@
-"""``qmon serve`` among clients that are slow, many or hostile: what others get meanwhile, and what is refused."""
+"""``qmon serve`` with slow, many or hostile clients: answers to other clients in the meantime, and refused requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ resource = pytest.importorskip("resource", reason="about limits that only POSIX 
 
 @contextlib.contextmanager
 def running(*streams: PollStream, queues: int = 3, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
-    """A server of one target; its URL."""
+    """Run a server of one target. Yield its URL."""
     readings = TargetReadings("shop", Clock())
     readings.record_view(view([queue(f"queue {number}") for number in range(queues)]))
     server = MetricsServer(listen, [readings], streams=streams, **guard)  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def running(*streams: PollStream, queues: int = 3, listen: str = "127.0.0.1:0", 
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """This process may open both ends of so many connections."""
+    """Allow this process to open both ends of this number of connections."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     if before[1] < 3 * MANY:
         pytest.skip("this machine does not allow that many open files")
@@ -122,13 +122,13 @@ def test_a_request_has_a_deadline_as_a_whole(begin: bytes, monkeypatch: pytest.M
             return False
 
         with contextlib.suppress(ConnectionError):
-            wait_until(cut, what="it is cut although it sends")
+            wait_until(cut, what="it is disconnected although it sends")
 
 
 def test_a_handshake_has_the_same_deadline(certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
     with running(tls=tls_context(*certificate)) as url, dripping(place_of(url), 3, tls=True) as drippers:
-        wait_until(lambda: drippers.answers() == (0, b""), what="they are cut although they send")
+        wait_until(lambda: drippers.answers() == (0, b""), what="they are disconnected although they send")
 
 
 def test_a_client_that_does_not_read_its_answer_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +230,7 @@ def test_a_name_for_the_server_is_a_name() -> None:
 
 
 class Work:
-    """Counts the work of bcrypt, which is done all the same."""
+    """Counts the work of bcrypt, and does it."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.work: list[int] = []
@@ -254,13 +254,13 @@ class Work:
                 self._running -= 1
 
     def of(self, users: Users, name: str, password: str) -> tuple[bool, int]:
-        """The result of a check, and its work in rounds of bcrypt."""
+        """Return the result of a check, and its work in rounds of bcrypt."""
         self.work.clear()
         return users.verify_password((name.encode(), password.encode())), sum(self.work)
 
 
 def hashed(costs: Sequence[int]) -> Users:
-    """A user ``cost N`` for each cost."""
+    """Return a user ``cost N`` for each cost."""
     return Users({f"cost {cost}": bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(cost)) for cost in costs})
 
 
@@ -309,7 +309,7 @@ async def test_wrong_passwords_of_one_address_do_not_count_for_another_and_are_f
             assert await gate.status_for("192.0.2.1", basic("nobody", "x")) == 401
         assert await gate.status_for("192.0.2.1", basic("cost 4", PASSWORD)) == 429
         assert await gate.status_for("192.0.2.2", basic("cost 4", PASSWORD)) == 200
-        assert await gate.status_for("192.0.2.1", basic("cost 4", PASSWORD)) == 200, "they are known by now"
+        assert await gate.status_for("192.0.2.1", basic("cost 4", PASSWORD)) == 200, "they are known now"
         clock.now += 61.0
         assert await gate.status_for("192.0.2.1", basic("nobody", "x")) == 401
     finally:

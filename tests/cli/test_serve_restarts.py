@@ -1,4 +1,4 @@
-"""Counters of ``qmon serve`` while everything restarts: what PromQL's ``increase()`` makes of them is what moved."""
+"""Counters of ``qmon serve`` while everything restarts: PromQL's ``increase()`` equals the number of moved messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ BEGIN_ANEW = "SELECT setval('ring_classic_push_seq', 1, false), setval('ring_cla
 
 
 class Served:
-    """A queue and a ring of a server, and ``qmon serve`` over them; ``pushed`` and ``popped``: while it watched."""
+    """A queue and a ring of a server, and ``qmon serve`` over them.
+
+    ``pushed`` and ``popped``: counted while it watched.
+    """
 
     def __init__(self, url: str, *designs: str) -> None:
         self.url = url
@@ -49,14 +52,14 @@ class Served:
                 child.kill()
 
     def now(self) -> dict[tuple[str, str], float]:
-        """What a scrape has, by metric and queue."""
+        """Return the values of a scrape, by metric and queue."""
         return {(name, queue): value for (name, _, queue), value in self.scrapes.scrape(self.metrics).items()}
 
     def polls(self, number: int) -> None:
-        """Wait until so many polls have begun and ended."""
+        """Wait until this number of polls have begun and ended."""
         for _ in range(number + 1):
             age = self.now().get((POLL_AGE, ""), 0.0)
-            at = time.monotonic() - age  # the poll that it tells of was before
+            at = time.monotonic() - age  # the reported poll took place earlier
             wait_until(partial(self._polled_since, at), 90, what="a poll")
 
     def _polled_since(self, at: float) -> bool:
@@ -65,7 +68,10 @@ class Served:
         return found[UP, ""] == 1 and asked_at - found[POLL_AGE, ""] > at
 
     def move(self, number: int, *, watched: bool = True, queues: Sequence[str] = ("status", "ring_classic")) -> None:
-        """Push so many to queues and pop one less; where it is watched, wait until they are counted, and once."""
+        """Push this number to the queues and pop one less.
+
+        If ``watched``, wait until they are counted, exactly once.
+        """
         for layout in map(self.layouts.__getitem__, queues):
             with opened(self.url) as connection:
                 for _ in range(number):
@@ -79,7 +85,7 @@ class Served:
             self.wait_until_counted()
 
     def wait_until_counted(self) -> None:
-        """Wait until what moved is counted, and a poll longer: it is counted once."""
+        """Wait until the moved messages are counted, and one poll more: they are counted once."""
         wait_until(self._counted, 90, what=self._difference)
         self.polls(1)
         assert self._counted(), f"counted twice: {self._difference()}"
@@ -89,14 +95,14 @@ class Served:
         return (self.increase(PUSHED), self.increase(POPPED)) == (self.pushed, self.popped)
 
     def _difference(self) -> str:
-        """What was counted, and what moved."""
+        """Return the counted and the actual numbers."""
         return (
             f"counted {self.increase(PUSHED)} pushed and {self.increase(POPPED)} popped, "
             f"of {self.pushed} and {self.popped}"
         )
 
     def increase(self, name: str) -> dict[str, float]:
-        """Of each queue, over all scrapes."""
+        """Return the increase of each queue over all scrapes."""
         series = [key for key in self.scrapes.samples if key[0] == name]
         return {queue: self.scrapes.increase((name, target, queue)) for name, target, queue in series}
 
@@ -118,7 +124,7 @@ def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() ->
             served.move(3)
             server.stop()
             wait_until(lambda: served.now()[UP, ""] == 0, 90, what="the loss")
-            assert set(served.now()) == {(UP, ""), (POLL_AGE, "")}, "nothing is known of it now"
+            assert set(served.now()) == {(UP, ""), (POLL_AGE, "")}, "it is unknown now"
             server.start()
             served.polls(2)
             served.move(6)
@@ -134,7 +140,7 @@ def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() ->
 
 @pytest.mark.long
 def test_what_a_session_reports_late_is_counted_once_and_as_what_it_was(database: str) -> None:
-    """Within a second after its last report, a session keeps its counters until it is idle for 10 s or ends."""
+    """Within a second of its last report, a session keeps its counters until it is idle for 10 s or ends."""
     served = Served(database, "status", "batch_fast")
     with served.serving():
         for layout in served.layouts.values():

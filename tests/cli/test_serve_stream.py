@@ -1,4 +1,4 @@
-"""``/stream`` of ``qmon serve``: the polls as lines of a recording, to clients that come, go and do not keep up."""
+"""``/stream`` of ``qmon serve``: the polls as lines of a recording, for clients that connect, leave or fall behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIVE = SourceState("shop", Phase.LIVE)
 
 @contextmanager
 def served(*streams: PollStream) -> Iterator[str]:
-    """A server of these; the URL of its streams."""
+    """Run a server of these streams. Yield the URL of its streams."""
     server = MetricsServer("127.0.0.1:0", [], streams=streams)
     try:
         yield server.url.replace("metrics", "stream")
@@ -43,25 +43,25 @@ def served(*streams: PollStream) -> Iterator[str]:
 
 @contextmanager
 def reading(url: str) -> Iterator[HTTPResponse]:
-    """The answer to a client."""
+    """Return the answer to a client."""
     with urlopen(url, timeout=30) as answer:  # noqa: S310
         yield answer
 
 
 def line(answer: HTTPResponse) -> Line:
-    """The next line."""
+    """Return the next line."""
     found = parse_line(answer.readline())
     assert found is not None
     return found
 
 
 def lines(answer: HTTPResponse, number: int) -> list[Line]:
-    """The next lines."""
+    """Return the next lines."""
     return [line(answer) for _ in range(number)]
 
 
 def refused(url: str) -> tuple[int, str]:
-    """The status and the words of an answer that is none of lines."""
+    """Return the status and the text of an error."""
     with pytest.raises(HTTPError) as found, urlopen(url, timeout=30):  # noqa: S310
         pass
     with found.value as answer:
@@ -70,7 +70,7 @@ def refused(url: str) -> tuple[int, str]:
 
 
 def polls(found: Sequence[Line]) -> list[int]:
-    """The numbers of the polls among lines."""
+    """Return the numbers of the polls among lines."""
     return [each.decode_record().sequence for each in found if each.kind == "snapshot"]
 
 
@@ -126,7 +126,7 @@ def test_silence_is_broken_by_the_phase_and_who_has_gone_is_forgotten() -> None:
 
 
 def taken(url: str) -> bool:
-    """Whether one more client is taken."""
+    """Return whether one more client is accepted."""
     try:
         with reading(url) as answer:
             return line(answer).kind == "session"
@@ -162,7 +162,7 @@ def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_n
             while stream.clients > 1:
                 number += 1
                 stream.publish_event(replace(large, sequence=number))
-                while sent < number:  # who reads goes on meanwhile
+                while sent < number:  # clients that read go on in the meantime
                     sent = max([sent, *polls([line(answer)])])
             wait_until(lambda: caplog.messages, what="a line in the log")
             stream.publish_event(replace(large, sequence=number + 1))

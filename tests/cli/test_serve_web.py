@@ -1,4 +1,4 @@
-"""``qmon serve --web``: who gets the page and a viewer, what a viewer's process has, and when it ends."""
+"""``qmon serve --web``: access to the page and to a viewer, the environment of a viewer's process, and its end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def stream_of(target: str = "shop") -> PollStream:
-    """A stream with some polls."""
+    """Return a stream with some polls."""
     stream = PollStream(target, 2.0)
     for number in (1, 2, 3):
         polled = poll(number, time.time() - 6 + 2 * number, target, 2.0)
@@ -61,7 +61,7 @@ def stream_of(target: str = "shop") -> PollStream:
 
 @contextmanager
 def serving(guard: AccessGuard = AccessGuard(), *targets: str, listen: str = "127.0.0.1:0") -> Iterator[WebDashboard]:  # noqa: B008
-    """A server of these targets."""
+    """Run a server of these targets."""
     server = WebDashboard(listen, guard, [stream_of(each) for each in targets or ("shop",)], None)
     try:
         yield server
@@ -71,19 +71,19 @@ def serving(guard: AccessGuard = AccessGuard(), *targets: str, listen: str = "12
 
 @asynccontextmanager
 async def client(server: WebDashboard, headers: dict[str, str] | None = None) -> AsyncIterator[ClientSession]:
-    """Requests to a server, over its own connection each."""
+    """Sends requests to a server, each over its own connection."""
     async with ClientSession(server.url, headers=headers) as session:
         yield session
 
 
 async def status(session: ClientSession, path: str, **headers: str) -> int:
-    """The status of an answer."""
+    """Return the status of an answer."""
     async with session.get(path, headers=headers) as answer:
         return answer.status
 
 
 async def refusal(session: ClientSession, path: str = "/ws/shop", origin: str | None = "", **headers: str) -> int:
-    """The status with which a WebSocket is refused. ``origin``: by default the server's own, ``None`` for no header."""
+    """Return the status of a refused WebSocket. ``origin``: the server's own by default, ``None`` for no header."""
     own = str(session._base_url).rstrip("/")
     if origin is not None:
         headers["Origin"] = origin or own
@@ -96,7 +96,7 @@ async def refusal(session: ClientSession, path: str = "/ws/shop", origin: str | 
 async def viewing(
     session: ClientSession, path: str = "/ws/shop?width=120&height=40"
 ) -> AsyncIterator[ClientWebSocketResponse]:
-    """A viewer that has drawn something."""
+    """Open a viewer and wait until it has drawn something."""
     async with session.ws_connect(path, origin=str(session._base_url).rstrip("/")) as socket:
         yield socket
 
@@ -112,7 +112,7 @@ async def drawn(socket: ClientWebSocketResponse, text: str) -> None:
 
 
 async def closed(socket: ClientWebSocketResponse) -> int | None:
-    """Wait until the server closes it; why."""
+    """Wait until the server closes it. Return the reason."""
     async with asyncio.timeout(60):
         async for _ in socket:
             pass
@@ -120,14 +120,14 @@ async def closed(socket: ClientWebSocketResponse) -> int | None:
 
 
 def children(pid: int | str = "self") -> list[int]:
-    """The viewers that a process has started."""
+    """Return the viewers that a process has started."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     found = [int(child) for each in tasks for child in each.read_text().split()]
     return [child for child in found if "qmon.cli.web.viewer" in about(child, "cmdline")]
 
 
 def about(pid: int, name: str) -> str:
-    """What the system says of a process; empty if it has ended."""
+    """Return the system's information on a process, empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -135,12 +135,12 @@ def about(pid: int, name: str) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and not a zombie."""
+    """Return whether a process exists and is not a zombie."""
     return ") Z" not in (about(pid, "stat") or ") Z")
 
 
 async def until(ask: Callable[[], object]) -> None:
-    """Wait for something without keeping the loop from running."""
+    """Wait for a condition without blocking the loop."""
     await asyncio.to_thread(wait_until, ask)
 
 
@@ -212,7 +212,7 @@ async def test_pages_of_other_sites_get_no_websocket() -> None:
                 assert await refusal(session, origin=origin) == 403, origin
             assert await refusal(session, origin=None) == 403
             assert await refusal(session, origin="", **{"Sec-Fetch-Site": "cross-site"}) == 403
-            host = f"evil.example:{port}"  # a name that the other site has resolve to this machine
+            host = f"evil.example:{port}"  # a name that the other site resolves to this machine
             assert await refusal(session, origin=f"http://{host}", Host=host) == 421
             assert await status(session, "/", Host=host) == 421
             assert await status(session, "/ws/shop", Origin=server.url.rstrip("/")) == 400, "no upgrade"
@@ -282,7 +282,7 @@ def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.M
 
 
 def files_in(folder: Path) -> dict[str, int]:
-    """Every file and folder, with its time of change."""
+    """Return every file and folder, with its time of change."""
     return {str(path): path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))}
 
 
@@ -372,7 +372,7 @@ async def test_a_viewer_ends_when_the_browser_leaves_sends_too_much_or_the_serve
 
 @contextmanager
 def daemon(said: Path) -> Iterator[int]:
-    """The process of a daemon without its database, and what it says on standard error."""
+    """Start a daemon without its database. Yield its process id; standard error goes to ``said``."""
     command = program("serve", NOWHERE, "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
     with (
         said.open("wb") as errors,

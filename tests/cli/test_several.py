@@ -1,4 +1,4 @@
-"""Commands on several targets: one output, and a target that fails is said and keeps nothing back."""
+"""Commands on several targets: one output; a target that fails is reported and does not delay the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.schemas import valid
 
 @pytest.fixture
 def shops(database: str, own_home: Path) -> str:
-    """A database under two names, and one that nobody reaches."""
+    """One database under two names, and an unreachable target."""
     own_home.parent.mkdir(parents=True)
     own_home.write_text(
         '[settings]\ninterval = "500ms"\n[fleets]\nshops = ["one", "two"]\n'
@@ -41,7 +41,7 @@ def test_each_command_prints_what_it_finds_of_all_and_says_who_did_not_answer(sh
         assert [each["target"] for each in told] == ["one", "two"], command
         lines = list(csv.DictReader(call(command, "two", "one", *more, "-o", "csv").stdout.splitlines()))
         assert [line["target"] for line in lines] == [name for name in ("two", "one") for _ in told[0][list_]], command
-        if command != "operations":  # nothing was done here yet
+        if command != "operations":  # no operations here yet
             assert all(name in done.stdout for name in ("one", "two")), command
     assert call("operations", "shops").stderr == "the database has no record of operations\n"
     default_path().parent.mkdir(parents=True, exist_ok=True)

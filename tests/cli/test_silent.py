@@ -1,4 +1,4 @@
-"""Commands over a connection that goes silent: each ends by itself, and Ctrl-C ends it while the server is silent."""
+"""Commands over a connection that goes silent: each ends by itself, and on Ctrl-C even while the server is silent."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ COMMANDS: Final = {
     "archive": ["design", "archive", "shop", "jobs", "--until-empty"],
     "init": ["init", "{url}", "--config", "{folder}/new.toml"],
 }
-# What qmon sends when it has logged in.
+# Text that qmon sends after it has logged in.
 SET_UP: Final = b"statement_timeout"
-# What it sends when it looks for queues.
+# Text that it sends when it looks for queues.
 CATALOG: Final = b"pg_index"
 
 
@@ -56,7 +56,7 @@ def quiet(database: str, own_home: Path) -> Iterator[Tunnel]:
 
 
 def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
-    """The program, with the configuration of the test."""
+    """Start the program with the test's configuration."""
     environment = surroundings(XDG_CONFIG_HOME=str(own_home.parents[1]), XDG_STATE_HOME=str(own_home.parents[1]))
     return subprocess.Popen(
         program(*arguments),
@@ -76,7 +76,10 @@ def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
 def test_every_command_ends_by_itself(
     quiet: Tunnel, own_home: Path, tmp_path: Path, mark: bytes, names: list[str]
 ) -> None:
-    """All at once, as each waits for its deadline. Whoever comes to the mark first silences the others, too."""
+    """All commands run at once, because each waits for its deadline.
+
+    The first one to reach the mark silences the others too.
+    """
     quiet.silence_at(mark, passes=True)
     given = {"url": quiet.url, "folder": str(tmp_path)}
     running = {name: started([each.format(**given) for each in COMMANDS[name]], own_home) for name in names}
@@ -118,7 +121,7 @@ def test_ctrl_c_ends_a_command_that_has_no_answer(quiet: Tunnel, own_home: Path,
         assert quiet.silent.wait(60)
         child.send_signal(signal.SIGINT)
         with_second = _ended_or_signalled_again(child)
-        # A second press while Python is ending kills the process, for which a shell shows 130, too.
+        # A second press while Python is ending kills the process; a shell reports 130 for that too.
         assert child.wait(60) in (130, -signal.SIGINT), (child.communicate(), with_second)
     finally:
         child.kill()
@@ -126,7 +129,7 @@ def test_ctrl_c_ends_a_command_that_has_no_answer(quiet: Tunnel, own_home: Path,
 
 
 def _ended_or_signalled_again(child: subprocess.Popen[str]) -> bool:
-    """Press Ctrl-C a second time where the first is still waited for; whether that was so."""
+    """Press Ctrl-C again if the first press is still waited for. Return whether it was."""
     try:
         child.wait(0.5)
     except subprocess.TimeoutExpired:
@@ -155,7 +158,7 @@ def test_the_second_ctrl_c_ends_an_action_and_its_batch_is_unknown(quiet: Tunnel
 
 
 def test_a_killed_terminal_is_no_different(quiet: Tunnel, own_home: Path) -> None:
-    """SIGTERM ends a command that waits for a silent server, too."""
+    """SIGTERM also ends a command that waits for a silent server."""
     quiet.silence_at(CATALOG, passes=True)
     child = started(COMMANDS["queues"], own_home)
     try:

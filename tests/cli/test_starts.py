@@ -1,4 +1,4 @@
-"""Each command starts, on any platform: it shows its help, and says in a line that its target is not there."""
+"""Each command starts, on any platform: it shows its help, and reports in one line that its target is unreachable."""
 
 from __future__ import annotations
 

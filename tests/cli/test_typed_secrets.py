@@ -1,4 +1,4 @@
-"""Passwords that are typed where none belongs: no usage error and no error of qmon's repeats them."""
+"""Passwords typed in the wrong place: no usage error and no error of qmon repeats them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ONE_EACH: Final = ("--producers", "1", "--consumers", "1")
 
 
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run a module as on Windows, with a home of its own."""
+    """Run a module as on Windows, with a separate home folder."""
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=ROOT,
@@ -32,14 +32,14 @@ def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def qmon(*arguments: str, home: Path) -> str:
-    """What a command prints. Fails with all it said."""
+    """Return a command's output. Fail with all of its output."""
     done = run("tests.as_windows", "qmon", *arguments, home=home)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def test_every_test_is_imported_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path) -> None:
-    """All that Windows runs are imported, and those of these files run."""
+    """Import all modules that Windows runs, and run these files' tests."""
     files = (
         *("test_starts.py", "test_serve_access.py", "test_recorder.py"),
         *("test_log.py", "test_notify_command.py", "test_metrics.py"),

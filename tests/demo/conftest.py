@@ -1,4 +1,4 @@
-"""What the tests of the demo share."""
+"""Fixtures of the demo's tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from tests.temporary import folder_for_all
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
-    """A folder for temporary files that every account can enter, with a path that is not too long."""
+    """A folder for temporary files that every account can enter, with a short enough path."""
     with folder_for_all() as folder:
         yield Path(folder)

@@ -1,6 +1,7 @@
-"""A process for the tests to kill: it starts a server and a helper, says so in one line of JSON, and waits.
+"""A process for tests to kill: it starts a server and a helper, prints them as one line of JSON, and waits.
 
-Arguments: ``start`` says all when the server runs; ``early`` says so before it is made; ``leave`` ends without tidying.
+Arguments: ``start`` prints when the server runs; ``early`` prints before the server is created; ``leave`` ends without
+tidying up.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> None:
         print(json.dumps(told), flush=True)
     if how == "leave":
         sys.exit(0)
-    while True:  # not signal.pause(): a signal that comes as it begins is never seen
+    while True:  # not signal.pause(): it misses a signal that arrives just before it starts
         time.sleep(0.1)
 
 

@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL are found, and copied where the server's account cannot run them where they are."""
+"""PostgreSQL's programs are found, and copied if the server's account cannot run them in their place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRANGER = Account("stranger", 54321, 54321, other=True)
 
 @pytest.fixture
 def installation(tmp_path: Path) -> Path:
-    """The bin folder of a copy of the packaged programs, with their libraries, below a folder only we can enter."""
+    """Return the bin folder of a copy of the packaged programs and libraries, below a folder only we can enter."""
     package = binaries.packaged_bin_dir().parents[1]
     tmp_path.chmod(0o700)
     for folder in (package, package.with_name(f"{package.name}.libs")):

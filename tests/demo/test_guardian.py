@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 class Parent:
-    """A process that owns a server, in a session of its own, with its temporary files in a given folder."""
+    """Start a process that owns a server, in a separate session, with its temporary files in a given folder."""
 
     def __init__(self, how: str, temporary: Path) -> None:
         self.process = subprocess.Popen(
@@ -110,7 +110,7 @@ def test_destroy_after_kill_removes_the_shared_memory(temporary: Path, monkeypat
 
 
 def test_shared_memory_that_a_killed_group_named_nowhere_is_removed(temporary: Path) -> None:
-    """As that of a server of initdb, killed between making its segment and writing down which it is."""
+    """As the server of initdb, killed between creating its segment and noting its id."""
     maker = "import ctypes, signal; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True); signal.pause()"
     script = f"""
 import os, subprocess, sys
@@ -128,7 +128,7 @@ os.kill(os.getpid(), 9)
 
 
 def _last_words(script: str, *arguments: object) -> list[int]:
-    """Run a script that says some numbers on one line and ends; those it left behind may hold its output open."""
+    """Run a script that prints some numbers on one line and ends. Processes it left behind may keep its output open."""
     process = subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True
     )
@@ -165,7 +165,7 @@ import os; os.kill(os.getpid(), 9)
 
 
 def test_it_holds_on_while_a_forked_child_holds_the_pipe(temporary: Path) -> None:
-    """A child that was forked, not executed, inherits our end of the pipe: its end must not be waited for."""
+    """A forked child that was not executed inherits our end of the pipe: the guardian must not wait for its end."""
     script = """
 import os, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The demo without a screen: what qmon sees agrees with what the load itself counted."""
+"""The demo without a screen: qmon's figures agree with the load's own counts."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.schemas import valid
 TOLERANCE = 0.03
 FLOW_S = 1.5
 MESSAGES = 2.0
-# The load's counts come every 100 ms, from processes that may be a moment late: up to 83 ms were seen in six runs.
+# The load's counts arrive every 100 ms, from processes that may be late: up to 83 ms in six runs.
 COUNTS_S = 0.25
 
 
 def agree(seen: float, counted: float, window_s: float) -> bool:
-    """Within the largest of 3 %, 1.5 s of flow and 2 messages, all as rates over the window."""
+    """Return whether it is within the largest of 3 %, 1.5 s of flow and 2 messages, all as rates over the window."""
     allowed = max(TOLERANCE * counted, FLOW_S * counted / window_s, MESSAGES / window_s)
     return abs(seen - counted) <= allowed
 
 
 def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
-    """An exact depth is within what moved during the poll and between two counts, a ``~`` depth within 1 %."""
+    """Return whether the depth is within the moves during the poll and between two counts, with ``~`` within 1 %."""
     moved = (queue["push_rate"] + queue["pop_rate"]) * (poll_s + COUNTS_S) + MESSAGES
     if queue["approximate"].get("ready") == "~":
         return bool(abs(queue["ready"] - counted) <= max(0.01 * counted, moved))
@@ -55,7 +55,7 @@ def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
 
 
 def processes_below(folder: Path) -> set[int]:
-    """The processes that were started with this as their temporary folder."""
+    """Return the processes that were started with this temporary folder."""
     mark = f"TMPDIR={folder}".encode()
     found = set()
     for entry in Path("/proc").iterdir():
@@ -63,7 +63,7 @@ def processes_below(folder: Path) -> set[int]:
             try:
                 if mark in (entry / "environ").read_bytes().split(b"\0") and alive(int(entry.name)):
                     found.add(int(entry.name))
-            except OSError:  # it has ended meanwhile, or is not ours
+            except OSError:  # it has ended in the meantime, or is not ours
                 continue
     return found
 

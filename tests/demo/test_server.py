@@ -1,4 +1,4 @@
-"""The embedded server: it starts, survives what is done to it, and does what its owner says."""
+"""The embedded server: it starts, survives attacks, and does what its owner asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of the demo on its real server: each trouble is seen, and what the tour says to press answers it."""
+"""The story of the demo on its real server: each problem is visible, and the key that the tour names solves it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.facts import query
 from tests.tui.test_acting_real import Real
 
 _PATIENCE_S: Final = 150.0
-# What answers the steps, as the database keeps it.
+# The answers to the steps, as stored in the database.
 _DONE: Final = ("requeue", "resume", "pause", "end-session", "end-session")
 # More messages per second than any queue of the story needs.
 _MUCH: Final = 15.0
@@ -43,8 +43,10 @@ SHIFT_LEAD: Final = "SELECT kind, reason FROM qmon.operations AS o WHERE o.by = 
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene, a tenth of it where there is much; consumers seldom ask, those of healthy queues share
-    processes."""
+    """Return the load of the scene, with high rates cut to a tenth.
+
+    Consumers poll rarely; consumers of healthy queues share processes.
+    """
     broken = {step.queue for step in STORY}
     return [
         replace(
@@ -59,11 +61,11 @@ def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 
 def calmer(rate: float | None) -> float | None:
-    """A tenth of it where it is much; the others are in the story."""
+    """Return a tenth of a high rate. Low rates belong to the story."""
     return rate if rate is None or rate <= _MUCH else _CALMER * rate
 
 
-@pytest.mark.soak  # the tour below meets each trouble; healthy queues under all of the load are in test_headless.py
+@pytest.mark.soak  # the tour below meets each problem; test_headless.py runs healthy queues under the whole load
 @pytest.mark.parametrize("load", [calm, healthy_loads])
 def test_the_first_minute_shows_every_trouble_of_the_story(
     load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
@@ -125,7 +127,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
 
 
 async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:
-    """Wait for the step of the tour, press its keys with its queue chosen, and see that it is over."""
+    """Wait for the step of the tour, press its keys with its queue chosen, and wait until it is over."""
     deadline = time.monotonic() + _PATIENCE_S
     while (story.current_step().title, story.current_step().answer) != (title, step.answer):
         assert time.monotonic() < deadline, f"{title}: {story.current_step()}\n{real.text()}"

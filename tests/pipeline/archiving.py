@@ -1,4 +1,4 @@
-"""Queues whose messages are archived, by one who waits or by several at a time."""
+"""Queues whose messages are archived, by one waiting session or by several at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.queues import ENGINE, opened, routine
 
 
 def finished(url: str, layout: Layout, messages: int) -> None:
-    """So many more messages that are done."""
+    """Push and finish this number of messages."""
     push, pop = routine(layout, "push"), routine(layout, "pop_batch")
     query(url, f"SELECT count({push}('message ' || n)) FROM generate_series(1, {messages}) AS n")
     if layout.traits.completes:
@@ -26,7 +26,10 @@ def finished(url: str, layout: Layout, messages: int) -> None:
 
 
 def archive(connection: pyodbc.Connection, layout: Layout, messages: int) -> int:
-    """Move so many to the archive, in the transaction of this connection; how many were moved."""
+    """Move up to this number of messages to the archive, in this connection's transaction.
+
+    Return how many were moved.
+    """
     return int(connection.execute(f"SELECT {routine(layout, 'archive')}({messages})").fetchval())
 
 
@@ -36,7 +39,7 @@ def found(url: str, layout: Layout) -> ArchiveTable:
 
 
 def kept(url: str, archive: ArchiveTable) -> dict[int, str]:
-    """The archive as it is: number → message."""
+    """Return the archive's content: number → message."""
     payload = ENGINE.quote((archive.columns["payload"] or "",))
     return {
         int(str(key)): str(text)
@@ -46,7 +49,10 @@ def kept(url: str, archive: ArchiveTable) -> dict[int, str]:
 
 @contextlib.contextmanager
 def archivers(url: str, layout: Layout, count: int) -> Iterator[None]:
-    """So many archive a few at a time until the block ends; each holds what it has for a moment, some give it back."""
+    """Run this number of archivers until the block ends.
+
+    Each archives a few messages at a time, then commits or rolls back.
+    """
     stop = threading.Event()
 
     def work(number: int) -> None:

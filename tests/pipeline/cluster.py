@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on this machine: a master and workers, each a process of its own."""
+"""A standalone Spark cluster on this machine: a master and workers, each in its own process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.facts import wait_until
 
 HOME: Final = Path(pyspark.__file__).parent
 WORKERS: Final = 2
-# A Java that lives for seconds: start soon, and leave the processors to the others.
+# A Java that runs for seconds: start fast, and leave the processors to the others.
 _QUICK: Final = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
@@ -46,7 +46,7 @@ class _Daemon:
     log: Path
 
     def said(self, pattern: str) -> str:
-        """Wait until its log says it, as long as it runs; what the pattern's group is."""
+        """Wait until its log matches the pattern, while it runs. Return the pattern's group."""
 
         def found() -> re.Match[str] | None:
             text = self.log.read_text("utf-8", "replace")
@@ -60,9 +60,9 @@ class _Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """``url``: of the master. ``folder``: each worker keeps what it fetched and what executors say in a folder there.
+    """``url``: the master's address. ``folder``: workers keep fetched files and executors' logs in folders there.
 
-    ``python``: an interpreter without qmon and with everything else that executors need.
+    ``python``: an interpreter without qmon that has all other packages that executors need.
     """
 
     url: str
@@ -72,12 +72,12 @@ class Cluster:
     def submit(
         self, package: Path, *arguments: str, settings: Mapping[str, str] = FEW_ROWS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command of qmon by ``spark-submit`` over all workers, and wait for it. ``settings``: of Spark."""
+        """Run a command of qmon with ``spark-submit`` on all workers, and wait for it. ``settings``: Spark's."""
         options = {
             **settings,
             "spark.executor.cores": "1",
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
-            # Each has its share: the job waits until all executors are there, and a task does not wait for a place.
+            # Each executor has its share: the job waits until all executors are there, and no task waits for a place.
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{_LONG_S:.0f}s",
         }
@@ -87,7 +87,7 @@ class Cluster:
         return _run([*command, str(ROOT / "qmon" / "__main__.py"), *arguments], env, self.folder)
 
     def worked(self, package: Path) -> list[bool]:
-        """Of each worker: whether an executor on it has fetched the package and then run a task."""
+        """Return for each worker whether one of its executors has fetched the package and then run a task."""
         executors = [list((self.folder / f"worker{n}").glob("app-*/*")) for n in range(WORKERS)]
         return [any(_has_run(place, package.name) for place in places) for places in executors]
 
@@ -98,9 +98,9 @@ def _has_run(place: Path, package: str) -> bool:
 
 @contextlib.contextmanager
 def cluster(folder: Path, workers: int = WORKERS, memory: str = "600m") -> Iterator[Cluster]:
-    """A master and workers of one core and this memory each, on ports that the system chooses.
+    """Run a master, and workers with one core and this memory each, on ports that the system chooses.
 
-    Ended with all that they started.
+    All processes are ended afterwards.
     """
     with contextlib.ExitStack() as running:
         ports = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
@@ -117,14 +117,14 @@ def cluster(folder: Path, workers: int = WORKERS, memory: str = "600m") -> Itera
 
 
 def packed(folder: Path) -> Path:
-    """qmon's code as ``--py-files`` takes it."""
+    """Pack qmon's code for ``--py-files``."""
     code = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "qmon", folder / "packed" / "qmon", ignore=code)
     return Path(shutil.make_archive(str(folder / "qmon"), "zip", folder / "packed"))
 
 
 def without_qmon(folder: Path) -> Path:
-    """An environment with the packages of this one but not the checkout: files of paths among them are not followed."""
+    """Make an environment with this one's packages but not the checkout: its path files are ignored."""
     venv.EnvBuilder(symlinks=True).create(folder)
     (own,) = folder.glob("lib/python*/site-packages")
     (own / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
@@ -138,7 +138,7 @@ def without_qmon(folder: Path) -> Path:
 
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:
-    """What Spark's programs get: nothing of this process's own paths, and no name that only a network would resolve."""
+    """Return the environment of Spark's programs, without this process's paths and names that need a network."""
     ours = {name: value for name, value in surroundings().items() if name not in ("PYTHONPATH", "SPARK_CONF_DIR")}
     spark = {"SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local")}
     spark["SPARK_DAEMON_MEMORY"] = "256m"
@@ -147,7 +147,7 @@ def _environment(folder: Path, **more: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _daemon(folder: Path, name: str, kind: str, *arguments: str) -> Iterator[_Daemon]:
-    """One of Spark's daemons until the end, with all its children."""
+    """Run one of Spark's daemons until the block ends, then end all its children."""
     log = folder / f"{name}.log"
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *arguments]
     with log.open("wb") as said:
@@ -182,7 +182,7 @@ def _run(command: Sequence[str], env: Mapping[str, str], folder: Path) -> subpro
 
 @contextlib.contextmanager
 def _ended(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Iterator[None]:
-    """Afterwards the process has ended, and its whole group with it, whatever happened meanwhile."""
+    """Ensure that the process and its whole group have ended afterwards, whatever happened in the meantime."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""A whole lake against the same recordings in plain Python."""
+"""A whole lake compared with the same recordings in plain Python."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
 from tests.pipeline import reference
 
-# Over midnight, and over the end of summer time in Berlin.
+# Across midnight, and across the end of summer time in Berlin.
 START = datetime(2026, 10, 24, 23, 40, tzinfo=UTC).timestamp()
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Equal, but for the order in which numbers were added."""
+    """Return whether they are equal, except for the order in which numbers were added."""
     if isinstance(found, float) and isinstance(expected, float):
         return found == pytest.approx(expected, rel=1e-9, abs=1e-9)
     return bool(found == expected)
 
 
 def run(spark: SparkSession, recordings: Path, lake: Path) -> Lake:
-    """All sealed segments into the lake, once."""
+    """Ingest all sealed segments into the lake, once."""
     found = Lake(spark, str(lake))
     take_in(SegmentIntake(found, str(recordings)))
     return found
 
 
 def counted(lake: Lake, expected: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each of these rows once in the lake, and nothing else; returns them without doubles."""
+    """Check that each of these rows is in the lake once, and nothing else. Return them without duplicates."""
     unique = reference.unique(expected)
     found = [(r.target, r.recorder, r.sequence, r.queue) for r in lake.view().read("samples").collect()]
     assert sorted(found) == [(r["target"], r["recorder"], r["sequence"], r["queue"]) for r in unique]
@@ -43,7 +43,7 @@ def counted(lake: Lake, expected: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def compared(lake: Lake, expected: list[dict[str, Any]]) -> None:
-    """The whole lake against the reference on these rows."""
+    """Compare the whole lake with the reference on these rows."""
     unique = counted(lake, expected)
     rolled_up(lake, unique)
     stretches = incidents_from_runs(lake.view().read("runs")).orderBy("target", "queue", "start_at").collect()
@@ -54,7 +54,7 @@ def compared(lake: Lake, expected: list[dict[str, Any]]) -> None:
 
 
 def rolled_up(lake: Lake, unique: list[dict[str, Any]], since: str = "") -> None:
-    """Minutes, hours and days, from the day ``since`` on, against the reference on these rows."""
+    """Compare minutes, hours and days, from the day ``since`` on, with the reference on these rows."""
     measured = reference.measured(unique)
     for table, seconds in (("minutes", MINUTE_S), ("hours", HOUR_S), ("days", DAY_S)):
         wanted = reference.rollup(measured, seconds)

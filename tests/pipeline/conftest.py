@@ -1,4 +1,4 @@
-"""One small Spark for all tests: those that use it come first, so that all of them stay with the first worker."""
+"""One small Spark for all tests. Tests that use it come first, so that they all run in the first worker."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from qmon.pipeline.spark_session import start_session
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first worker gets the first tests; others take from it what comes last. A second Spark costs ten seconds."""
+    """The first worker gets the first tests; other workers take the last ones. A second Spark costs ten seconds."""
     items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Two threads, two partitions, no web page; what it writes for itself goes where tests write."""
+    """Start Spark with two threads, two partitions and no web page. Its own files go to the tests' folder."""
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C")
@@ -31,7 +31,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def small(folder: Path) -> dict[str, str]:
-    """Settings of a Spark for tests, in which nothing is large."""
+    """Return settings of a small Spark for tests."""
     return {
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",

@@ -1,4 +1,4 @@
-"""The report's page taken apart, and facts for one with names that no page should break at."""
+"""A parser for the report's page, and facts for a page with names that must not break it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _VOID: Final = ("meta", "!doctype")
 
 
 class Page(HTMLParser):
-    """A page: its tables by their titles, the names and the targets of its links. Fails where a tag is not closed.
+    """A page: its tables by title, and the names and targets of its links. Fails if a tag is not closed.
 
-    ``tables``: the cells as text, row by row; the first row has the headings; rows that name a group are left out.
-    ``unclosed``: tags that are open at the end, or that were closed in another order.
+    ``tables``: the cells as text, row by row. The first row contains the headings; rows that name a group are left out.
+    ``unclosed``: tags that are open at the end, or were closed in another order.
     """
 
     def __init__(self, text: str) -> None:
@@ -46,7 +46,7 @@ class Page(HTMLParser):
         self.unclosed += self._open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember where we are."""
+        """Remember the current position."""
         given = dict(attrs)
         if tag not in _VOID:
             self._open.append(tag)
@@ -71,7 +71,7 @@ class Page(HTMLParser):
             self._title = f"{self._queue}: {self._title}"
 
     def handle_data(self, data: str) -> None:
-        """Text goes to the heading or the cell that it is in."""
+        """Add text to its heading or cell."""
         if "h1" in self._open:
             self.heading += data
         elif {"h2", "h3", "h4"} & set(self._open):
@@ -81,7 +81,10 @@ class Page(HTMLParser):
 
 
 def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
-    """What a queue's row of the report must begin with, from its sums over the whole time; its target is above it."""
+    """Return the first cells of a queue's row in the report, from its sums over the whole time.
+
+    Its target is above it.
+    """
     moved = (row[what] / row["flow_s"] if row["flow_s"] and row[what] is not None else None for what in _MOVED)
     ready = row["ready_s"] / row["ready_known_s"] if row["ready_known_s"] else None
     depths = (ready, row["ready_p95"], row["ready_max"])
@@ -90,7 +93,7 @@ def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """What an incident's row must begin with."""
+    """Return the first cells of an incident's row."""
     lasted = duration_text(row["end_at"] - row["start_at"])
     return (
         moment_text(row["start_at"]),
@@ -103,7 +106,7 @@ def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def hostile_facts(queues: int = 12) -> ReportFacts:
-    """Six hours of so many queues, with an incident and an operation each."""
+    """Return facts of six hours with this number of queues, and an incident and an operation on each."""
     names = [*HOSTILE, *(f"queue{n}" for n in range(queues - len(HOSTILE)))]
     period = Period(START, START + 6 * 3600)
     incidents = tuple(_incident(place, name) for place, name in enumerate(names))

@@ -1,4 +1,4 @@
-"""The pictures of the report in the manual: a real report of recordings that were made up, in a real browser."""
+"""The pictures of the report in the manual: a real report of artificial recordings, in a real browser."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OF_MAILS: Final = """[...document.querySelectorAll('section h3')].find(e => e.t
 
 
 def pictures(folder: Path) -> list[Path]:
-    """Make the recordings, run the pipeline over them, and take the pictures of its report; their paths."""
+    """Make the recordings, run the pipeline over them, and take the pictures of its report. Return their paths."""
     with tempfile.TemporaryDirectory(prefix="qmon-report-") as made:
         page = report(Path(made))
         with browser(Path(made)) as seen:
@@ -51,7 +51,7 @@ def pictures(folder: Path) -> list[Path]:
 
 
 def report(place: Path) -> Path:
-    """The report's page, of the last week of several, below a folder with the recordings and the lake."""
+    """Return the report's page, of the last week of several, below a folder with the recordings and the lake."""
     (place / "qmon.toml").write_text(OBJECTIVES, encoding="utf-8")
     end = datetime.fromtimestamp(shop(place / "recordings", START, WEEKS), UTC)
     lake, recordings = ("--lake", str(place / "lake")), ("--recordings", str(place / "recordings"))
@@ -67,7 +67,7 @@ def report(place: Path) -> Path:
 
 
 def _bottom(seen: Browser, name: str) -> float:
-    """Where an element begins, in pixels from the top of the page."""
+    """Return the start of an element, in pixels from the top of the page."""
     return float(seen.value(f"document.getElementById('{name}').getBoundingClientRect().top"))
 
 

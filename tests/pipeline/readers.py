@@ -1,4 +1,4 @@
-"""Readers that know nothing of qmon: they are given the path of a table, and nothing else."""
+"""Readers that are independent of qmon: they get the path of a table, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 
 def duck() -> duckdb.DuckDBPyConnection:
-    """DuckDB with its reader of Delta, which comes with a package: no network is asked."""
+    """Open DuckDB with its reader of Delta from a package, without a network."""
     connection = duckdb.connect()
     (extension,) = Path(str(duckdb_extension_delta.__file__)).parent.rglob("*.duckdb_extension")
     connection.load_extension(str(extension))
@@ -19,7 +19,7 @@ def duck() -> duckdb.DuckDBPyConnection:
 
 
 def counted(lake: Path, table: str) -> dict[str, int]:
-    """How many rows each of them finds; none where there is no such table yet."""
+    """Return the number of rows that each reader finds, none if the table does not exist yet."""
     path = str(lake / table)
     if not DeltaTable.is_deltatable(path):
         return dict.fromkeys(("duckdb", "polars", "deltalake"), 0)

@@ -1,4 +1,4 @@
-"""Recordings made for tests: written by the recorder's own hand, with figures drawn from a seed."""
+"""Recordings for tests: written by the recorder itself, with random figures from a seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NO_STEPS: Mapping[int, float] = MappingProxyType({})
 
 @dataclass
 class Watched:
-    """One recorder's view of a target. ``step_s``: between polls; ``breaks``: times after which it starts anew."""
+    """One recorder's view of a target.
+
+    ``step_s``: between polls; ``breaks``: times after which the recorder restarts.
+    """
 
     root: Path
     target: str
@@ -30,7 +33,7 @@ class Watched:
     zone: str = "UTC"
     queues: tuple[str, ...] = ("orders", "mails")
     step_s: float = 2.0
-    # What each line about figures says, as plain values, with recorder, number, target and zone.
+    # The values of each line about figures, with recorder, number, target and zone.
     written: list[dict[str, Any]] = field(default_factory=list)
 
     def record(
@@ -42,10 +45,10 @@ class Watched:
         trouble: range = range(0),
         steps: Mapping[int, float] = NO_STEPS,
     ) -> list[Path]:
-        """Write a stretch of polls; the segments, sealed.
+        """Write an interval of polls. Return the sealed segments.
 
         ``trouble``: polls at which the first queue has a verdict. ``steps``: polls before which the server's clock is
-        set on by so many seconds; as in life, such a poll has no span.
+        set forward by this number of seconds; as in reality, such a poll has no span.
         """
         rng, before = random.Random(seed), {path for path in self.root.rglob(f"*{SEGMENT_SUFFIX}")}
         session = SessionLine(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
@@ -96,7 +99,7 @@ class Watched:
 
 
 def rows(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """One row a queue and poll, of lines as plain values."""
+    """Return one row per queue and poll, from lines as plain values."""
     for line in lines:
         for place, queue in enumerate(line["queue"]):
             row = {"target": line["target"], "zone": line["zone"], "recorder": line["r"], "sequence": line["n"]}

@@ -1,4 +1,4 @@
-"""The pipeline in plain Python: what its tables must hold, worked out row by row without Spark."""
+"""The pipeline in plain Python: the expected content of its tables, computed row by row without Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def rounded(value: float) -> float:
-    """A value as histograms have it: to seven binary places, half to even."""
+    """Round a value as histograms do: to seven binary places, half to even."""
     if value <= 0:
         return value
     step = 2.0 ** (math.frexp(value)[1] - 7)
@@ -21,15 +21,15 @@ def rounded(value: float) -> float:
 
 
 def unique(rows: Iterable[Row]) -> list[Row]:
-    """Each queue once for each recorder and number."""
+    """Return each queue once for each recorder and number."""
     found = {(row["target"], row["recorder"], row["sequence"], row["queue"]): row for row in rows}
     return [found[key] for key in sorted(found)]
 
 
 def measured(rows: list[Row]) -> list[Row]:
-    """Rows with the seconds they stand for, and those that their counters span.
+    """Return rows with their seconds and the seconds that their counters span.
 
-    Of several recorders the one that watched each minute longest.
+    If several recorders cover a minute, the one that watched it longest counts.
     """
     watched: dict[tuple[str, str, float], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     out = []
@@ -46,7 +46,7 @@ def measured(rows: list[Row]) -> list[Row]:
 
 
 def percentile(values: list[tuple[float, int]], share: float) -> float | None:
-    """Of values with weights: the first that is reached when they stand in order, each as often as its weight says."""
+    """Return the weighted percentile: sort the values, repeat each by its weight, and take the first at the rank."""
     ordered = sorted((value, weight) for value, weight in values if weight > 0)
     wanted = math.ceil(share * sum(weight for _, weight in ordered))
     for value, weight in ordered:
@@ -57,7 +57,7 @@ def percentile(values: list[tuple[float, int]], share: float) -> float | None:
 
 
 def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
-    """The sums of each stretch, by target, queue and where it begins."""
+    """Return the sums of each interval, by target, queue and start."""
     stretches: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
     for row in rows:
         stretches[row["target"], row["queue"], row["sampled_at"] // seconds * seconds].append(row)
@@ -87,7 +87,7 @@ def _summed(rows: list[Row], tails: bool) -> Row:
 
 
 def incidents(rows: list[Row], gap_s: float = 120.0) -> list[Row]:
-    """Stretches of trouble of each queue, of all days together, in their order."""
+    """Return incidents of each queue, of all days together, in order."""
     by_queue: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.get("severity", 0) >= 2:
@@ -126,14 +126,14 @@ def _incident(target: str, queue: str, rows: list[Row]) -> Row:
 
 
 def date(at: float) -> str:
-    """The day in UTC."""
+    """Return the day in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
 def level(rows: Iterable[Row], figure: str, below: float, since: float, until: float) -> tuple[float, float]:
-    """Seconds of one queue's samples in which a figure was known, and those of them in which it was at the limit.
+    """Return the seconds of a queue's samples with a known figure, and those with the figure at the limit.
 
-    Values are rounded as the lake keeps them. An empty queue, whose oldest message is not known, counts as known.
+    Values are rounded as in the lake. An empty queue, whose oldest message is unknown, counts as known.
     """
     counted = bad = 0.0
     for row in rows:
@@ -149,7 +149,7 @@ def level(rows: Iterable[Row], figure: str, below: float, since: float, until: f
 
 
 def troubled(found: Iterable[Row], since: float, until: float) -> dict[tuple[str, str], tuple[float, int]]:
-    """Seconds in incidents and how many, by target and queue; seconds in two of them count once."""
+    """Return the seconds in incidents and their number, by target and queue. Overlapping seconds count once."""
     spans: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for row in found:
         if row["end_at"] >= since and row["start_at"] < until:
@@ -163,7 +163,7 @@ def troubled(found: Iterable[Row], since: float, until: float) -> dict[tuple[str
 
 
 def watched(hours: dict[tuple[str, str, float], Row], since: float, until: float) -> dict[str, float]:
-    """Seconds that each target was watched: of each of its hours those of the queue that was watched longest."""
+    """Return the watched seconds of each target: for each hour, those of the queue that was watched longest."""
     longest: dict[tuple[str, float], float] = defaultdict(float)
     for (target, _, at), row in hours.items():
         if since <= at < until:

@@ -1,4 +1,4 @@
-"""What is normal for an hour of the week, over the end of summer time, against plain Python."""
+"""Normal values for an hour of the week, across the end of summer time, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from qmon.pipeline.rollup.capacity import estimate_capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")
-# Two Sundays before summer time ends; the hour from two o'clock comes twice on 2026-10-25.
+# Two Sundays before summer time ends; the hour from two o'clock occurs twice on 2026-10-25.
 SUNDAY = datetime(2026, 10, 11, 0, 0, tzinfo=BERLIN)
 
 
 def minutes() -> list[dict[str, Any]]:
-    """The first six hours of five Sundays, ten minutes as one row so that there are few; the last week is short."""
+    """Return the first six hours of five Sundays, a row per ten minutes to save time; the last week is short."""
     found = []
     for week in range(5):
         start = SUNDAY.timestamp() + week * 7 * 86400 + (3600 if week > 2 else 0)
@@ -56,7 +56,7 @@ def minutes() -> list[dict[str, Any]]:
 
 
 def expected(rows: list[dict[str, Any]], troubled: tuple[float, float]) -> dict[tuple[str, int], list[Any]]:
-    """Median, deviation and number of readings by figure and hour of the week."""
+    """Return median, deviation and number of readings by figure and hour of the week."""
     hours: dict[tuple[int, datetime], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         if not troubled[0] // 60 <= row["start_at"] // 60 <= troubled[1] // 60:
@@ -111,7 +111,7 @@ def test_a_file_without_history_is_a_file() -> None:
 
 
 def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark: SparkSession) -> None:
-    """The recorder has moved from Tokyo to Berlin; the readings of both are those of one clock."""
+    """The recorder has moved from Tokyo to Berlin; the readings of both follow one clock."""
     rows = [row | {"zone": "Asia/Tokyo" if place < 84 else row["zone"]} for place, row in enumerate(minutes())]
     frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
     assert zones_by_target(frame, {}) == zones_by_target(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}

@@ -1,4 +1,4 @@
-"""The file of baselines: the weeks of each target, wrong clocks, and a good file that stays."""
+"""The baselines file: the weeks of each target, wrong clocks, and a good file that is kept."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NOW = START + 3 * WEEK_S + 3 * 3600
 
 
 def watch(root: Path, target: str, start_at: float, polls: int = 70) -> None:
-    """A recorder that ran once, for some minutes."""
+    """Record for some minutes with one recorder."""
     Watched(root, target, f"{int(start_at):012x}", queues=("orders",), step_s=60.0).record(start_at, polls)
 
 
 def watch_weeks(root: Path, target: str, start_at: float, weeks: int) -> None:
-    """The same hour of some weeks."""
+    """Return the same hour of some weeks."""
     for week in range(weeks):
         watch(root, target, start_at + week * WEEK_S)
 

@@ -1,4 +1,4 @@
-"""What a worker of a cluster gets: qmon's code as a zip is enough for it, beside Spark, pyarrow and pandas."""
+"""A cluster's worker needs only qmon's code as a zip, in addition to Spark, pyarrow and pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines as columns without Spark: what each line says, whatever stands beside it, against plain JSON."""
+"""Lines as columns without Spark: each line's values, whatever the other lines are, compared with plain JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE = "file:/r/target=shop/x.jsonl.zst"
 
 
 def staged(reads: list[SegmentLine]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each kind."""
+    """Return the rows of each kind."""
     found: dict[str, list[dict[str, Any]]] = {"poll": [], "sample": [], "operation": [], "bad": []}
     for batch in rows_from_lines(FILE, reads):
         for row in batch.to_pylist():
@@ -27,7 +27,7 @@ def staged(reads: list[SegmentLine]) -> dict[str, list[dict[str, Any]]]:
 
 
 def samples(rows: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]:
-    """One row a queue and line, by the line's number and the queue's name; a figure that is not known is left out."""
+    """Return one row per queue and line, by the line's number and the queue's name, without unknown figures."""
     found = {}
     for row in rows:
         key = row["sequence"], row.pop("queue")
@@ -37,13 +37,13 @@ def samples(rows: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]
 
 
 def read(*texts: str | bytes) -> list[SegmentLine]:
-    """Lines as they come from a segment of the target ``shop``."""
+    """Return lines as read from a segment of the target ``shop``."""
     raw = [text.encode() if isinstance(text, str) else text for text in texts]
     return [SegmentLine(place, "shop", "UTC", "figures", text) for place, text in enumerate(raw, 1)]
 
 
 def line(number: int, **figures: Any) -> str:
-    """A line about two queues."""
+    """Return a line about two queues."""
     said = {"sequence": number, "sampled_at": START + number, "queue": ["a", "b"]} | figures
     return json.dumps({"v": 1, "r": "r1", "n": number, "at": START, "k": "figures", "figures": said})
 
@@ -95,7 +95,7 @@ def test_a_bad_line_costs_no_other(text: str | bytes, reason: str) -> None:
 
 
 def test_names_that_are_missing_or_said_twice() -> None:
-    """A queue without a name is none, and one that a line names twice counts once."""
+    """A queue without a name is not a queue, and one that a line names twice counts once."""
     found = staged(
         read(line(1, queue=["a", None], ready=[1, 2]), line(2, queue=["b", "b"], ready=[3, 4]), line(3, queue=[]))
     )

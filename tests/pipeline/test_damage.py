@@ -1,4 +1,4 @@
-"""Segments that are cut short, damaged, or none at all: what is whole is read, and the rest is said."""
+"""Segments that are truncated, damaged or not segments: intact parts are read, and the rest is reported."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.pipeline.recordings import Watched
 
 
 def numbers(path: Path) -> set[int]:
-    """The numbers of the lines about figures that can be read of a file."""
+    """Return the numbers of the lines about figures that can be read from a file."""
     read = read_segment(path.as_uri(), path.read_bytes())
     return {json.loads(line.text)["n"] for line in read if line.kind == "figures" and line.text is not None}
 
 
 def reasons(path: Path) -> list[str]:
-    """What is said of the stretches that cannot be read."""
+    """Return the reasons why parts of a segment cannot be read."""
     return [line.reason for line in read_segment(path.as_uri(), path.read_bytes()) if line.reason is not None]
 
 

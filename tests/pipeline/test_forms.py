@@ -1,4 +1,4 @@
-"""What ``qmon pipeline run`` and ``report`` print in each form, of a recording that was taken in."""
+"""The output of ``qmon pipeline run`` and ``report`` in each format, for an ingested recording."""
 
 from __future__ import annotations
 

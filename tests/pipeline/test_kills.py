@@ -1,7 +1,7 @@
-"""A run that is cut short at its worst moments and started again: nothing is lost, nothing counts twice.
+"""A run that is interrupted at its worst moments and restarted: nothing is lost, nothing counts twice.
 
-Each cut is an error raised where a kill would leave the lake in that very state; ``make soak`` kills the program
-itself, at random moments.
+Each interruption is an error, raised where a kill would leave the lake in the same state. ``make soak`` kills the
+program itself, at random moments.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.timeout(1200)
 
 
 class Cut(QmonError):
-    """Here it ends."""
+    """The run ends here."""
 
 
 def cut_at(monkeypatch: pytest.MonkeyPatch, name: str, table: str, *, after: bool) -> None:
-    """End the run before or after a function of this table is called."""
+    """End the run before or after this table's function is called."""
     whole = getattr(LakeTable, name)
 
     def ending(self: LakeTable, *arguments: Any, **more: Any) -> Any:
@@ -56,9 +56,9 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     watched = Watched(root, "shop", "aaaaaaaaaaaa")
     watched.record(START, 40, seed=1, trouble=range(5, 20))
     cuts = (
-        ("written_files", "samples", True),  # written, and nothing that follows from them
-        ("commit_batch", "minutes", True),  # a part of the tables has the batch
-        ("commit_batch", "samples", False),  # all of them but the last
+        ("written_files", "samples", True),  # written, without the results that follow from them
+        ("commit_batch", "minutes", True),  # some of the tables have the batch
+        ("commit_batch", "samples", False),  # all except the last
     )
     for name, table, after in cuts:
         with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):
@@ -82,7 +82,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     with pytest.raises(Conflict, match="another process is writing to the lake"):
         other._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     tries = tidied_meanwhile(lake, monkeypatch)
-    assert one.run_batch() is not None  # is done again on top of what was tidied
+    assert one.run_batch() is not None  # it is repeated on the tidied lake
     assert tries == [False, True]
     whole = [row for each in (watched, more, late) for row in rows(each.written)]
     compared(lake, whole)
@@ -90,9 +90,9 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
 
 
 def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """A batch finds the lake tidied, for the first days too, between what it reads and what it commits to the hours.
+    """Tidy the lake, including the first days, after a batch has read it and before the batch commits the hours.
 
-    Returns of each of its tries whether it could commit them, as it goes on.
+    Return a list that records for each attempt whether the batch could commit them.
     """
     commit, tries = LakeTable.commit_batch, list[bool]()
 
@@ -110,7 +110,7 @@ def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -> None:
-    """Of what comes over midnight the day whose samples are kept no more stays as it is; the next one counts."""
+    """Ingest late samples around midnight: the day whose samples were deleted does not change; the next day counts."""
     old, kept = reference.date(START), reference.date(START + DAY_S)
     gone = [row for row in whole if reference.date(row["sampled_at"]) == old]
     before = rolled(place, old)
@@ -135,12 +135,12 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
 
 
 def rolled(place: Path, date: str) -> list[Any]:
-    """All that follows from the samples of a day."""
+    """Return all rows that follow from the samples of a day."""
     tables = ("minutes", "hours", "days", "runs")
     return [sorted(repr(row) for row in stored(place, name) if str(row["date"]) == date) for name in tables]
 
 
 def stored(place: Path, table: str) -> list[dict[str, Any]]:
-    """The rows of a table, read without Spark."""
+    """Return the rows of a table, read without Spark."""
     rows: list[dict[str, Any]] = DeltaTable(str(place / table)).to_pyarrow_dataset().to_table().to_pylist()
     return rows

@@ -1,4 +1,4 @@
-"""The page about the lake: every table and column is there, every statement runs, and three readers find the same."""
+"""The page about the lake: every table and column exists, every statement runs, and three readers agree."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_page_names_every_column() -> None:
 
 
 def test_other_readers_read_the_lake_by_its_path_alone(spark: SparkSession, tmp_path: Path) -> None:
-    """After a late segment, then compacted and vacuumed; and every statement of the page runs."""
+    """Run every statement of the page, after a late segment, and again after the lake was compacted and vacuumed."""
     root, place = tmp_path / "recordings", tmp_path / "lake"
     watched = [Watched(root, "shop", "aaaaaaaaaaaa"), Watched(root, "shop", "bbbbbbbbbbbb")]
     watched[0].record(START, 60, seed=1, trouble=range(5, 40))
@@ -68,12 +68,12 @@ def test_other_readers_read_the_lake_by_its_path_alone(spark: SparkSession, tmp_
 
 
 def queries() -> list[str]:
-    """The statements of the page."""
+    """Return the statements of the page."""
     return re.findall(r"```sql\n(.*?)```", PAGE, re.S)
 
 
 def the_views(lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
-    """Incidents are those of the report, and a week's percentiles those of its only day."""
+    """Incidents equal those of the report, and a week's percentiles equal those of its only day."""
     found = connection.execute("SELECT target, queue, start_at, end_at, cause, proof FROM incidents").fetchall()
     known = incidents_from_runs(lake.view().read("runs")).select(
         "target", "queue", "start_at", "end_at", "cause", "proof"
@@ -87,7 +87,7 @@ def the_views(lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def in_spark(lake: Lake) -> None:
-    """Views by the same names in a Spark without Delta Lake: of the files that count."""
+    """Create views with the same names in a Spark without Delta Lake, over the current files."""
     view = lake.view()
     for name in (*BATCH, "segments"):
         view.read(name).createOrReplaceTempView(name)

@@ -1,4 +1,4 @@
-"""A real run with faults: what Spark makes of its recording is what the dashboard says of the same samples."""
+"""A real run with faults: Spark's figures for its recording equal the dashboard's figures for the same samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POLLS = 3
 
 
 def test_the_figures_are_those_of_the_dashboard(spark: SparkSession, tmp_path: Path, database: str) -> None:
-    """Messages come, the counters are reset, the recorder is killed and another one seals what it left."""
+    """Messages arrive, the counters are reset, the recorder is killed, and another recorder seals its segment."""
     (layout, _) = installed(database, "status", "ring")
     root = tmp_path / "recordings"
     with recording(root, database, "--every", "500ms") as child:
@@ -52,30 +52,30 @@ def test_the_figures_are_those_of_the_dashboard(spark: SparkSession, tmp_path: P
 
 
 def polls(root: Path, more: int) -> None:
-    """Wait for so many snapshots from now on."""
+    """Wait for this number of further snapshots."""
     before = len(sequences(root)) if root.exists() else 0
     wait_until(lambda: root.exists() and len(sequences(root)) >= before + more, 60, what="more snapshots")
 
 
 def seen(root: Path, messages: int) -> None:
-    """Wait until so many pushed messages are in the recording; a busy observer may read their counters late."""
+    """Wait until this number of pushes is in the recording. A busy observer may read their counters late."""
     wait_until(
         lambda: pushed(settled(lambda: folded(root))[1]) >= messages, 60, what=f"{messages} pushed messages recorded"
     )
 
 
 def pushed(figures: list[dict[str, Any]]) -> int:
-    """How many messages the figures count as pushed."""
+    """Return the number of pushed messages according to the figures."""
     return sum(value for each in figures for value in each.get("pushed", []) if value)
 
 
 def push(url: str, table: str, payload: str) -> None:
-    """Ten messages."""
+    """Push ten messages."""
     query(url, f"INSERT INTO {table} ({payload}) SELECT 'x' FROM generate_series(1, 10)")
 
 
 def folded(root: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What the history says of every snapshot as recorded, and what is recorded that it said; as plain values."""
+    """Return the history's figures for every recorded snapshot, and the recorded figures, as plain values."""
     said, told = [], []
     history: dict[str, TargetHistory] = {}
     for path in list_segments(root):

@@ -1,4 +1,4 @@
-"""Several lakes of the same recordings: retention waits for each of them."""
+"""Several lakes of the same recordings: retention waits for each lake."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def test_a_second_lake_keeps_what_it_has_not_read(
     marks = {Path(mark.lake).name: len(mark.done) for mark in read_lake_marks(root)}
     assert marks == {"first": 1, "copy": 1, "second": 0}
 
-    next(mark.file for mark in read_lake_marks(root) if mark.lake.endswith("/second")).unlink()  # that lake is gone
+    next(mark.file for mark in read_lake_marks(root) if mark.lake.endswith("/second")).unlink()  # that lake was deleted
     assert keep_nothing(root).removed == 1

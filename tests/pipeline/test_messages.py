@@ -1,4 +1,5 @@
-"""Archived messages of a real server into a lake: each once, whatever commits late, rolls back, is deleted or cut."""
+"""Archived messages of a real server in a lake: each once, despite late commits, rollbacks, deletions and
+interruptions."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ HOSTILE = "ord\"ers]].'x"
 
 
 class Cut(Exception):
-    """Here it ends."""
+    """The run ends here."""
 
 
 class Taking:
@@ -55,7 +56,7 @@ class Taking:
         return self.store.take_archive(target, self.archive, payloads=True, redact=redact, connections=2, anew=False)
 
     def lake(self) -> dict[int, str]:
-        """Number → message in the lake, each once."""
+        """Return number → message in the lake, each once."""
         rows = self.store.all_messages().select("archive_id", "payload").collect()
         assert len(rows) == len({row.archive_id for row in rows})
         return {row.archive_id: row.payload for row in rows}
@@ -64,7 +65,10 @@ class Taking:
 def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
     spark: SparkSession, tmp_path: Path, database: str
 ) -> None:
-    """1 to 5 commit after two takes, 6 to 10 are rolled back; a row goes after its take, another before; one is cut."""
+    """1 to 5 commit after two takes, 6 to 10 are rolled back.
+
+    One row is deleted after its take, another before; one take is interrupted.
+    """
     layout = made(database, "batch_fast", HOSTILE)
     finished(database, layout, 70)
     take = Taking(spark, tmp_path / "lake", database, found(database, layout))
@@ -104,7 +108,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
 
 
 def assert_waited(take: Taking) -> None:
-    """The report's table, against the messages one by one."""
+    """Check the report's table against the messages, one by one."""
     rows = take.store.all_messages().collect()
     found = message_times(take.store.all_messages())
     (one,) = found.collect()
@@ -119,7 +123,7 @@ def assert_waited(take: Taking) -> None:
 
 
 def assert_tidied(take: Taking, place: Path) -> None:
-    """Small files become one, what no take committed is removed, and how far the archive was read is known still."""
+    """Small files are merged, files that no take committed are removed, and the mark of the archive is kept."""
     before, mark = take.lake(), take.store.read_state().watermark_for("test", HOSTILE)
     tidy_lake(Lake(take.spark, str(place)), LakeRetention(unused_s=0.0))
     assert len(list((place / "messages").glob("**/bucket=*/*.parquet"))) == 1
@@ -127,13 +131,13 @@ def assert_tidied(take: Taking, place: Path) -> None:
 
 
 def cut(*_: object) -> None:
-    """Where a kill would leave the messages written, and no mark."""
+    """A kill at this point would leave the messages written, without a mark."""
     raise Cut
 
 
 @pytest.fixture
 def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command uses the Spark of these tests, which it would end otherwise."""
+    """The command uses the Spark of these tests, and must not end it."""
 
     @contextlib.contextmanager
     def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
@@ -143,7 +147,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refusal(*arguments: str) -> str:
-    """The one line that the command says when it refuses."""
+    """Return the single line of a refusal."""
     done = call("pipeline", "messages", *arguments)
     assert done.exit_code == 2, done.stderr
     (line,) = done.stderr.splitlines()
@@ -198,9 +202,9 @@ def test_for_ever_takes_in_what_comes_until_a_signal(
 
     def meanwhile() -> None:
         try:
-            wait_until(lambda: over.is_set() or taken(3), 120.0, what="the first three taken in")
+            wait_until(lambda: over.is_set() or taken(3), 120.0, what="the first three ingested")
             archived(2)
-            wait_until(lambda: over.is_set() or taken(5), 120.0, what="two more taken in")
+            wait_until(lambda: over.is_set() or taken(5), 120.0, what="two more ingested")
         finally:
             if not over.is_set():
                 os.kill(os.getpid(), signal.SIGTERM)

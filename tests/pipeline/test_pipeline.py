@@ -1,4 +1,4 @@
-"""Recordings through Spark against plain Python: every sum, percentile and incident, and the report made of them."""
+"""Recordings through Spark compared with plain Python: every sum, percentile and incident, and the report."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.pipeline.pages import Page, incident_cells, queue_cells
 from tests.pipeline.recordings import Watched, rows
 
 WEEK_S = 7 * 86400
-pytestmark = pytest.mark.timeout(1200)  # half a minute where Spark has a processor of its own
+pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor to itself
 
 
 def strange_lines() -> bytes:
-    """A segment of which only the third line is good: an operation."""
+    """Write a segment in which only the third line is valid: an operation."""
     newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
@@ -46,9 +46,9 @@ def strange_lines() -> bytes:
 
 
 def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Restarts, copies, an hour without anything, two recorders at once, a clock set back, damage, a late segment.
+    """Restarts, copies, an hour without data, two recorders at once, a clock set back, damage, a late segment.
 
-    In two runs: what comes in between belongs to days that are done. Its hours are joined, as many would be.
+    In two runs: segments that arrive in between belong to finished days. Their hours are joined, as many would be.
     """
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
@@ -60,7 +60,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     assert unread_bytes(root) == 0
     assert sys.platform == "win32" or stat.S_IMODE((tmp_path / "lake").stat().st_mode) == 0o700
 
-    again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
+    again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without data
     again.record(START + 900 * 2 + 3600, 300, seed=2, steps={100: -50.0, 200: 3600.0})
     second = Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin")
     second.record(START + 600, 300, seed=3, trouble=range(10, 20))
@@ -85,7 +85,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
 
 
 def bad_lines(lake: Lake) -> None:
-    """The damaged ones are kept apart with file, place and reason, and counted; the good one among them counts."""
+    """Damaged lines are stored separately with file, place and reason, and counted; the valid one among them counts."""
     view = lake.view()
     told = {(Path(row.file).name, row.place, row.reason) for row in view.read("bad").collect()}
     assert told == {
@@ -102,7 +102,7 @@ def bad_lines(lake: Lake) -> None:
 
 
 def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
-    """Its figures are the lake's, which are those of the reference."""
+    """Check that its figures equal the lake's, which equal those of the reference."""
     period = Period(START, START + 86400).whole_hours()
     objectives = (
         Objective("fresh", "oldest_seconds", 28.0, 0.9, 7 * 86400.0, targets=("shop",)),
@@ -138,7 +138,7 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
 
 
 def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tuple[str, str, float], Any]) -> None:
-    """The first line has the share of the time watched that was in no incident, and names the longest of these."""
+    """The first line contains the share of the watched time without incidents, and names the longest incident."""
     period = facts.period
     lost = reference.troubled(told, period.start, period.end)
     assert {key: each.incidents for key, each in facts.trouble.items()} == {
@@ -158,7 +158,7 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
 
 
 def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tuple[str, str, float], Any]) -> None:
-    """Service levels, what was watched, and the time before."""
+    """Check service levels, the watched time, and the time before."""
     measured, period = reference.measured(reference.unique(expected)), facts.period
     queues = {(row["target"], row["queue"]) for row in measured}
     about = {

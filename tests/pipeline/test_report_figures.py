@@ -1,4 +1,4 @@
-"""What a report works out of its rows: trouble, coverage, levels, unusual hours, growth, and the words for them."""
+"""The report's figures: problems, coverage, service levels, unusual hours, growth, and their descriptions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_coverage_has_the_longest_gap_of_whole_hours() -> None:
 
 
 def level(counted_s: float, bad_s: float, last_s: float = 0.0, last_bad_s: float = 0.0, name: str = "q") -> Level:
-    """How a queue stands against 99 %."""
+    """Return a queue's service level, measured against 99 %."""
     return Level(OBJECTIVE, "shop", name, counted_s, bad_s, last_s, last_bad_s)
 
 

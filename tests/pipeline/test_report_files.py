@@ -1,4 +1,4 @@
-"""The report's page and its data as files, of queues with names that nothing should break at."""
+"""The report's page and its data as files, for queues with names that must not break anything."""
 
 from __future__ import annotations
 

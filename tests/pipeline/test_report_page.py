@@ -1,4 +1,4 @@
-"""The report in a real browser, where there is one: it needs no network, and a phone shows all of it."""
+"""The report in a real browser, if one is installed: it needs no network, and all of it fits a phone."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OUTSIDE = """[...document.querySelectorAll('body *')].filter(e => {
     const [left, right] = place ? [place.left, place.right] : [0, innerWidth];
     return box.width && (box.left < left - 0.5 || box.right > right + 0.5);
 }).map(e => e.tagName + ': ' + e.textContent.slice(0, 40))"""
-# Figures on more than two lines, of which the second is for a long heading.
+# Figures on more than two lines; the second line is for a long heading.
 BROKEN = "[...document.querySelectorAll('td:not(.t)')].filter(e => e.offsetHeight > 56).map(e => e.textContent)"
 SMALLEST = """Math.min(...[...document.querySelectorAll('h1, h2, h3, p, td, figcaption, .x span, .y span')].map(
     e => parseFloat(getComputedStyle(e).fontSize)))"""
-# Labels of days that lie over the one before.
+# Labels of days that overlap the label before.
 OVERLAPPING = """[...document.querySelectorAll('.x')].flatMap(x => [...x.children].map(e => e.getBoundingClientRect())
     .filter(box => box.width).filter((box, n, all) => n && box.left < all[n - 1].right)).length"""
 SORTED = """(() => {
@@ -46,7 +46,7 @@ def test_a_phone_shows_the_report_without_a_network(tmp_path: Path) -> None:
     report.write_text(text, encoding="utf-8")
     control.write_text(f'<p style="width: {2 * PHONE}px">wide</p><img src="missing.png">', encoding="utf-8")
     with browser(tmp_path) as seen:
-        seen.open(control, PHONE)  # what the look would find
+        seen.open(control, PHONE)  # the check must find these requests
         assert seen.asked == [control.as_uri(), (tmp_path / "missing.png").as_uri()]
         assert seen.value("document.documentElement.scrollWidth") > PHONE
         for width in (PHONE, 1280):

@@ -1,4 +1,4 @@
-"""Minutes, hours and days against plain Python: several recorders, days and queues, and spans of every kind at once."""
+"""Minutes, hours and days compared with plain Python: several recorders, days and queues, and all kinds of spans."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FIGURES = ("pushed", "popped", "completed", "ready", "oldest_s", "in_progress", 
 
 
 def drawn(seed: int, count: int) -> list[dict[str, Any]]:
-    """Samples in no order: figures that are not known, spans that are none, two recorders that take turns.
+    """Return samples in random order: unknown figures, missing spans, two recorders that take turns.
 
-    Counters are read less often than depths, and then span the polls between.
+    Counters are read less often than depths, so they span the polls between.
     """
     rng = random.Random(seed)
     found = []

@@ -1,4 +1,4 @@
-"""Weeks of a shop's queues, written by the recorder's own hand: days that differ from nights, growth, and incidents."""
+"""Weeks of a shop's queues, written by the recorder itself: days that differ from nights, growth, and incidents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CODES: Final = {"no pops": 3, "consumers fall behind": 2}
 
 @dataclass(frozen=True)
 class Fault:
-    """Seconds after the beginning in which a queue is popped at ``pops`` of its usual rate, and its verdict."""
+    """An interval, in seconds from the beginning, with pops at ``pops`` of their usual rate, and its verdict."""
 
     start: float
     end: float
@@ -31,7 +31,7 @@ class Fault:
 
 @dataclass
 class Simulated:
-    """A queue: messages pushed a second at noon, what its consumers can do, how pushes grow a day, and its faults."""
+    """A queue: pushes per second at noon, its consumers' capacity, the growth of pushes per day, and its faults."""
 
     name: str
     noon: float
@@ -45,7 +45,7 @@ class Simulated:
     since: dict[str, float] = field(default_factory=dict)
 
     def step(self, rng: random.Random, after: float, at: float, step_s: float) -> tuple[float, float, str]:
-        """Pushed, popped and the verdict of a stretch that ends ``after`` seconds from the beginning."""
+        """Return pushes, pops and the verdict of an interval that ends ``after`` seconds from the beginning."""
         hour = at % DAY_S / HOUR_S
         weekend = 0.55 if (at // DAY_S + 3) % 7 >= 5 else 1.0
         shape = (0.25 + 0.75 * math.exp(-(((hour - 13) / 4.5) ** 2))) * weekend * (1 + self.growth * after / DAY_S)
@@ -75,9 +75,9 @@ def record(
     watched: Callable[[float], bool] = lambda after: True,
     operations: tuple[tuple[float, str, OperationKind, str], ...] = (),
 ) -> None:
-    """Write it. ``watched``: whether the recorder ran so many seconds after the beginning.
+    """Write it. ``watched``: whether the recorder ran at this number of seconds after the beginning.
 
-    ``operations``: when, on which queue, what and why.
+    ``operations``: time, queue, kind and reason of each.
     """
     rng = random.Random(seed)
     session = SessionLine(target, "postgres", "18", "0.1.0", "Europe/Berlin", step_s, start_at)
@@ -164,7 +164,7 @@ def _figures(
 
 
 def shop(root: Path, start_at: float, weeks: int) -> float:
-    """So many weeks of two targets, the last with most of the trouble. Returns where they end.
+    """Write weeks of two targets; the last week has most of the problems. Return the end.
 
     ``start_at``: seconds since the epoch, the beginning of an hour.
     """

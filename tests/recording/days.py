@@ -1,4 +1,4 @@
-"""A made day of two queues, as a recorder would have written it: an incident, an operation, an hour of silence."""
+"""An artificial day of two queues, as a recorder would have written it: an incident, an operation, a silent hour."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ QUEUES: Final = ("mails", "orders")
 HEALTHY: Final = Verdict("healthy", "as it should be")
 STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5 m 00 s", Severity.CRITICAL)
 SLOW: Final = Verdict("consumers fall behind", "push 91.0/s, pop 60.0/s", Severity.WARNING)
-# Queue, from and to in hours since the beginning, and what was said.
+# Queue, start and end in hours since the beginning, and verdict.
 TROUBLES: Final = (("mails", 7.0, 7.5, STUCK), ("orders", 9.0, 9.2, SLOW), ("mails", 11.0, 11.05, SLOW))
 SILENT: Final = (4.0, 5.0)
 DONE_AT: Final = 7.4
 
 
 def depth(hours: float) -> float:
-    """Of mails: a wave over the day, three times as much within the incident."""
+    """Return the rate of mails: a wave over the day, three times as high during the incident."""
     usual = 400 + 250 * math.sin((hours - 3) / 24 * 2 * math.pi) + 20 * math.sin(hours * 9)
     return round(usual * (3 if 7.0 <= hours < 7.6 else 1))
 
 
 def said(name: str, hours: float) -> Verdict:
-    """What is wrong with a queue."""
+    """Return the verdict of a queue."""
     return next((v for q, since, until, v in TROUBLES if q == name and since <= hours < until), HEALTHY)
 
 
@@ -90,8 +90,8 @@ def written(
 ) -> None:
     """Write it below a folder; no call waits for the disk.
 
-    ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
-    replay.
+    ``change``: changes the figures of a poll before they are written. ``snapshots``: number of hours with snapshots,
+    for a replay.
     """
     with mock.patch("qmon.system.sync_data"), mock.patch("qmon.recording.write.segment_writer.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
@@ -170,7 +170,7 @@ def requeued(at: float) -> Operation:
 
 
 def usual(root: Path, target: str = "orders-prod", *, weeks: int = 9) -> Path:
-    """The file of what is usual: every hour of the week as on this day without its incident."""
+    """Write the baselines file: every hour of the week as on this day without its incident."""
 
     def hours(of: Callable[[float], float], mad: float) -> dict[str, list[float]]:
         begin = 24 + 7

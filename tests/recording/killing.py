@@ -1,4 +1,4 @@
-"""A recorder that is killed while it records, and what the next start finds."""
+"""A recorder that is killed while it records, and the findings of the next start."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.recording.writing import sequences
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """``handed``: the last snapshot that the recorder was given; ``saved``: the last that is there after salvage.
+    """``handed``: the last snapshot given to the recorder. ``saved``: the last one that exists after salvage.
 
-    ``missing_s``: seconds between the first one that is missing being handed over and the last one; 0: none is missing.
+    ``missing_s``: seconds from the first missing snapshot to the last one, at their handover; 0: none is missing.
     """
 
     handed: int
@@ -28,7 +28,7 @@ class Killed:
 
 
 def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed:
-    """Kill a recorder at a random moment, and salvage. What was sealed before must be as it was, byte for byte."""
+    """Kill a recorder at a random moment, and salvage. Sealed files must be unchanged, byte for byte."""
     before = {path: path.read_bytes() for path in list_segments(root, unsealed=False)}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.recording.writing", str(root), str(first)],

@@ -1,4 +1,4 @@
-"""Records made from their types alone: a value for every field, whatever fields there are."""
+"""Records made from their types alone: a value for every field, whatever the fields are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERS = (0.0, 0.1 + 0.2, 1_780_000_000.123457, -1e-9, 1e300, 12_345_678_901_23
 
 
 def types_in(kind: Any, seen: set[Any] | None = None) -> set[Any]:
-    """Every type that a record of this kind may hold, at any depth."""
+    """Return every type that a record of this kind may contain, at any depth."""
     found = set() if seen is None else seen
     if kind in found:
         return found
@@ -34,7 +34,7 @@ def types_in(kind: Any, seen: set[Any] | None = None) -> set[Any]:
 
 
 def made(kind: Any, rng: random.Random, *, depth: int = 0) -> Any:
-    """A value of that type, with something in most fields."""
+    """Return a value of that type, with most fields filled."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
         return rng.choice(args)
@@ -53,7 +53,7 @@ def made(kind: Any, rng: random.Random, *, depth: int = 0) -> Any:
     if is_dataclass(kind):
         found = {f.name: made(hint, rng, depth=depth + 1) for f, hint in typed_fields(typing.cast(type, kind))}
         if kind is Layout:
-            found["design"] = rng.choice(sorted(TRAITS))  # the fold of a snapshot needs a design that there is
+            found["design"] = rng.choice(sorted(TRAITS))  # the fold of a snapshot needs an existing design
         return typing.cast(type, kind)(**found)
     return _scalar(kind, rng)
 
@@ -72,7 +72,7 @@ def _scalar(kind: Any, rng: random.Random) -> Any:
 
 
 def default_of(field: Field[Any]) -> Any:
-    """What the field is where nothing is given; ``MISSING`` where it must be."""
+    """Return the field's default, ``MISSING`` if it has none."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     return field.default

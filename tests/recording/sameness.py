@@ -1,4 +1,4 @@
-"""Views as plain values, so that two of them can be compared to the last figure."""
+"""Views as plain values, for comparison of every figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.model.series import Series
 
 
 def plain(value: Any) -> Any:
-    """Records as tuples of their names and values, at any depth; series as their points."""
+    """Return records as tuples of their names and values, at any depth, and series as their points."""
     if isinstance(value, Series):
         return [plain(point) for point in value]
     if is_dataclass(value) and not isinstance(value, type):

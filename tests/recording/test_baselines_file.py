@@ -1,4 +1,4 @@
-"""The file of what is usual: found beside the recordings, or named; damaged ones are said in one line."""
+"""The baselines file: found next to the recordings, or named; damaged files are reported in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records become JSON and come back the same, whatever fields they have."""
+"""Records become JSON and are decoded unchanged, whatever fields they have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import KINDS, IndexLine, Line, encode_line, parse_line
 from tests.recording.made import default_of, made, types_in
 
-# What the records of format 1 must be given; another field without a default would make old recordings unreadable.
+# Required fields of the records of format 1. A further field without a default would make old recordings unreadable.
 REQUIRED = {
     "Snapshot": "target engine server_version sequence sampled_at taken_at client_ms server_ms buffers interval_s "
     "server",
@@ -39,10 +39,10 @@ def test_every_field_of_every_type_comes_back(kind: type, seed: int) -> None:
     record = made(kind, random.Random(seed))
     back: object = decode(kind, encode(record))
     assert back == record
-    assert repr(back) == repr(record)  # 1 and 1.0 and True are equal, and are not the same
+    assert repr(back) == repr(record)  # 1 and 1.0 and True are equal but not the same
 
 
-# Each thread begins with another kind of record, so that what one needs first is in the middle of what another needs.
+# Each thread starts with another kind of record, so that one thread's first types are used in the middle of another's.
 _AT_ONCE = """
 import random, sys, threading
 from qmon.recording.format.codec import decode, encode
@@ -71,7 +71,7 @@ print(len(back), all(back))
 
 
 def test_sixteen_recorders_may_write_their_first_records_at_the_same_moment() -> None:
-    """In a process of its own, since what crashes is the first use of each type."""
+    """In a separate process, because the first use of each type is what crashes."""
     found = subprocess.run([sys.executable, "-c", _AT_ONCE], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout.split()) == (0, [str(16 * len(KINDS)), "True"]), found.stderr[-2000:]
 
@@ -101,7 +101,7 @@ def test_a_line_comes_back_as_it_was_whatever_is_in_it() -> None:
 
 @dataclass(frozen=True)
 class Odd:
-    """What JSON does not know."""
+    """Values that JSON does not support."""
 
     number: float
     more: tuple[float | None, ...] = ()
@@ -172,7 +172,7 @@ def test_a_new_field_has_a_default() -> None:
 
 
 def examples() -> list[tuple[str, bytes]]:
-    """The lines that the description of the format shows."""
+    """Return the lines in the description of the format."""
     text = (Path(qmon.recording.__file__).with_name("FORMAT.md")).read_text(encoding="utf-8")
     shown = [each for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL) for each in block.splitlines()]
     return [(json.loads(each)["k"], each.encode()) for each in shown]

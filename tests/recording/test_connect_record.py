@@ -1,4 +1,4 @@
-"""``qmon connect --record`` around the dashboard: what it shows is recorded; the exit code says where that failed."""
+"""``qmon connect --record`` around the dashboard: its snapshots are recorded; the exit code reports failures."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.recording.test_replay_command import run_of
 from tests.recording.writing import lines_of, sequences, value
 from tests.tui.scripted import Scripted
 
-pytestmark = pytest.mark.server  # it tries to read the operations of a target that is not there
+pytestmark = pytest.mark.server  # it tries to read the operations of a target that does not exist
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
 Fold = Callable[[Snapshot], View]
 
 
 def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, Fold, Recorder | None], int]:
-    """A dashboard that is given so many snapshots, and left with exit code 0."""
+    """Return a dashboard that takes this number of snapshots, and is left with exit code 0."""
 
     def show(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> int:
         source.start(lambda event: None)
@@ -45,7 +45,7 @@ def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, 
 
 
 class Saying(Scripted):
-    """Says that it is live as soon as it is started."""
+    """Reports that it is live as soon as it is started."""
 
     def start(self, sink: Callable[[Snapshot | SourceState], None]) -> None:
         """Begin."""

@@ -1,4 +1,4 @@
-"""Each verdict, from polls: overview, report, event log, recording and check agree on since when and on the words."""
+"""Each verdict, from polls: overview, report, event log, recording and check agree on its start and its text."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tests.unit.test_history import COUNTERS, fifo, moved, poll
 pytestmark = pytest.mark.unit
 
 BEGIN, EVERY_S = 1_780_000_000.0, 2.0
-# Before the evidence comes, and while it is away for a moment.
+# Before the evidence arrives, and while it is missing for a moment.
 QUIET_S, LULL_S = 20.0, 4.0
 
 
 @dataclass
 class Watched:
-    """History, event log and recorder with one clock; that of the server is ``ahead_s`` ahead of it."""
+    """History, event log and recorder with one clock; the server's clock is ``ahead_s`` ahead of it."""
 
     root: Path
     ahead_s: float
@@ -48,19 +48,19 @@ class Watched:
         self.recorder = Recorder(self.root, "t", interval_s=EVERY_S, clock=lambda: self.now)
 
     def poll(self) -> View:
-        """One poll of a queue that keeps up."""
+        """Return one poll of a queue that keeps up."""
         self.number, self.now = self.number + 1, self.now + EVERY_S
         counters = moved(COUNTERS, 20 * self.number, 20 * self.number)
         given = fifo(counters, last_id=20 + 20 * self.number)
         snapshot = poll(self.number, self.now + self.ahead_s, given)
         view = self.memory.wrap_fold(self.history.record_snapshot)(snapshot)
         self.recorder.record_snapshot(snapshot, view)
-        if self.number % 100 == 0:  # the recorder drops polls that come faster than it can write
+        if self.number % 100 == 0:  # the recorder drops polls that arrive faster than it can write
             wait_until(lambda: self.recorder.status.snapshots >= self.number)
         return view
 
     def recorded(self) -> list[TimelineEvent]:
-        """The event log that the recording has, the oldest event first."""
+        """Return the recording's event log, the oldest event first."""
         self.recorder.close()
         archive = live_archive(self.root, "t", "UTC", clock=lambda: self.now)
         return of_verdicts([each for events in recorded_events(archive, self.now + 1) for each in events][::-1])
@@ -113,7 +113,7 @@ def at(event: TimelineEvent) -> tuple[float, str, str]:
 
 
 def assert_shown(view: View, verdict: Verdict) -> None:
-    """Overview, report and check have the words of the verdict and its start."""
+    """Overview, report and check contain the text of the verdict and its start."""
     (queue,), (row,) = view.queues, rows_for(view.queues, 200)
     cells = {column.key: cell[0] for column, cell in zip(COLUMNS, row.cells, strict=True)}
     assert verdict.code in cells["verdict"]

@@ -1,4 +1,4 @@
-"""Recordings that another program has written or changed: blanks, orders and escapes, bombs, and impossible numbers."""
+"""Recordings written or changed by another program: blanks, orders and escapes, bombs, and impossible numbers."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from tests.recording.made import made
 from tests.recording.writing import snapshots
 
 BEGAN = 1_780_000_000.0
-SEED = 14  # of snapshots that a replay can make figures of: not every seed gives such
+SEED = 14  # snapshots that a replay can fold: not every seed gives such
 NAME = "20260528T202640Z-4f2a9c01be77-0001.jsonl.zst"
 
 
 def records(frame: int) -> list[object]:
-    """What one frame of the recording holds."""
+    """Return the content of one frame of the recording."""
     operation = replace(made(Operation, random.Random(frame)), queue="orders")
     held = Verdict("no pops", f"proof of {frame}", Severity.CRITICAL, since_at=BEGAN + frame)
     first: list[object] = [SessionLine("shop", "postgres", "18", "0.1", "UTC", 2.0, BEGAN)] if frame == 0 else []
@@ -70,7 +70,7 @@ def records(frame: int) -> list[object]:
 
 
 def texts() -> list[list[bytes]]:
-    """The lines of each frame, as we write them."""
+    """Return the lines of each frame, as we write them."""
     number, found = 0, []
     for frame in range(4):
         lines = []
@@ -83,7 +83,7 @@ def texts() -> list[list[bytes]]:
 
 
 def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: bool = False) -> Path:
-    """A file of these frames; ``indexed``: as a recorder seals it; ``cut``: the last frame is not finished."""
+    """Write a file of these frames. ``indexed``: as a recorder seals it; ``cut``: the last frame is not finished."""
     data, places = b"", []
     for each in lines:
         heads = [json.loads(text) for text in each]
@@ -101,13 +101,13 @@ def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: b
 
 
 def _read(read: SegmentLine) -> tuple[str, str, str, Any]:
-    """What the pipeline makes of a line; places in the file, which differ, are left out."""
+    """Return the pipeline's result for a line, without positions in the file, which differ."""
     why = re.sub(r"byte \d+", "byte", read.reason or "")
     return read.kind, read.target, why, None if why else json.loads(read.text or b"")
 
 
 def known(path: Path) -> dict[str, Any]:
-    """All that our readers make of a file."""
+    """Return the results of all our readers for a file."""
     reader = open_recording(path)
     gathered = CollectedRange(Bins(BEGAN - 60, 60.0, 5, len(FIGURES)))
     list(gather_segment(path, "orders", gathered, BEGAN - 60, BEGAN + 240))
@@ -129,7 +129,7 @@ def known(path: Path) -> dict[str, Any]:
 
 
 def spelled(value: Any, rng: random.Random) -> str:
-    """The same JSON, otherwise spelled."""
+    """Return the same JSON in another spelling."""
 
     def blank() -> str:
         return "".join(rng.choices(" \t\r", k=rng.choice((0, 0, 0, 1, 2))))
@@ -204,7 +204,7 @@ def test_an_unfinished_file_of_another_spelling_is_salvaged_whole(tmp_path: Path
 
 
 def bomb(size: int, what: bytes = b"a" * 2**20) -> bytes:
-    """A frame of a few kB that inflates to so many bytes."""
+    """Return a frame of a few kB that inflates to this number of bytes."""
     writer = zstandard.ZstdCompressor(level=1).compressobj()
     parts = [writer.compress(what) for _ in range(size // len(what))]
     return b"".join(parts) + writer.flush()
@@ -374,7 +374,7 @@ def test_whatever_a_line_holds_a_replay_takes_it_or_leaves_it_out(
 
 
 def write_changed(path: Path, lines: list[Any]) -> None:
-    """All of them in one frame, without an index."""
+    """Write all of them into one frame, without an index."""
     text = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
     path.write_bytes(FrameWriter().finish(text))
 

@@ -1,4 +1,4 @@
-"""Frames of a recording: read as far as they are whole, whatever has become of the rest."""
+"""Frames of a recording: the intact part is read, whatever happened to the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.recording.writing import text_of
 
 
 def written(lines: int) -> tuple[bytes, list[bytes]]:
-    """A frame of so many lines that do not compress, each added by itself; and what was added."""
+    """Return a frame of this number of incompressible lines, each added separately, and the added lines."""
     rng, frame = random.Random(3), FrameWriter()
     texts = [rng.randbytes(200).hex().encode() + b"\n" for _ in range(lines)]
     return b"".join(map(frame.compress, texts)) + frame.finish(), texts

@@ -1,4 +1,4 @@
-"""What is remembered without a recording: thinned out with age, bounded, and what became of verdicts."""
+"""History without a recording: thinned out with age, limited in size, and with past verdicts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ FINE = Verdict("healthy", "")
 
 
 class Watched:
-    """A memory whose clock is set."""
+    """Return a memory whose clock the test sets."""
 
     def __init__(self) -> None:
         self.now = BEGIN
         self.memory = InMemoryHistory(lambda: self.now)
 
     def poll(self, ready: float = 1.0, verdict: Verdict = FINE, *, every_s: float = 2.0) -> None:
-        """One poll later."""
+        """Record one poll later."""
         self.now += every_s
         self.memory.record_view(view([queue("mails", ready=ready, verdict=verdict)], at=self.now - BEGIN))
 
     def past(self, since_at: float, step_s: float, count: int) -> PastRange:
-        """The newest answer about a range."""
+        """Return the newest answer about a range."""
         return list(RangeReader(memory=self.memory).read_range("mails", since_at, step_s, count))[-1]
 
 
@@ -189,4 +189,4 @@ def test_what_is_recorded_extends_what_is_remembered(tmp_path: Path) -> None:
     assert steps[10] is not None and steps[10].mean != 77.0
     assert steps[45] is None
     assert steps[60] is not None and steps[60].mean == 77.0
-    assert found[0].steps["ready"][60] is not None, "what is remembered is there at once"
+    assert found[0].steps["ready"][60] is not None, "remembered data is there at once"

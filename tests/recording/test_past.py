@@ -30,7 +30,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def whole(archive: RecordingArchive, since_h: float, step_s: float, count: int, queue: str = "mails") -> PastRange:
-    """A range, read to its end."""
+    """Return a range, read to its end."""
     return list(RangeReader(archive).read_range(queue, BEGIN + since_h * HOUR, step_s, count))[-1]
 
 

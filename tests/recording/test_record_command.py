@@ -1,4 +1,4 @@
-"""``qmon record`` as users run it: a program of its own, on a real server, ended by a signal, or killed."""
+"""``qmon record`` as users run it: a separate program on a real server, ended by a signal, or killed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ connect = "postgresql://nobody@127.0.0.1:1/nothing"
 
 @contextmanager
 def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The program, under way."""
+    """Start the program."""
     with subprocess.Popen(
         program("record", *arguments, "--to", str(folder)),
         env=surroundings(),
@@ -48,7 +48,7 @@ def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def configured(tmp_path: Path, url: str) -> str:
-    """A configuration with a target that is there and one that is not."""
+    """Return a configuration with a reachable target and an unreachable one."""
     path = tmp_path / "qmon.toml"
     path.write_text(CONFIG.format(url=url))
     return str(path)
@@ -90,7 +90,7 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     ] * 2
 
 
-# Threads switch so often that what two of them do for the first time overlaps.
+# Threads switch so frequently that the first actions of two of them overlap.
 _HURRIED = "import sys; sys.setswitchinterval(1e-6); from qmon.cli.app import main; main()"
 
 

@@ -1,4 +1,4 @@
-"""What is recorded is read again; what ends in disorder is salvaged; what is sealed stays as it is."""
+"""Recorded data can be read; an interrupted recording is salvaged; sealed files do not change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOUR = 1_795_255_200.0
 
 
 class Clock:
-    """Seconds since the epoch, as a test wants them."""
+    """Seconds since the epoch, which a test sets."""
 
     def __init__(self, now: float = HOUR) -> None:
         self.now = now
@@ -48,7 +48,7 @@ class Clock:
 
 
 def recorded(root: Path, given: list[Snapshot], *, step_s: float = 2.0, **more: object) -> Recorder:
-    """A closed recorder that was given these snapshots, one every ``step_s`` seconds."""
+    """Return a closed recorder that was given these snapshots, one every ``step_s`` seconds."""
     clock = Clock()
     recorder = Recorder(root, "orders", interval_s=2.0, clock=clock, payloads=True, **more)  # type: ignore[arg-type]
     for snapshot in given:
@@ -123,7 +123,7 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     recorder.record_state(SourceState("orders", Phase.LOST, "connection refused"))
     recorder.record_operation(operation)
     wait_until(lambda: recorder.status.snapshots == 4)
-    clock.now += 3600  # a new segment says again what holds
+    clock.now += 3600  # a new segment repeats the current state
     recorder.record_snapshot(given, replace(view(), queues=(fine,)))
     recorder.close("SIGTERM")
     lines = lines_of(tmp_path)

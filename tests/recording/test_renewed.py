@@ -1,4 +1,4 @@
-"""The file of what is usual while a dashboard is open: written anew, for the first time, damaged, gone."""
+"""The baselines file while a dashboard is open: rewritten, written for the first time, damaged, deleted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.recording.test_baselines_file import WHOLE
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that a test advances."""
 
     at = 0.0
 
@@ -26,7 +26,7 @@ class Clock:
 
 
 def write(path: Path, text: str) -> None:
-    """As ``qmon pipeline baselines`` does: under another name first."""
+    """Write the file as ``qmon pipeline baselines`` does: under another name first."""
     path.with_name("new").write_text(text)
     path.with_name("new").replace(path)
 

@@ -1,4 +1,4 @@
-"""What is replayed is what was live: every sample and every figure of a real run with faults."""
+"""A replay equals the live run: every sample and every figure of a real run with faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.recording.sameness import plain
 
 
 class Live:
-    """A real run that is recorded: what was given, and what was made of it."""
+    """A real run that is recorded: its snapshots and its views."""
 
     def __init__(self, root: Path, url: str) -> None:
         self.recorder = Recorder(root, "shop", interval_s=0.5, payloads=True)
@@ -35,7 +35,7 @@ class Live:
         self.poller = open_poller(target_of(url), interval_s=0.5, budget=ROOMY)
 
     def __call__(self, event: Event) -> None:
-        """As the dashboard and the recorder do it."""
+        """Fold as the dashboard and the recorder do."""
         if isinstance(event, SourceState):
             self.states.append(event)
             self.recorder.record_state(event)
@@ -45,14 +45,14 @@ class Live:
         self.recorder.record_snapshot(event, self.views[-1])
 
     def polls(self, count: int) -> None:
-        """Wait for so many more."""
+        """Wait for this number of further polls."""
         wanted = len(self.snapshots) + count
         wait_until(lambda: len(self.snapshots) >= wanted, what=f"{count} polls")
 
 
 @pytest.fixture
 def live(tmp_path: Path, database: str) -> Iterator[Live]:
-    """Queues in use, with a lock held, a queue without rights, dead owners, and a connection that breaks."""
+    """Run queues in use, with a lock held, a queue without rights, dead owners, and a connection that breaks."""
     layouts = {layout.design: layout for layout in installed(database, "status", "fifo", "ring")}
     run = Live(tmp_path / "kept", database)
     status, fifo = layouts["status"], layouts["fifo"]
@@ -135,7 +135,7 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
 
 
 def _and_from_the_middle(live: Live, reader: RecordingReader) -> None:
-    """Going to a moment, a step on and back, and to the next incident, shows what was shown then."""
+    """Going to a moment, a step forward and back, and to the next incident, shows the same as then."""
     times = [m.at for m in reader.read_moments(reader.begins_at) if isinstance(m.event, Snapshot)]
     middle = len(times) // 2
     replay = Replay(reader, times[middle] + 0.01, playing=False)

@@ -1,4 +1,4 @@
-"""``qmon replay`` and ``qmon export`` without a screen, and the times that are typed there."""
+"""``qmon replay`` and ``qmon export`` without a screen, and the formats of times on the command line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEP_S = 10.0
 
 
 def run_of(count: int, name: str = "orders") -> list[Snapshot]:
-    """A quiet target with one queue, polled every ten seconds."""
+    """Return a snapshot of a quiet target with one queue, polled every ten seconds."""
     layout = queue("mails").layout
     return [
         Snapshot(
@@ -52,7 +52,7 @@ def run_of(count: int, name: str = "orders") -> list[Snapshot]:
 
 
 def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapshot]:
-    """So many snapshots below a folder, with one operation after 200 of them."""
+    """Record this number of snapshots below a folder, with one operation after 200 of them."""
     now = [BEGIN]
     recorder = Recorder(root, name, interval_s=STEP_S, clock=lambda: now[0])
     history = TargetHistory()

@@ -1,4 +1,4 @@
-"""The dashboard over a recording, and over a target that is recorded: what the header says and what the keys do."""
+"""The dashboard over a recording, and over a target that is recorded: the header's text and the keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 
 @asynccontextmanager
 async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pilot[None], Driver]]:
-    """The replay of what is recorded below a folder, standing still at its beginning."""
+    """Open a paused replay of a folder's recording at its beginning."""
     replay = Replay(open_recording(root), playing=False)
     app = ReplayApp(replay, replay.fold, plain=False, **more)
     try:
@@ -40,7 +40,7 @@ async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pi
 
 
 def header(app: QmonApp) -> str:
-    """The first line."""
+    """Return the first line."""
     return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
@@ -56,9 +56,9 @@ async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Pat
         await pilot.press("greater_than_sign")
         await driver.until(lambda: "13:33:10" in header(app), "the operation")
         await pilot.press("at", *"13:05:00", "enter")
-        await driver.until(lambda: "13:05:00" in header(app), "a time that was typed")
+        await driver.until(lambda: "13:05:00" in header(app), "the typed time")
         await pilot.press("at", *"noon", "enter")
-        await driver.until(lambda: "'noon' is not a time" in driver.said(), "what is no time is refused")
+        await driver.until(lambda: "'noon' is not a time" in driver.said(), "an invalid time is refused")
         await pilot.press("plus", "plus", "plus", "plus", "A")
         await driver.until(lambda: "▶ ×30" in header(app), "it plays")
         await driver.until(lambda: "13:05:00" not in header(app), "and time passes")

@@ -1,4 +1,4 @@
-"""Since when a verdict holds is told as it was live, also where it began long before the past that is read again."""
+"""The start of a verdict in a replay equals the live one, even if it began long before the part that is read again."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ LAST: Final = 90
 
 
 def taken(number: int) -> Snapshot:
-    """One poll a minute; the producers of mails are paused from the sixth on, but for one poll half an hour later."""
+    """Return one poll per minute.
+
+    The producers of mails are paused from the sixth on, except for one poll half an hour later.
+    """
     found = poll(number + 1, BEGIN + number * EVERY_S, "shop", EVERY_S)
     return replace(found, pauses=(PAUSED,) if number >= FIRST and number != 35 else ())
 
 
 @pytest.fixture
 def live(tmp_path: Path) -> list[View]:
-    """What was live, and recorded below ``tmp_path`` in two segments."""
+    """Return the live views, which are recorded below ``tmp_path`` in two segments."""
     roll = RollingWriter(
         tmp_path, "4f2a9c01be77", SessionLine("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN)
     )
@@ -63,7 +66,7 @@ def live(tmp_path: Path) -> list[View]:
 
 
 def since(view: View) -> float | None:
-    """Since when the queue is paused."""
+    """Return the start of the queue's pause."""
     mails = view.queue("mails")
     assert mails is not None and mails.verdict.code == "paused"
     return mails.verdict.since_at

@@ -1,4 +1,4 @@
-"""Snapshots without a server, and a recorder that is fed with them; run as a program, for those that are killed."""
+"""Snapshots without a server, and a recorder that records them; run as a program by tests that kill it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Read = TypeVar("Read")
 
 
 def snapshots(count: int, seed: int = 1) -> list[Snapshot]:
-    """So many snapshots, numbered from 1, with something in every field."""
+    """Return this number of snapshots, numbered from 1, with a value in every field."""
     rng = random.Random(seed)
     base = [made(Snapshot, rng) for _ in range(5)]
     return [replace(base[n % 5], engine="postgres", server_version="18", sequence=n + 1) for n in range(count)]
 
 
 def settled(read: Callable[[], Read]) -> Read:
-    """What is read below a folder in which somebody seals segments, which gives them another name: then once more."""
+    """Read a folder; again if a segment was sealed meanwhile, which renames it."""
     for _ in range(3):
         try:
             return read()
@@ -43,28 +43,28 @@ def settled(read: Callable[[], Read]) -> Read:
 
 
 def lines_of(root: Path) -> list[Line]:
-    """Every line below a folder, in the order of its segments."""
+    """Return every line below a folder, in the order of its segments."""
     return settled(lambda: [line for path in list_segments(root) for line in open_segment(path).read_lines()])
 
 
 def value(line: Line) -> Any:
-    """What a line says, as plain values."""
+    """Return the values of a line as plain values."""
     return json.loads(line.value)
 
 
 def text_of(path: Path) -> bytes:
-    """The text of a file as whatever reads zstandard has it."""
+    """Return the text of a file as any zstandard reader decodes it."""
     with path.open("rb") as file:
         return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True).read()
 
 
 def sequences(root: Path) -> list[int]:
-    """The sequences of all snapshots below a folder, as they stand there."""
+    """Return the sequences of all snapshots below a folder, in the order of the files."""
     return [value(line)["sequence"] for line in lines_of(root) if line.kind == "snapshot"]
 
 
 def main(root: Path, first: int) -> None:
-    """Record for ever, a snapshot every 5 ms; say on standard output which one was handed over, and when."""
+    """Record for ever, a snapshot every 5 ms. Print which one was handed over, and when."""
     recorder = Recorder(root, "killed", interval_s=0.5)
     given, quiet = snapshots(50), view()
     pause = threading.Event()

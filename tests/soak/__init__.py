@@ -1,1 +1,1 @@
-"""Long runs: every design under fire for 50,000 messages, and a server that is frozen and killed again and again."""
+"""Long runs: every design with faults for 50,000 messages, and a server that is repeatedly frozen and killed."""

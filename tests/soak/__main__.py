@@ -1,4 +1,7 @@
-"""``make soak``: the long forms of tests that ``make test`` runs short. A line for each; the first failure ends it."""
+"""``make soak``: the long forms of tests that ``make test`` runs short.
+
+It prints a line for each; the first failure ends it.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ HEADINGS: Final = (
 
 
 def main() -> None:
-    """Run; ``--messages``, ``--kills``, ``--hangs``, ``--sessions`` and ``--acts`` make it shorter."""
+    """Run all parts. ``--messages``, ``--kills``, ``--hangs``, ``--sessions`` and ``--acts`` make the run shorter."""
     parser = argparse.ArgumentParser(prog="make soak ARGS=…", description=__doc__)
     parser.add_argument("--messages", type=int, default=50_000, help="messages pushed through each design")
     parser.add_argument("--kills", type=int, default=100, help="processes killed on each side of each design")
@@ -138,7 +141,7 @@ def main() -> None:
 
 
 def _alone(chosen: argparse.Namespace) -> bool:
-    """Whether one of those was asked for that run alone, and has."""
+    """Run a part that was requested alone. Return whether there was one."""
     if chosen.laboratory is not None:
         for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
             print(line, flush=True)
@@ -170,7 +173,7 @@ def _alone(chosen: argparse.Namespace) -> bool:
 
 
 def _said(lines: Iterator[str]) -> bool:
-    """Print each as it comes; whether there was one."""
+    """Print each line as it arrives. Return whether there was one."""
     said = False
     for line in lines:
         print(line, flush=True)
@@ -179,7 +182,7 @@ def _said(lines: Iterator[str]) -> bool:
 
 
 def _lines_alone(chosen: argparse.Namespace) -> Iterator[str]:
-    """The lines of those that were asked for."""
+    """Yield the lines of the requested parts."""
     if chosen.churn is not None:
         yield plateau(chosen.churn)
     if chosen.metrics is not None:
@@ -205,7 +208,7 @@ def _truth(seed: int, tables: int, seconds: float) -> None:
 
 
 def _under_fire(design: str, fire: Fire) -> None:
-    """One design on a server of its own, and its line."""
+    """Run one design on its own server, and return its line."""
     with EmbeddedServer(settings=SETTINGS) as server:
         done = soak(server.url(), design, fire)
     print(_line(done, fire), flush=True)
@@ -213,7 +216,7 @@ def _under_fire(design: str, fire: Fire) -> None:
 
 
 def _line(done: Soaked, fire: Fire) -> str:
-    """Deadlocks are a run's, so that of 50,000 messages by default; ahead: how far the worst pop ran ahead."""
+    """Deadlocks are counted per run, of 50,000 messages by default. "ahead" is the largest lead of a pop."""
     name = f"{done.design}, {fire.ring_size} slots" if fire.asleep else done.design
     return COLUMNS.format(
         name,
@@ -231,12 +234,12 @@ def _line(done: Soaked, fire: Fire) -> str:
 
 def _long(*files: str, **environment: str) -> None:
     """The long forms of tests; pytest prints its lines."""
-    asked = [sys.executable, "-m", "pytest", "-q", "-m", "", *files]  # also what is marked soak
+    asked = [sys.executable, "-m", "pytest", "-q", "-m", "", *files]  # including those marked soak
     subprocess.run(asked, env=os.environ | {"QMON_LONG": "1"} | environment, check=True)
 
 
 def _contract() -> None:
-    """All that ``make sqlserver`` tries on a SQL Server, on a PostgreSQL; every SQL file is run there."""
+    """Run the checks of ``make sqlserver``, written for SQL Server, on a PostgreSQL; this runs every SQL file."""
     files = sorted(str(path) for path in Path("tests/contract").glob("test_anywhere*.py"))
     with EmbeddedServer() as server:
         _long("-p", "tests.contract.anywhere_run", "-k", "postgres", *files, QMON_TEST_POSTGRES=server.url("postgres"))
@@ -248,19 +251,19 @@ def _pipeline_killed(times: int) -> Iterator[str]:
 
 
 def _acts_killed(kills: int, rows: int) -> None:
-    """Each kind of action, killed so many times on a server of its own, and its line."""
+    """Kill each kind of action this number of times on its own server, and yield its line."""
     for number, act in enumerate(ACTS):
         with EmbeddedServer(settings=SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
             print(Victim(server.url(), Path(folder), rows, random.Random(number)).strike(act, kills), flush=True)
 
 
 def _lost(watched: Watched, seen: int) -> bool:
-    """Whether the connection has been lost since so many changes of phase."""
+    """Return whether the connection was lost after this number of changes of phase."""
     return any(state.phase is Phase.LOST for state in watched.states[seen:])
 
 
 def _hangs(times: int) -> str:
-    """Freeze and kill the server under a poller; it recovers each time, and no rate appears that was not there."""
+    """Freeze and kill the server under a poller; it recovers each time, and shows no false rate."""
     with EmbeddedServer(settings={"fsync": "off"}) as server:
         installed(server.url(), "status", "ring")
         with watching(server.url()) as watched:

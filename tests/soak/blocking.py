@@ -1,4 +1,4 @@
-"""Trees of many sessions that wait for each other, polled again and again: every edge right, and what a poll takes."""
+"""Lock chains of many sessions, polled repeatedly: every edge is right, and the duration of a poll is measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _POLLS: Final = 20
 
 
 def stood(count: int) -> str:
-    """One tree with one or two blockers a session, and one line for a single row; the times of their polls."""
+    """Build one tree with one or two blockers per session, and one line for a single row.
+
+    Return the duration of the polls.
+    """
     settings = {"max_connections": str(count + 40), "deadlock_timeout": "10min", "fsync": "off"}
     with EmbeddedServer(settings=settings) as server:
         url = server.url()

@@ -1,4 +1,4 @@
-"""Five hundred tables that come and go, for an hour: the memory of who watches them reaches a plateau."""
+"""Five hundred tables are created and dropped for an hour: the memory of a watching qmon reaches a plateau."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.facts import query
 TABLES: Final = 500
 _AT_ONCE: Final = 10
 _RESOLVE_S: Final = 5.0
-# It is about memory: however long a busy machine takes to show a table.
+# Long enough for a busy machine to show a table: this test is about memory.
 _PATIENCE_S: Final = 300.0
-# The last quarter of the time has at most so many times the memory of the second one.
+# Memory in the last quarter of the time may be at most this multiple of memory in the second one.
 _GROWTH: Final = 1.02
 
 
 def plateau(minutes: float) -> str:
-    """Watch tables by their shape while they are made and dropped, ``TABLES`` over again; returns its line.
+    """Watch tables found by their shape while they are created and dropped, ``TABLES`` at a time. Return a summary.
 
-    Raises ``AssertionError`` where memory still grows after the first quarter.
+    Raises ``AssertionError`` if memory still grows after the first quarter.
     """
     catalog_reading.EVERY_S = _RESOLVE_S  # type: ignore[misc]
     made, sizes, began = 0, list[tuple[float, float]](), time.monotonic()
@@ -55,12 +55,12 @@ def plateau(minutes: float) -> str:
 
 
 def _gone(view: View, name: str) -> bool:
-    """Whether a queue cannot be seen any more; the last ones stay on the screen as such."""
+    """Return whether a queue cannot be seen any more; the last ones stay on the screen as such."""
     queue = view.queue(name)
     return queue is None or queue.verdict.code == "cannot see"
 
 
 def _megabytes() -> float:
-    """Memory of this process that is in use."""
+    """Return the memory of this process that is in use."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

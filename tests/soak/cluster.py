@@ -1,6 +1,6 @@
 """The same job on a standalone cluster of a master and two workers, handed over by spark-submit with qmon's code.
 
-Six Javas on two cores take half a minute where nothing else runs, and minutes beside other tests: too long for those.
+Six JVMs on two cores take half a minute if nothing else runs, and minutes next to other tests: too long for those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.pipeline.recordings import Watched, rows
 
 
 def same_on_a_cluster() -> str:
-    """One line with what was compared. Raises ``AssertionError``."""
+    """Compare a run on the cluster with a local one. Return a summary. Raises ``AssertionError``."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         root, far, near = place / "recordings", place / "cluster", place / "near"
@@ -48,7 +48,7 @@ def same_on_a_cluster() -> str:
 
 
 def _compared(far: Path, near: Path, table: str) -> int:
-    """How many rows there are on both sides."""
+    """Return the number of rows on both sides."""
     found, expected = _rows(far, table), _rows(near, table)
     assert bool(expected) == (table not in ("operations", "bad")), table
     assert [pair for pair in zip(found, expected, strict=True) if not _equal(*pair)] == [], table
@@ -56,7 +56,7 @@ def _compared(far: Path, near: Path, table: str) -> int:
 
 
 def _rows(lake: Path, table: str) -> list[tuple[Any, ...]]:
-    """A table read without Spark, in an order of its own."""
+    """Return a table read without Spark, sorted."""
     path = str(lake / table)
     if not DeltaTable.is_deltatable(path):
         return []

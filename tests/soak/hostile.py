@@ -1,4 +1,4 @@
-"""Tables of anybody's making, changed between plan and apply while qmon is killed, on every PostgreSQL there is."""
+"""Tables of arbitrary origin, changed between plan and apply while qmon is killed, on every supported PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writ
 
 
 def hostile(tables: int, seed: int, minutes: float) -> Iterator[str]:
-    """So many tables from this seed on, the same on each version, all versions at once; a line for each as it ends.
+    """Test this number of tables from this seed on, the same on all versions at once. Yield a line for each version.
 
-    At most so long. Raises ``AssertionError`` with the faults, or where there was not the time for all tables.
+    Raises ``AssertionError`` with the faults, or if ``minutes`` were too short for all tables.
     """
     with ProcessPoolExecutor(len(PROGRAMS)) as workers:
         until = time.monotonic() + minutes * 60
@@ -34,7 +34,7 @@ def hostile(tables: int, seed: int, minutes: float) -> Iterator[str]:
 
 
 def _on(bin_dir: Path | None, seeds: range, until: float) -> tuple[Count, float]:
-    """What these tables came to on a server of this version, and the seconds that they took."""
+    """Return the results of these tables on a server of this version, and the seconds they took."""
     with EmbeddedServer(bin_dir=bin_dir, settings=_SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         return run(server.url(), Path(folder), seeds, until), time.monotonic() - began

@@ -1,4 +1,4 @@
-"""``qmon pipeline …`` as a program that is killed with SIGKILL, and what three readers then find in its lake."""
+"""``qmon pipeline …`` as a program that is killed with SIGKILL, and a check of its lake by three readers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.pipeline.readers import duck
 LONG_S: Final = 240.0
 _QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PARTITIONS: Final = "spark.sql.shuffle.partitions=2"
-# qmon, with a second between two looks of --continuous.
+# qmon, with --continuous looking every second.
 _PROGRAM: Final = """
 from qmon.cli.commands.pipeline import pipeline_options
 pipeline_options.EVERY_S = 1.0
@@ -35,7 +35,7 @@ main()
 """
 _ROLLED: Final = ("minutes", "hours", "days")
 _OF_ROLLED: Final = ("target", "queue", "start_at")
-# What tells a row from each other one of its table.
+# Columns that identify a row of a table.
 _KEYS: Final = {
     "segments": ("file",),
     "polls": ("target", "recorder", "sequence"),
@@ -49,7 +49,7 @@ _ADDED_UP: Final = {"segments": "bytes", "polls": "queues", **dict.fromkeys(_ROL
 
 
 class Found(NamedTuple):
-    """What a reader finds in a table: rows, how many of them differ, and a sum."""
+    """A reader's result for a table: rows, the number of different rows, and a sum."""
 
     rows: int
     different: int
@@ -58,7 +58,7 @@ class Found(NamedTuple):
 
 @contextlib.contextmanager
 def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The program, in a process group of its own; at the end nothing of it is left. What it says goes to a file."""
+    """Start the program in its own process group. Its output goes to a file. At the end, the whole group is killed."""
     with (folder / "said.txt").open("ab") as said:
         child = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, "pipeline", *arguments, "--conf", _PARTITIONS, "--conf", _QUICK],
@@ -77,14 +77,14 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subpr
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
-    """SIGKILL to all of its processes."""
+    """Send SIGKILL to all of its processes."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def ended(child: subprocess.Popen[bytes], within_s: float) -> bool:
-    """Whether it ends by itself, and well, in so many seconds."""
+    """Return whether the program exits with 0 within this time."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         assert child.wait(within_s) == 0
         return True
@@ -92,14 +92,14 @@ def ended(child: subprocess.Popen[bytes], within_s: float) -> bool:
 
 
 def newest(lake: Path, table: str) -> int:
-    """The batch or take that a table holds; 0: none."""
+    """Return the batch or take that a table holds, 0 if there is none."""
     path = str(lake / table)
     return (DeltaTable(path).transaction_version(APPLICATION) or 0) if DeltaTable.is_deltatable(path) else 0
 
 
 @dataclass
 class Readers:
-    """DuckDB, Polars and Spark, of one lake. ``segments``: how many samples are in each; ``reads``: tables so far."""
+    """DuckDB, Polars and Spark on one lake. ``segments``: samples of each segment; ``reads``: tables read so far."""
 
     session: SparkSession
     place: Path
@@ -108,13 +108,14 @@ class Readers:
 
     @property
     def lake(self) -> Lake:
-        """The lake as qmon reads it."""
+        """Return the lake as qmon reads it."""
         return Lake(self.session, str(self.place))
 
     def agree(self) -> None:
-        """They find the same in each table, and nothing twice; what belongs to one batch tells of the same samples.
+        """Check that the readers agree on each table, without duplicates, and that a batch's tables hold the same
+        samples.
 
-        Each version is read by its number, as others may write meanwhile.
+        Each version is read by its number, because other processes may write in the meantime.
         """
         view, last = self.lake.view(), dict[str, tuple[int, Found]]()
         for name in TABLES:
@@ -138,7 +139,7 @@ class Readers:
         assert {found[name].total for name in _ROLLED} == {whole}, (whole, found)
 
     def same(self, name: str, version: DeltaTable) -> Found:
-        """What each of them finds in one version of a table."""
+        """Return each reader's findings in one version of a table."""
         self.reads += 1
         path, number = str(self.place / name), version.version()
         keys, total = _KEYS.get(name, ("target",)), _ADDED_UP.get(name, "bucket")

@@ -1,4 +1,4 @@
-"""The long form of the laboratory: causes injected again and again, calm minutes, forecasts of runs that run now."""
+"""The long form of the laboratory: causes injected repeatedly, calm minutes, and forecasts of current runs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.laboratory.runs import RUNS
 from tests.laboratory.test_faults import WITNESSES, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
-# In the calm minutes, seconds between two starts of qmon, about.
+# Approximate seconds between two starts of qmon in the calm minutes.
 _STARTS_S: Final = 1_200.0
 
 
 def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
-    """What each part found, for the terminal. ``file``: where the confusion table is also written as JSON.
+    """Yield each part's results for the terminal. ``file``: where the confusion table is also written as JSON.
 
-    Raises ``AssertionError`` with all of it where anything was wrong.
+    Raises ``AssertionError`` with all faults.
     """
     if calm_s:
         found = calm(calm_s, starts=max(1, round(calm_s / _STARTS_S)))
@@ -39,7 +39,7 @@ def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
 
 
 def named_late() -> str:
-    """Causes that are seen only against the last minutes, side by side for half an hour."""
+    """Inject causes that only show against the last minutes, next to each other for half an hour."""
     with laboratory(slow.CASES, WITNESSES[:1]) as lab:
         outcomes = [*lab.run(slow.CASES), *lab.undisturbed()]
     assert not any(each.faults for each in outcomes), table(outcomes)
@@ -47,7 +47,7 @@ def named_late() -> str:
 
 
 def confused(rounds: int, file: Path | None) -> str:
-    """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
+    """Inject every cause this number of times, each round on one server. Return the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
         outcomes += [*queues(more=upkeep.CASES), *whole(), *crowd()]

@@ -1,4 +1,4 @@
-"""``qmon pipeline messages`` killed with SIGKILL at random moments, while others archive and tidy: read each time."""
+"""``qmon pipeline messages`` killed with SIGKILL at random moments during archiving and ``tidy``; then it is read."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from tests.queues import made, routine
 from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
 _MODES: Final = ("--once", "--continuous")
-# Messages that are there in the beginning.
+# Messages that exist at the beginning.
 _BEFORE: Final = 20_000
-# Those that come with each start, so that there is always something to take in.
+# Messages that come with each start, so that there is always something to read.
 _MORE: Final = 2_000
 
 
 def messages_killed(times: int) -> str:
-    """So many kills of each mode, every other beside a ``tidy``; each archived message is in the lake once.
+    """Kill each mode this number of times, half of them during a ``tidy``. Each archived message is in the lake once.
 
-    And the password is in no file of Spark's.
+    The password is in none of Spark's files.
     """
     with tempfile.TemporaryDirectory() as name, EmbeddedServer(settings={"fsync": "off"}, tcp=True) as server:
         folder, rng = Path(name), random.Random(times)
@@ -79,7 +79,7 @@ def messages_killed(times: int) -> str:
 
 @dataclass
 class _Taking:
-    """One archive that is taken into one lake."""
+    """One archive that is ingested into one lake."""
 
     folder: Path
     url: str
@@ -89,14 +89,15 @@ class _Taking:
     messages: int = 0
 
     def done(self, number: int) -> None:
-        """So many more are done, and may be archived."""
+        """Finish this number of messages, so that they can be archived."""
         finished(self.url, self.layout, number)
         self.messages += number
 
     def strike(self, mode: str, rng: random.Random, whole_s: float, *, beside_tidy: bool) -> bool:
-        """Start it, and kill it at a random moment; False if it had ended before. For ever, half after its first take.
+        """Start the program and kill it at a random moment. Return False if it had ended before.
 
-        ``beside_tidy``: the lake is tidied while it runs.
+        If it runs continuously, half of the kills come after its first take. ``beside_tidy``: the lake is tidied
+        meanwhile.
         """
         before = newest(self.readers.place, "messages")
         self.done(_MORE)
@@ -113,12 +114,12 @@ class _Taking:
         return True
 
     def whole(self, mode: str) -> None:
-        """It, undisturbed."""
+        """Run the program to its end."""
         with self._program(mode) as child:
             assert ended(child, LONG_S)
 
     def agree(self) -> int:
-        """Three readers find the same, nothing twice: all that the archive has up to the mark, but for what may come.
+        """Check that three readers find all archived messages up to the mark, except for late ones, without duplicates.
 
         Returns the mark's number.
         """
@@ -135,7 +136,7 @@ class _Taking:
         return mark.upto
 
     def _program(self, mode: str) -> AbstractContextManager[Popen[bytes]]:
-        """It, with the password in its environment alone."""
+        """Start the program with the password only in its environment."""
         parts = urlsplit(self.url)
         plain = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{self.password}@", "@")))
         assert self.password not in plain

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes ``qmon serve`` over the demo, while servers, qmon and counters begin anew."""
+"""A real Prometheus scrapes ``qmon serve`` over the demo while servers, qmon and counters restart."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from tests.demo.test_headless import agree
 from tests.facts import query, wait_until
 
 WINDOW_S: Final = 60.0
-# So long before and after a disturbance the counts of a window may be of it.
+# Windows this close to a disturbance, in seconds, may contain its effect.
 _EDGE_S: Final = 5.0
 _STEP_S: Final = 5.0
-# What a session did in the second before it fell idle PostgreSQL counts ten seconds later; a poll follows.
+# PostgreSQL counts the last second of a session ten seconds after it fell idle. A poll follows.
 _LATE_S: Final = 12
 _RATES: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
 _ALONE: Final = {"qmon_target_up", "qmon_target_poll_age_seconds"}
@@ -47,14 +47,14 @@ Samples = list[tuple[float, float]]
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a port that no process listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 class Prometheus:
-    """A Prometheus that scrapes one port, asked over HTTP."""
+    """A Prometheus that scrapes one port, queried over HTTP."""
 
     def __init__(self, folder: Path, scraped: int) -> None:
         self._folder = folder
@@ -70,7 +70,7 @@ class Prometheus:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Until the end of the block."""
+        """Run until the end of the block."""
         log = self._folder / "prometheus.log"
         with log.open("wb") as written, subprocess.Popen(self._command, stdout=written, stderr=written) as process:
             try:
@@ -87,7 +87,7 @@ class Prometheus:
             return False
 
     def ask(self, expression: str, at: float) -> list[dict[str, Any]]:
-        """What an expression is at a moment."""
+        """Return the value of an expression at a moment."""
         asked = urlencode({"query": expression, "time": at})
         with urlopen(f"http://127.0.0.1:{self._port}/api/v1/query?{asked}", timeout=30) as answer:
             found: list[dict[str, Any]] = json.load(answer)["data"]["result"]
@@ -96,7 +96,10 @@ class Prometheus:
 
 @dataclass
 class Soak:
-    """The demo's server and load, ``qmon serve`` over it, and the Prometheus; ``disturbed``: from when to when."""
+    """The demo's server and load, ``qmon serve`` over it, and Prometheus.
+
+    ``disturbed``: start and end of each disturbance.
+    """
 
     server: EmbeddedServer
     counts: CommittedCounts
@@ -106,7 +109,7 @@ class Soak:
     disturbed: list[tuple[float, float]] = field(default_factory=list)
 
     def disturb(self, act: Callable[[], None]) -> None:
-        """Do it, and wait until qmon has polled again, twice."""
+        """Disturb, and wait until qmon has polled twice."""
         began = time.time()
         act()
         up = "qmon_target_up == 1 and qmon_target_poll_age_seconds < 2"
@@ -115,12 +118,12 @@ class Soak:
         self.disturbed.append((began - _EDGE_S, time.time() + _EDGE_S))
 
     def reset(self) -> None:
-        """The server forgets its counters, and a table is emptied."""
+        """Reset the server's counters, and empty a table."""
         query(self.server.url(), "SELECT pg_stat_reset()")
         query(self.server.url(), "TRUNCATE shop.events")
 
     def restart_server(self) -> None:
-        """Stop it, look at what is served meanwhile, and start it."""
+        """Stop the server, check the served metrics in the meantime, and start it."""
         self.server.stop()
         lost = partial(self.prometheus.ask, "qmon_target_up == 0")
         wait_until(lambda: lost(time.time()), 60, what="the loss")
@@ -129,18 +132,18 @@ class Soak:
         self.server.start()
 
     def kill_server(self) -> None:
-        """As a power cut; its counters are lost, too."""
+        """Crash the server as a power cut would; its counters are lost too."""
         self.server.kill()
         self.server.start()
 
     def restart_qmon(self, number: signal.Signals) -> None:
-        """End it by a signal and start it."""
+        """End it with a signal and start it."""
         self.qmon.send_signal(number)
         self.qmon.wait(60)
         self.qmon = start(self.command)
 
     def clean(self, start: float, end: float) -> bool:
-        """Whether nothing was disturbed from ``start`` to ``end``."""
+        """Return whether there was no disturbance from ``start`` to ``end``."""
         return not any(start < over and began < end for began, over in self.disturbed)
 
 
@@ -150,7 +153,7 @@ def start(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def scraped(seconds: float) -> str:
-    """Scrape for so long; returns a line. Raises ``AssertionError`` where rates or increases are not what moved."""
+    """Scrape for this number of seconds. Return a summary."""
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedServer(settings=SETTINGS) as server,
@@ -189,7 +192,7 @@ def _until(moment: float) -> None:
 
 
 def _judged(soak: Soak, began: float, last: float) -> str:
-    """Hold ``rate()`` against the counts: within 3 %, or 1.5 s of the flow, where it is counted late of the busiest."""
+    """Compare ``rate()`` with the counts: within 3 %, or 1.5 s of flow if the busiest queue is counted late."""
     windows, clean, problems, worst = 0, 0, list[str](), 0.0
     at = began + WINDOW_S + _LATE_S
     while at <= last:
@@ -225,7 +228,7 @@ def _rates(prometheus: Prometheus, at: float) -> Iterator[tuple[str, str, float]
 
 
 def _increases(soak: Soak, began: float, end: float, problems: list[str]) -> int:
-    """Hold each counter's whole increase against what was counted in all, and while nothing was disturbed."""
+    """Compare each counter's whole increase with the total count, and with the count outside disturbances."""
     resets = 0
     whole = soak.counts.flow_between(began, end)
     for moved in _RATES:

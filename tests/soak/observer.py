@@ -1,4 +1,4 @@
-"""A crowd watched for long: the polls stay within 100 ms, every queue has its turn, and what is left out is said."""
+"""A long watch of many sessions: polls stay within 100 ms, every queue gets its turn, and omissions are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SETTLING = 15
 
 
 def within(sessions: int = 300, queues: int = 100, polls: int = 60, interval_s: float = 2.0) -> str:
-    """Watch so many queues with so many sessions connected; one line with what the polls cost."""
+    """Watch this number of queues with this number of sessions. Return a line with the cost of the polls."""
     with (
         crowded(sessions, queues) as (url, layouts),
         watching(url, layouts, interval_s, Budget(poll_ms=ALLOWED_MS)) as watched,

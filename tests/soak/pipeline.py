@@ -1,4 +1,4 @@
-"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments, while segments come in: read each time."""
+"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments while segments arrive, then read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _QUEUES: Final = 2
 
 
 def run_killed(times: int) -> str:
-    """So many kills of ``--once`` and of ``--continuous`` each; afterwards the lake equals plain Python."""
+    """Kill ``--once`` and ``--continuous`` this number of times each.
+
+    Afterwards the lake must equal plain Python's result.
+    """
     with _ground(times) as ground:
         ground.undisturbed()
         struck: Counter[str] = Counter()
@@ -60,9 +63,9 @@ def run_killed(times: int) -> str:
 
 
 def tidy_killed(times: int) -> str:
-    """``tidy`` so often while ``run --continuous`` takes in what comes, which must not end; at times both are killed.
+    """Kill ``tidy`` this number of times during ``run --continuous``, which must go on; sometimes kill both.
 
-    A first day, of which samples are not kept, is there in the beginning.
+    The lake starts with a first day whose samples are not kept.
     """
     with _ground(times) as ground:
         ground.record(LATE_S)
@@ -101,7 +104,7 @@ def tidy_killed(times: int) -> str:
 
 @dataclass
 class _Ground:
-    """Recordings, a lake, and how long a start and a batch took when nothing disturbed them, in seconds."""
+    """Recordings, a lake, and the undisturbed duration of a start and a batch, in seconds."""
 
     folder: Path
     rng: random.Random
@@ -133,7 +136,7 @@ class _Ground:
         self.late += bool(late_s)
 
     def undisturbed(self) -> None:
-        """One whole run, to know which moments there are."""
+        """Run once undisturbed, to measure the moments of a run."""
         self.record()
         before = time.monotonic()
         with self.program("--once") as child:
@@ -143,10 +146,12 @@ class _Ground:
         self.batch_s = time.monotonic() - before - self.start_s
 
     def strike(self, mode: str) -> str:
-        """Start it on something new, and kill it at a random moment; where that was, nothing if it had ended before.
+        """Start the program on a new segment and kill it at a random moment. Return the place, empty if it had ended
+        before.
 
-        Three in four within a new batch, as that is where there is something to lose, or shortly after it; the others
-        while it starts or does a batch again. For ever, half in a later batch, on a segment that came meanwhile.
+        Three in four kills come during or shortly after a new batch, because only a batch can lose data. The others
+        come at the start or during a repeated batch. In continuous mode, half come in a later batch, on a segment that
+        arrived meanwhile.
         """
         self.record(LATE_S if len(self.written) % 5 == 4 else 0.0)
         begun = newest(self.lake, "segments")
@@ -166,7 +171,7 @@ class _Ground:
         return "within a batch" if newest(self.lake, "segments") > newest(self.lake, "samples") else "outside"
 
     def java_killed(self) -> None:
-        """Its Java alone is killed within a batch: qmon says that it failed."""
+        """Kill only its Java within a batch: qmon reports the failure."""
         self.record()
         begun = newest(self.lake, "segments")
         with self.program("--continuous") as child:
@@ -177,7 +182,7 @@ class _Ground:
         self.readers.agree()
 
     def strike_tidy(self, running: Popen[bytes], whole_s: float) -> str:
-        """Record something, tidy, and kill that at a random moment, in one of four together with the run."""
+        """Record a segment, tidy, and kill the tidy at a random moment, once in four together with the run."""
         self.record()
         before = self.tidied()
         with self.tidying() as child:
@@ -192,12 +197,12 @@ class _Ground:
         return "ended before" if over else "killed with the run" if both else "killed"
 
     def tidied(self) -> int:
-        """When the table ``segments``, the first to be tidied, got its checkpoint, the end of that; 0: never."""
+        """Return the time of the checkpoint that ends the tidying of ``segments``, the first table, in ns; 0: never."""
         found = self.lake / "segments" / "_delta_log" / "_last_checkpoint"
         return found.stat().st_mtime_ns if found.exists() else 0
 
     def taken_in(self, running: Popen[bytes]) -> bool:
-        """Whether nothing is left to take in; the run goes on."""
+        """Return whether everything is ingested; the run goes on."""
         assert running.poll() is None, "the run has ended"
         table = DeltaTable(str(self.lake / "segments")).to_pyarrow_table(columns=["file"])
         claimed = set(table["file"].to_pylist())
@@ -219,7 +224,7 @@ class _Ground:
 
 @contextmanager
 def _ground(seed: int) -> Iterator[_Ground]:
-    """Nothing yet, with a Spark that reads. What is recorded begins two days ago at noon."""
+    """Start with an empty lake and a Spark that reads it. Recordings begin two days ago at noon."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session = start_session("local[2]", small(folder))

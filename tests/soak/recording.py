@@ -1,4 +1,4 @@
-"""The recorder killed at random moments, many times: nothing sealed is damaged, and a moment at most is missing."""
+"""The recorder killed at random moments, many times: no sealed file is damaged, and at most a moment is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.recording.writing import sequences
 
 
 def recorder_killed(times: int) -> str:
-    """Kill it so often; returns a line that says how much was missing at worst. Raises ``AssertionError``."""
+    """Kill it this number of times. Return a line with the longest loss. Raises ``AssertionError``."""
     rng, first, worst = random.Random(7), 1, 0.0
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

@@ -1,4 +1,4 @@
-"""What recordings and the lake take, and what the driver needs, by measurement: the figures of the manual's table."""
+"""Measure the sizes of recordings and the lake, and the driver's memory, for the table in the manual."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.cli.calling import program
 from tests.pipeline.cluster import cluster, packed
 from tests.pipeline.recordings import Watched
 
-# Of twenty queues every 2 s: 1,044,000 samples.
+# Twenty queues every 2 s: 1,044,000 samples.
 HOURS: Final = 29
 _LIVE_S: Final = 62.0
 _BEGIN: Final = 1_795_219_200.0
@@ -38,7 +38,7 @@ _POLLS: Final = 10
 
 
 def sized() -> Iterator[str]:
-    """One line a figure."""
+    """Yield one line per figure."""
     with tempfile.TemporaryDirectory() as name:
         yield from _bytes(Path(name))
     for targets, days in _FLEETS:
@@ -47,7 +47,7 @@ def sized() -> Iterator[str]:
 
 
 def _bytes(folder: Path) -> Iterator[str]:
-    """A real run with twenty queues, varied and for hours: bytes and processor seconds a million samples."""
+    """Record a real run with twenty queues, varied and for hours: bytes and processor seconds per million samples."""
     live = live_run(folder / "live", _LIVE_S)
     day = varied_day(folder / "day", live, HOURS)
     lake, samples = folder, 0
@@ -68,7 +68,8 @@ def _bytes(folder: Path) -> Iterator[str]:
 
 
 def _clustered(folder: Path, recordings: Path, samples: int) -> Iterator[str]:
-    """The same segments on a cluster of one worker and of two, each of one core, beside their driver and master."""
+    """Ingest the same segments on a cluster of one worker and of two, each with one core, next to their driver and
+    master."""
     settings = {"spark.executor.memory": "1g", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "8"}
     package = packed(folder)
     for workers in (1, 2):
@@ -91,14 +92,14 @@ def _taken_up(lake: Path, samples: int) -> str:
 
 
 def _size(table: Path) -> int:
-    """Bytes of the files of its newest version."""
+    """Return the bytes of the files of its newest version."""
     if not DeltaTable.is_deltatable(str(table)):
         return 0
     return sum(DeltaTable(str(table)).get_add_actions().column("size_bytes").to_pylist())
 
 
 def _driver(folder: Path, targets: int, days: int) -> Iterator[str]:
-    """A batch a day of so many targets: what of memory is still needed after each, and what it cost."""
+    """Ingest a batch a day of this number of targets. Yield the memory still in use after each batch, and its cost."""
     root = folder / "recordings"
     session = start_session("local[2]", {"spark.local.dir": str(folder / "local"), "spark.driver.memory": "2g"})
     root.mkdir()
@@ -121,7 +122,7 @@ def _driver(folder: Path, targets: int, days: int) -> Iterator[str]:
 
 
 def _needed(session: SparkSession) -> str:
-    """Memory that is still needed when everything else was collected."""
+    """Return the memory in use after garbage collection."""
     jvm: Any = session._jvm
     gc.collect()
     for _ in range(2):

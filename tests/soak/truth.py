@@ -44,7 +44,7 @@ _WAITS_S: Final = 1.5
 _POPPED_S: Final = (8.0, 3.0)
 # Seconds after which qmon must have seen a new state: it looks for them less often than it polls.
 _LEARNT_S: Final = 15
-# PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that.
+# PostgreSQL shows the work of a busy session after at most a second; a rate counts earlier work.
 _FLUSHED_S: Final = 2.0
 _NOW: Final = "clock_timestamp()"
 _TRUTH: Final = """
@@ -67,11 +67,12 @@ END $$
 
 @dataclass(frozen=True)
 class Made:
-    """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
+    """A random table: its layout, and the SQL that changes it, with ``{}`` as its present name.
 
-    ``counts``: reads ready, in progress, stuck, in progress without a usable start, in a state that no layout names,
-    stuck by the timeout of queues that are found, and in progress for so long that those must know the state.
-    ``holds``: a pop deletes the row. ``partition``: one that is detached and attached again, empty for none.
+    ``counts``: SQL that counts messages that are ready, in progress, stuck, in progress without a usable start, in a
+    state that no layout names, stuck by the timeout of found queues, and in progress long enough that found queues must
+    know the state. ``holds``: a pop deletes the row. ``partition``: a partition that is detached and attached again,
+    empty for none.
     """
 
     layout: Layout
@@ -87,7 +88,7 @@ class Made:
 
 
 def drawn(number: int, dice: random.Random) -> Made:
-    """One random table."""
+    """Return one random table."""
     name, timeout = f"t{number}", float(dice.choice((1, 2, 4)))
     table = TableName("public", name)
     if dice.random() < 0.25:
@@ -152,9 +153,9 @@ def drawn(number: int, dice: random.Random) -> Made:
 
 @dataclass(frozen=True)
 class Fact:
-    """What is true of a queue.
+    """The true state of a queue.
 
-    ``undated``: in progress without a start or since an infinite time, so that nobody can say whether they are stuck.
+    ``undated``: in progress without a start or since an infinite time, so that it is unknown whether they are stuck.
     ``odd``: in a state that the layout does not name. ``changes``: how often its table was changed.
     """
 
@@ -170,20 +171,20 @@ class Fact:
     taken: int
 
     def of_found(self, queue: QueueView) -> Fact:
-        """The same for a queue that was found by its shape: it may have to learn the state of rows in progress."""
+        """The same for a found queue, which may have to learn the state of rows in progress."""
         working = self.taken if queue.in_progress.value is None else self.working
         return replace(self, visible=self.readable, stuck=self.late, working=working)
 
     def contradicts(self, code: str) -> bool:
-        """Whether it makes a lie of a verdict, or of ``OK``."""
+        """Return whether this fact contradicts a verdict, or ``OK``."""
         if code == "empty":
             return not self.visible or self.ready + self.working + self.odd > 0
         if code == "everything locked":
-            return self.ready > 1  # at most one row is locked by somebody who does not pop it
+            return self.ready > 1  # at most one row is locked by a session that does not pop it
         return code in ("healthy", "OK") and (not self.visible or self.stuck + self.odd > 0)
 
     def bounds(self, figure: str) -> tuple[int, int]:
-        """The least and the greatest true value of a figure."""
+        """Return the least and the greatest true value of a figure."""
         if figure == "stuck":
             return self.stuck, self.stuck + self.undated
         value = self.ready if figure == "ready" else self.working
@@ -192,7 +193,7 @@ class Fact:
 
 @dataclass
 class Told:
-    """What was said how often, and the lies: what was said of what, and what was true."""
+    """Statements of qmon, with counts, and the lies: each with its subject and the truth."""
 
     seed: int
     polls: int = 0
@@ -204,7 +205,7 @@ class Told:
     lies: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """One line for people."""
+        """Return one readable line."""
         said = ", ".join(f"{code} {count:,}" for code, count in self.said.most_common())
         return (
             f"truth: seed {self.seed}, {self.polls:,} polls, {len(self.found)} queues found by shape, "
@@ -214,7 +215,7 @@ class Told:
 
 
 class World:
-    """The tables, who changes them, and who reads what is true."""
+    """The tables, the sessions that change them, and the session that reads the truth."""
 
     def __init__(self, url: str, seed: int, tables: int) -> None:
         self._url = url
@@ -228,7 +229,7 @@ class World:
         self._detached: set[str] = set()
         self._waiter: threading.Thread | None = None
         self.pops: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
-        # Whether the workers' sessions count what they do, for the whole run: sums of both prove nothing.
+        # Whether the workers' sessions count their work, for the whole run. A sum of both proves nothing.
         self._counts = self._dice.choice(("on", "off"))
         self.waiting: list[int] = []
         self.rights_changed: list[float] = []
@@ -258,7 +259,7 @@ class World:
                 query(self._url, f"GRANT SELECT ON {name}_new, {name}_old TO {ROLE}")
             if self._dice.random() < 0.6:
                 query(self._url, made.push.format(name).replace("?", str(self._dice.randint(1, 20))))
-            if made.partition:  # rows that come later go to the other partition, also while this one is detached
+            if made.partition:  # later rows go to the other partition, even while this one is detached
                 query(self._url, f"SELECT setval('{name}_id_seq', greatest(10, last_value)) FROM {name}_id_seq")
             if not made.holds and self._dice.random() < 0.3:
                 query(self._url, made.pop.format(name).replace("?", "3"))
@@ -266,7 +267,7 @@ class World:
                 query(self._url, f"UPDATE {name} SET taken = {old}, started_at = {old} WHERE taken IS NOT NULL")
 
     def change(self) -> None:
-        """One random change after the other, until it is over."""
+        """Make one random change after the other until the end."""
         try:
             with connected(self._url) as connection:
                 connection.execute(f"SET track_counts = {self._counts}")
@@ -309,7 +310,7 @@ class World:
             connection.execute(made.complete.format(name), 4 * count)
 
     def _change_session(self, connection: pyodbc.Connection) -> None:
-        """Change a setting of the worker's session, or what the watcher may see of others' sessions."""
+        """Change a setting of the worker's session, or the watcher's rights to see other sessions."""
         what = self._dice.choice(("TimeZone", "track_activities", "rights"))
         if what == "rights":
             verb, way = ("GRANT", "TO") if self._blind else ("REVOKE", "FROM")
@@ -375,7 +376,7 @@ class World:
             self._holders.pop(queue)[0].close()
 
     def look(self) -> None:
-        """Read what is true again and again, until it is over."""
+        """Read the truth repeatedly until the end."""
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')"
         try:
             with connected(self._url) as connection:
@@ -418,8 +419,8 @@ class World:
         return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
 
     def _held(self, queue: str, at: float) -> tuple[int, int, int]:
-        """Rows that an open transaction holds, and those of them that it has held for too long: by the queue's timeout,
-        and by that of queues that are found."""
+        """Return the rows that an open transaction holds, and those held too long: by the queue's timeout, and by that
+        of found queues."""
         if queue not in self._holders:
             return 0, 0, 0
         _, began, rows = self._holders[queue]
@@ -428,16 +429,16 @@ class World:
         return rows, rows if held_s > timeout_s else 0, rows if held_s > DEFAULT_TIMEOUT_S else 0
 
     def made_of(self, queue: str) -> Made:
-        """How the table of a queue was made."""
+        """Return the SQL that created the queue's table."""
         return next(made for made in self.made if made.layout.queue == queue)
 
     def end(self) -> None:
-        """Change and look no more."""
+        """Stop the changes and the readings."""
         self._over.set()
 
 
 def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
-    """Watch so many random tables for so long as a role whose rights come and go; returns what was said.
+    """Watch this number of random tables for ``seconds`` as a role whose rights change. Return qmon's statements.
 
     ``url``: an empty database, as a superuser.
     """
@@ -474,7 +475,7 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
 
 
 def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, float], *, found: bool) -> None:
-    """Compare one poll with what was true just before it began and just after it had ended.
+    """Compare one poll with the truth just before it began and just after it ended.
 
     ``seen_since``: by queue, since when every poll has seen it. ``found``: its queues were found by their shape.
     """
@@ -524,7 +525,7 @@ def _said(view: View, queue: QueueView) -> list[str]:
 
 
 def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
-    """Figures of a poll that what was true before and after it contradicts."""
+    """Yield figures of a poll that contradict the truth before and after it."""
     for name in ("ready", "in_progress", "stuck"):
         figure: Figure = getattr(queue, name)
         if figure.value is None or figure.estimated or figure.age_s:
@@ -536,9 +537,9 @@ def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
 
 
 def _certain_about_undated(view: View, queue: QueueView, made: Made, facts: tuple[Fact, Fact]) -> Iterator[str]:
-    """What is said as if it were known that messages without a usable start are not stuck.
+    """Yield statements that treat messages without a usable start as not stuck.
 
-    Where the start has no time zone, qmon watches the rows and knows how long each has been in progress.
+    If the start has no time zone, qmon watches the rows and knows how long each has been in progress.
     """
     zoned = "started_at timestamptz" in made.create[0]
     if made.layout.started_at is None or not zoned or not all(fact.undated for fact in facts):
@@ -549,9 +550,9 @@ def _certain_about_undated(view: View, queue: QueueView, made: Made, facts: tupl
 
 
 def _false_rates(view: View, queue: QueueView, pops: list[float]) -> Iterator[str]:
-    """A rate of 0, or a verdict that nobody pops, although messages were popped (at these times) meanwhile."""
+    """Yield a rate of 0, or a verdict that nothing is popped, although messages were popped (at these times)."""
     if queue.ready.estimated:
-        return  # a pop that no counter shows is known only from the next count of the table
+        return  # a pop that no counter shows is known only after the next count of the table
     if queue.window_s is not None and queue.pop_rate.value == 0 and not queue.pop_rate.at_least:
         since, until = view.sampled_at - queue.window_s, view.sampled_at - _FLUSHED_S
         if bisect_left(pops, until) - bisect_right(pops, since) > 1:

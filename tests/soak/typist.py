@@ -1,7 +1,7 @@
-"""A fuzz of the dashboard's input: the real program on a pseudo-terminal survives whatever is typed, and how fast.
+"""A fuzz test of the dashboard's input: the real program on a pseudo-terminal survives any input at any speed.
 
-Bytes that are no text, keys in a hurry, halves of escape sequences, pastes, the mouse, answers of terminals that nobody
-asked for, sizes of the terminal, and signals. Keys act: messages are purged, queues are paused, files are written.
+Input: bytes that are not text, fast keys, halves of escape sequences, pastes, the mouse, unsolicited answers of
+terminals, sizes of the terminal, and signals. Keys act: messages are purged, queues are paused, files are written.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEYS: Final = (
     ),
     *("é".encode(), "界".encode(), "🚀".encode(), "e\u0301".encode()),
 )
-# Keys that open a dialog, and what may be typed into it.
+# Keys that open a dialog, and input for it.
 _OPENING: Final = (
     b"?",
     b":",
@@ -221,7 +221,7 @@ class TypedProgram:
         (kind,) = self._dice.choices(list(ways), weights)
         self.counts[kind] += 1
         ways[kind]()
-        time.sleep(self._dice.choice((0, 0, 0, 0.01, 0.05, 0.2)))  # how fast a person types is a part of the input
+        time.sleep(self._dice.choice((0, 0, 0, 0.01, 0.05, 0.2)))  # the speed of typing is a part of the input
 
     def _bytes(self) -> None:
         self.type(self._dice.randbytes(self._dice.randint(1, 40)))
@@ -279,7 +279,7 @@ class TypedProgram:
             os.killpg(self.process.pid, signal.SIGCONT)
 
     def settle(self) -> None:
-        """Let it handle all that was typed: it must paint the whole screen again when the size changes."""
+        """Let it handle all input: it must paint the whole screen again when the size changes."""
         self.type(b"\x1b[201~\x1b\x1b\\")  # ends a paste or a sequence that is open
         before = self._written
         # A busy program handles only the last of several changes. No other change is to one of these widths.
@@ -293,9 +293,9 @@ class TypedProgram:
         return self._written - before > 1_000
 
     def close(self) -> int:
-        """End it by SIGTERM; its exit code."""
+        """End it with SIGTERM and return its exit code."""
         self.process.terminate()
-        self.process.send_signal(signal.SIGCONT)  # what was typed last may have stopped it
+        self.process.send_signal(signal.SIGCONT)  # the last input may have stopped it
         try:
             code = self.process.wait(_ENDED_S)
         except subprocess.TimeoutExpired:
@@ -318,7 +318,7 @@ def made(url: str) -> None:
 
 
 def typed(arguments: Sequence[str], folder: Path, *, seed: int, acts: int = 0, seconds: float = 0.0) -> Counter[str]:
-    """Type at a dashboard, ``acts`` times or for ``seconds``; how often each kind of input was given.
+    """Type at a dashboard, ``acts`` times or for ``seconds``. Return the count of each kind of input.
 
     Raises ``AssertionError`` with the last input and the log if the program ends, stops painting, or logs a fault.
     """
@@ -337,7 +337,7 @@ def typed(arguments: Sequence[str], folder: Path, *, seed: int, acts: int = 0, s
 
 
 def fuzzed(url: str, folder: Path, *, seed: int, seconds: float) -> Iterator[str]:
-    """Type at a dashboard of one target, at one of two targets and at a replay, in turn; a line for each turn."""
+    """Type at a dashboard of one target, at one of two targets and at a replay, in turn. Yield a line for each turn."""
     made(url)
     recording = folder / "recording"
     written(recording, 2.0, snapshots=2.0)

@@ -1,4 +1,4 @@
-"""The dashboard with the dialog of an action in front, over a scripted operator."""
+"""The dashboard with an action's dialog in front, over a scripted operator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = (80, 24)
 async def asked(
     script: Script, *keys: str, size: tuple[int, int] = SMALL, step: DialogStep = DialogStep.CONFIRM
 ) -> AsyncIterator[Driver]:
-    """The dashboard with figures, after these keys, with the dialog at a step."""
+    """Run the dashboard with figures after these keys, with the dialog at a step."""
     async with dashboard(size, runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press(*keys)
@@ -27,18 +27,18 @@ async def asked(
 
 
 def at(d: Driver, step: DialogStep) -> Callable[[], bool]:
-    """Asks whether the dialog is in front, and at a step."""
+    """Return a condition: the dialog is in front, and at this step."""
     return lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is step
 
 
 def dialog(d: Driver) -> ActionDialog:
-    """The dialog in front."""
+    """Return the dialog in front."""
     assert isinstance(d.app.screen, ActionDialog)
     return d.app.screen
 
 
 async def reach(d: Driver, id: str) -> None:
-    """Move the focus there by the tab key alone."""
+    """Move the focus there with the tab key alone."""
     for _ in range(8):
         focused = d.app.screen.focused
         if focused is not None and id in (focused.id, getattr(focused.parent, "id", None)):

@@ -1,4 +1,4 @@
-"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, nasty texts."""
+"""Sessions that wait for each other, made by hand: every kind of head blocker, a cycle, a long chain, odd texts."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _ONE: Final = BlockingSample(
 
 
 def head(session: int, **changes: object) -> BlockingSample:
-    """A session that waits for nobody."""
+    """Return a session that does not wait."""
     return replace(_ONE, session=session, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
 def waits(session: int, *blockers: int, **changes: object) -> list[BlockingSample]:
-    """A session that waits for these."""
+    """Return a session that waits for these sessions."""
     one = replace(_ONE, session=session, holders=len(blockers), waiting_s=12.0, mode="ExclusiveLock", object=ROW)
     return [replace(one, blocker=b, **changes) for b in blockers]  # type: ignore[arg-type]  # as above
 
 
 def tree() -> LockChains:
-    """Who waits for whom when nearly everything goes wrong at once."""
+    """Return lock chains with nearly every problem at once."""
     sleeping = head(
         61,
         state="idle in transaction",
@@ -95,10 +95,10 @@ def tree() -> LockChains:
 
 
 def chain(length: int) -> LockChains:
-    """Each waits for the one before."""
+    """Return a chain in which each session waits for the one before."""
     return build_lock_chains([head(1_000), *(row for n in range(1, length) for row in waits(1_000 + n, 999 + n))])
 
 
 def blocked_view(found: LockChains | None = None, *, sequence: int = 7) -> View:
-    """A view with these sessions."""
+    """Return a view with these sessions."""
     return view(server=target(blocking=tree() if found is None else found), sequence=sequence)

@@ -1,4 +1,4 @@
-"""What is the same in every app that is started here is made once."""
+"""Work that is the same for every app in these tests is done once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARSED: Final[dict[tuple[object, ...], list[RuleSet]]] = {}
 
 @pytest.fixture(scope="session", autouse=True)
 def parsed_once() -> Iterator[None]:
-    """Style sheets are parsed once in a process, where textual parses them three times for each app that starts."""
+    """Parse style sheets once per process; Textual parses them three times for each app that starts."""
     parse_rules = Stylesheet._parse_rules
 
     def parsed(self: Stylesheet, css: str, *where: Any, **more: Any) -> list[RuleSet]:

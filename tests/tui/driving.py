@@ -32,22 +32,22 @@ class Driver:
     pilot: Pilot[None]
 
     async def give(self, given: View | None = None) -> None:
-        """New figures, painted."""
+        """Give new figures, and paint them."""
         self.source.give(given or view())
         await self.settle()
 
     async def settle(self) -> None:
-        """Let the app handle what it was given, lay out, and paint."""
+        """Let the app handle its events, lay out, and paint."""
         for _ in range(3):
             await self.pilot.pause()
 
     async def say(self, phase: Phase, reason: str = "", *, retry_at: float | None = None, at: float = 1.0) -> None:
-        """A change of phase, ``at`` seconds after the first figures."""
+        """Give a change of phase, ``at`` seconds after the first figures."""
         self.source.say(phase, reason, retry_at=retry_at, at=TAKEN_AT + at)
         await self.pilot.pause()
 
     async def wait(self, now: float) -> None:
-        """It is ``now`` seconds after the first figures, and the second hand has moved."""
+        """Set the clock to ``now`` seconds after the first figures, and update the screen."""
         self.clock.now = TAKEN_AT + now
         self.app.tick()
         await self.settle()
@@ -72,25 +72,25 @@ class Driver:
         await self.settle()
 
     def said(self) -> str:
-        """What was said in a corner and is still there."""
-        return "\n".join(str(each.message) for each in self.app._notifications)  # there is no public way to them
+        """Return the notifications that are still on screen."""
+        return "\n".join(str(each.message) for each in self.app._notifications)  # there is no public access to them
 
     @property
     def grid(self) -> Grid:
-        """The table of the screen in front."""
+        """Return the table of the screen in front."""
         return self.app.screen.query_one(Grid)
 
     def lines(self, id: str) -> str:
-        """What a panel says."""
+        """Return the text of a panel."""
         return "\n".join(self.app.screen.query_one(f"#{id}", Lines).plain_lines)
 
     def text(self) -> str:
-        """The whole screen as it is painted, a line a row."""
-        strips = self.app.screen._compositor.render_strips()  # the only way to what is painted, short of the SVG
+        """Return the whole painted screen, a line per row."""
+        strips = self.app.screen._compositor.render_strips()  # the only way to the painted text, except for the SVG
         return "\n".join(strip.text.rstrip() for strip in strips)
 
     def is_grey(self, text: str) -> bool:
-        """Whether the painted ``text`` has the colour of figures that are too old."""
+        """Return whether the painted ``text`` has the colour of figures that are too old."""
         grey = tones(self.app.theme, stale=True)["text"].color
         for strip in self.app.screen._compositor.render_strips():
             for segment in strip:
@@ -135,5 +135,5 @@ async def dashboard(
 
 
 def later(seconds: float, *, sequence: int) -> View:
-    """The same figures, polled ``seconds`` after the first."""
+    """Return the same figures, polled ``seconds`` after the first."""
     return replace(view(at=seconds), sequence=sequence)

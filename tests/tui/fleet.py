@@ -1,4 +1,4 @@
-"""Three targets over scripted sources: one in trouble, one that cannot be reached, one that is fine."""
+"""Three targets over scripted sources: one with a problem, one that cannot be reached, one that is healthy."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Named(Scripted):
     interval_s: float = 2.0
 
     def fold(self, snapshot: Snapshot) -> View:
-        """The view that was given with this snapshot."""
+        """Return the view that was given with this snapshot."""
         return replace(super().fold(snapshot), target=self.target)
 
     def give(self, view: View) -> None:
-        """One snapshot, which folds into ``view``."""
+        """Give one snapshot, which folds into ``view``."""
         assert self.sink is not None, "the app starts its sources when it is mounted"
         self.views[view.sequence] = view
         at = view.sampled_at - snapshot(0).sampled_at
@@ -41,7 +41,7 @@ class Named(Scripted):
 
 
 def crm() -> tuple[QueueView, ...]:
-    """Queues of a library, and one that two targets have by the same name."""
+    """Queues of a library, and one name that two targets share."""
     return (part("oban/default", ready=12), part("oban/mails", ready=0), queue("mails", ready=3, push=2.0, pop=2.0))
 
 
@@ -53,18 +53,18 @@ class FleetDriver(Driver):
     sources: dict[str, Named]
 
     async def tell(self, target: str, queues: Sequence[QueueView] | None = None, *, at: float = 0.0) -> None:
-        """New figures of one target, painted."""
+        """Give new figures of one target, and paint them."""
         source = self.sources[target]
         source.give(view(queues, sequence=len(source.views) + 1, at=at))
         await self.settle()
 
     async def lose(self, target: str, reason: str = "no route to host", *, at: float = 1.0) -> None:
-        """A target cannot be reached."""
+        """Lose the connection to a target."""
         self.sources[target].say(Phase.LOST, reason, retry_at=TAKEN_AT + at + 12, at=TAKEN_AT + at)
         await self.settle()
 
     async def three(self) -> None:
-        """Figures of all, but of the one that is lost."""
+        """Give figures of all targets except the lost one."""
         await self.tell("orders-prod")
         await self.tell("crm", crm())
         await self.lose("billing")
@@ -80,7 +80,7 @@ def fleet_app(
     dark: bool = True,
     plain: bool = False,
 ) -> FleetApp:
-    """The app over these sources."""
+    """Return the app over these sources."""
     targets = [
         FleetTarget(
             source,
@@ -105,7 +105,7 @@ async def fleet(
     alerting: FleetAlerting | None = None,
     known: dict[str, KnownPast] | None = None,
 ) -> AsyncIterator[FleetDriver]:
-    """The app over several targets, without figures yet."""
+    """Run the app over several targets, without figures yet."""
     clock, sources = Clock(), {name: Named(name) for name in names}
     app = fleet_app(clock, sources, runners=runners, alerting=alerting, known=known)
     async with app.run_test(size=size) as pilot:
@@ -115,6 +115,6 @@ async def fleet(
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Let the app handle what it was given, lay out, and paint."""
+    """Let the app handle its events, lay out, and paint."""
     for _ in range(3):
         await pilot.pause()

@@ -1,4 +1,4 @@
-"""The history screen over a made day, standing still in a replay or beside a live source."""
+"""The history screen over an artificial day, paused in a replay or next to a live source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR = 3600.0
 
 
 def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True) -> tuple[ReplayApp, Replay]:
-    """A replay of a day at so many hours after its beginning, with what is usual from beside it."""
+    """Return a paused replay at this number of hours after the day's beginning, with the baselines next to it."""
     reader = open_recording(root)
     replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
@@ -30,13 +30,13 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
 
 
 def history(driver: Driver) -> HistoryScreen:
-    """The screen in front."""
+    """Return the screen in front."""
     assert isinstance(driver.app.screen, HistoryScreen)
     return driver.app.screen
 
 
 async def read(driver: Driver) -> HistoryScreen:
-    """Let it read all that is wanted."""
+    """Let it read all requested data."""
     await driver.settle()
     screen = history(driver)
     await driver.until(
@@ -47,7 +47,7 @@ async def read(driver: Driver) -> HistoryScreen:
 
 @asynccontextmanager
 async def shown(root: Path, *keys: str, hours: float = 8.0, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Driver]:
-    """The history screen of a replay, after keys."""
+    """Open the history screen of a replay, after keys."""
     app, replay = replayed(root, hours)
     try:
         async with app.run_test(size=size) as pilot:

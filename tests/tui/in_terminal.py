@@ -1,8 +1,8 @@
-"""A small program for the tests in a real terminal: the dashboard over figures made by hand, new ones twice a second.
+"""A small program for tests in a real terminal: the dashboard over artificial figures, new ones twice a second.
 
-With ``reading`` as its argument, a thread never ends. With ``stuck``, the source stops inside its second poll for ever,
-``broken`` and a file, it logs there, much and from a thread, until the fold fails. With ``deaf`` reading the terminal
-fails at the first key.
+With ``reading`` as its argument, a thread never ends. With ``stuck``, the source stops inside its second poll for ever.
+With ``broken`` and a file, it writes many log lines there from a thread, until the fold fails. With ``deaf``, reading
+the terminal fails at the first key.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Living(Scripted):
                 return
 
     def fold(self, snapshot: Snapshot) -> View:
-        """The view, unless broken."""
+        """Return the view, unless broken."""
         if self.broken and snapshot.sequence == 6:
             raise ValueError(f"no number: {'pay' + 'load'!r}")
         return super().fold(snapshot)

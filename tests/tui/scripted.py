@@ -1,4 +1,4 @@
-"""Figures made by hand, and a source that gives them when told to: twelve queues with everything that can be odd."""
+"""Figures made by hand, and a source that gives them on request: twelve queues with every kind of oddity."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NASTY: Final = "[red]x[/] \x1b[31mALARM\x07\u202e"
 
 @dataclass
 class Clock:
-    """Our monotonic clock, as still as the test wants it."""
+    """Our monotonic clock, which the test sets."""
 
     now: float = TAKEN_AT + 0.4
 
@@ -39,7 +39,7 @@ class Clock:
 
 
 def figure(value: float | None, reason: str = "", *, estimated: bool = False, at_least: bool = False) -> Figure:
-    """A figure; without a value, unknown for ``reason``."""
+    """Return a figure; without a value, unknown for ``reason``."""
     return Figure(value, estimated=estimated, at_least=at_least, reason=reason)
 
 
@@ -47,7 +47,10 @@ def figure(value: float | None, reason: str = "", *, estimated: bool = False, at
 def history(
     depth: float, push: float, pop: float, *, grows: float = 0.0, seconds: int = HISTORY_S, step: int = 2
 ) -> tuple[Point, ...]:
-    """Points up to ``SAMPLED_AT`` that wave around these values and end at them; ``grows``: messages per second."""
+    """Return points up to ``SAMPLED_AT`` that vary around these values and end at them.
+
+    ``grows``: messages per second.
+    """
     points = []
     for back in range(seconds, -1, -step):
         wave = math.sin(back / 37.0) * 0.18 + math.sin(back / 11.0) * 0.05
@@ -90,7 +93,7 @@ def queue(
     messages: tuple[MessageSample, ...] | None = None,
     failures: tuple[ProbeFailure, ...] = (),
 ) -> QueueView:
-    """One queue; what is not given is unremarkable."""
+    """Return one queue; every value that is not given is unremarkable."""
 
     def as_figure(value: Figure | float) -> Figure:
         return value if isinstance(value, Figure) else Figure(value)
@@ -124,7 +127,7 @@ def queue(
 
 
 def part(name: str, **figures: Any) -> QueueView:
-    """A queue of a table with several, ``oban/mails`` of ``app.oban``; ``figures``: as ``queue`` takes them."""
+    """Return a queue of a table with several, ``oban/mails`` of ``app.oban``. ``figures``: arguments of ``queue``."""
     made = queue(name, gap=figure(None, "its rows come in no order"), **figures)
     group, _, value = name.partition("/")
     of = GroupPart(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))
@@ -132,7 +135,7 @@ def part(name: str, **figures: Any) -> QueueView:
 
 
 def messages(count: int, *, oldest_s: float = 7_512.0) -> tuple[MessageSample, ...]:
-    """Messages in progress, some for very long, with owners and payloads of all kinds."""
+    """Return messages in progress, some for very long, with owners and payloads of all kinds."""
     payloads = (
         '{"to": "ada@example.org", "template": "welcome"}',
         "\x1b]0;owned\x07\x1b[2J\x1b[31mred",
@@ -294,7 +297,7 @@ def _odd() -> tuple[QueueView, ...]:
 
 
 def twelve() -> tuple[QueueView, ...]:
-    """Twelve queues: three in trouble, one that cannot be seen, nasty names, estimates, a negative gap, a full ring."""
+    """Return twelve queues: three with problems, a hidden one, odd names, estimates, a negative gap, a full ring."""
     return (*_troubled(), *_odd())
 
 
@@ -338,7 +341,7 @@ _WAITER: Final = replace(
 
 
 def target(**changes: object) -> TargetView:
-    """The server as a whole."""
+    """Return the server as a whole."""
     made = TargetView(
         commits=Figure(1_204.0),
         rollbacks=Figure(0.3),
@@ -362,7 +365,7 @@ def view(
     failures: tuple[ProbeFailure, ...] = (),
     server: TargetView | None = None,
 ) -> View:
-    """One view, ``at`` seconds after the first."""
+    """Return one view, ``at`` seconds after the first."""
     return View(
         target="orders-prod",
         engine="postgres",
@@ -378,7 +381,7 @@ def view(
 
 
 def snapshot(sequence: int, at: float = 0.0) -> Snapshot:
-    """A snapshot without samples: the fold of these tests finds the view by its sequence."""
+    """Return a snapshot without samples: the fold of these tests finds the view by its sequence."""
     server = ServerSample(SAMPLED_AT + at, SAMPLED_AT - 9_999, None, False, 34, 0, 0, 0)
     return Snapshot(
         target="orders-prod",
@@ -398,7 +401,7 @@ def snapshot(sequence: int, at: float = 0.0) -> Snapshot:
 
 @dataclass
 class Scripted:
-    """A source whose events a test gives itself, and which remembers what it was asked for. Its fold is ``fold``."""
+    """A source whose events a test gives itself, and which remembers requests. Its fold is ``fold``."""
 
     target: str = "orders-prod"
     interval_s: float = 1.0
@@ -412,48 +415,43 @@ class Scripted:
         self.sink = sink
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Remembered."""
         self.asked.append(("poll_now", changed) if changed else "poll_now")
 
     def set_interval(self, seconds: float) -> None:
-        """Remembered."""
         self.interval_s = seconds
         self.asked.append(("interval", seconds))
 
     def set_focus(self, focus: Focus) -> None:
-        """Remembered."""
         self.asked.append(focus)
 
     @property
     def focus(self) -> Focus:
-        """What the screens last said is on them."""
+        """Return the focus that the screens reported last."""
         return next((each for each in reversed(self.asked) if isinstance(each, Focus)), Focus())
 
     def count_exactly(self, queue: str) -> None:
-        """Remembered."""
         self.asked.append(("count", queue))
 
     def close(self) -> None:
-        """Remembered."""
         self.asked.append("close")
 
     def fold(self, snapshot: Snapshot) -> View:
-        """The view that was given with this snapshot."""
+        """Return the view that was given with this snapshot."""
         self.folded.append(snapshot.sequence)
         return self.views[snapshot.sequence]
 
     def give(self, view: View) -> None:
-        """One snapshot, which folds into ``view``."""
+        """Give one snapshot, which folds into ``view``."""
         assert self.sink is not None, "the app starts its source when it is mounted"
         self.views[view.sequence] = view
         self.sink(snapshot(view.sequence, view.sampled_at - SAMPLED_AT))
 
     def say(self, phase: Phase, reason: str = "", *, retry_at: float | None = None, at: float = TAKEN_AT + 1) -> None:
-        """One change of phase."""
+        """Give one change of phase."""
         assert self.sink is not None, "the app starts its source when it is mounted"
         self.sink(SourceState(self.target, phase, reason, retry_at, at))
 
 
 def later_view(sequence: int, *, taken_at: float) -> View:
-    """The same figures as of another moment of the real clock."""
+    """Return the same figures as of another moment of the real clock."""
     return replace(view(sequence=sequence, at=float(sequence)), taken_at=taken_at)

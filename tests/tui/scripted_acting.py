@@ -1,4 +1,4 @@
-"""An operator whose plans and ends a test writes itself, for states into which a real one is not easily brought."""
+"""An operator whose plans and results a test writes itself, for states that are hard to reach with a real one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RETURNING q."id\""""
 
 
 def rows(count: int = 6) -> tuple[PlanRow, ...]:
-    """The first messages of a plan, with what an attacker may write into them."""
+    """Return the first messages of a plan, with text that an attacker may write into them."""
     payloads = ('{"to": "ada@example.org", "template": "welcome"}', NASTY, "請求書 2026-11 🎉", None, "", "[b]x[/b]")
     return tuple(
         PlanRow(
@@ -54,7 +54,7 @@ def rows(count: int = 6) -> tuple[PlanRow, ...]:
 
 
 def plan(kind: OperationKind = OperationKind.REQUEUE, queue: str = "invoices", **changes: object) -> Plan:
-    """A plan of 1,204 messages."""
+    """Return a plan for 1,204 messages."""
     made = Plan(
         kind=kind,
         target="orders-prod",
@@ -76,7 +76,7 @@ def plan(kind: OperationKind = OperationKind.REQUEUE, queue: str = "invoices", *
 
 
 def operation(number: int, kind: OperationKind = OperationKind.REQUEUE, **changes: object) -> Operation:
-    """One line of the history."""
+    """Return one line of the history."""
     made = Operation(
         id=f"261121-0714{number:02d}-k7qd",
         kind=kind,
@@ -111,7 +111,7 @@ HISTORY: Final = (
 
 @dataclass
 class Script:
-    """What the operator says and does, and what it was asked."""
+    """The operator's answers and actions, and the requests it received."""
 
     asked: list[tuple[object, ...]] = field(default_factory=list)
     permissions: list[Permission] = field(default_factory=list)
@@ -120,12 +120,12 @@ class Script:
     history: tuple[Operation, ...] = HISTORY
     # Set: plans come at once.
     planning: threading.Event = field(default_factory=threading.Event)
-    # Set: an operation goes on to its end after its first batch.
+    # Set: an operation continues to its end after its first batch.
     goes: threading.Event = field(default_factory=threading.Event)
     fault: Exception | None = None
     breaks: Exception | None = None
     refuses: str = ""
-    # What a message is when it is read; `None`: it is gone.
+    # The result of reading a message; `None`: it is gone.
     message: Message | None = None
 
     def __post_init__(self) -> None:
@@ -135,13 +135,13 @@ class Script:
 
 @dataclass
 class ScriptedPrepared(PreparedAction):
-    """A plan that is applied in two batches."""
+    """Return a plan that is applied in two batches."""
 
     script: Script
     plan: Plan
 
     def apply(self, permission: Permission, tell: OnProgress, stopped: StopRequested) -> OperationResult:
-        """Tell of the first batch, wait to be let go or stopped, and end."""
+        """Report the first batch, wait to be released or stopped, and end."""
         self.script.permissions.append(permission)
         if self.script.refuses:
             raise BadInput(self.script.refuses)
@@ -161,7 +161,7 @@ class ScriptedPrepared(PreparedAction):
 
 @dataclass
 class ScriptedOperator(Operator):
-    """What ``Operator`` looks like to the screens."""
+    """The operator's interface to the screens."""
 
     script: Script
 
@@ -173,7 +173,6 @@ class ScriptedOperator(Operator):
         return ScriptedPrepared(self.script, self.script.make(kind, queue, choice))
 
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.REQUEUE, layout.queue, choice)
 
     def redrive(
@@ -182,43 +181,33 @@ class ScriptedOperator(Operator):
         choice: Choice,
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008  # as the real one
     ) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.REDRIVE, layout.queue, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.PURGE, layout.queue, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008  # as the real one
-        """Remembered."""
         return self._prepared(OperationKind.UNDO, "invoices", choice, operation)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = 900.0) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.PAUSE, layout.queue, Choice(), side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.RESUME, layout.queue, Choice(), side)
 
     def repair(self, layout: Layout) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.REPAIR, layout.queue, Choice())
 
     def end_session(self, session: int, started_at: float | None) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.END_SESSION, f"session {session}", Choice(), session, started_at)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.INSTALL_GATE, layout.queue, Choice())
 
     def remove_gate(self, layout: Layout) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.REMOVE_GATE, layout.queue, Choice())
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """Remembered."""
         return self._prepared(OperationKind.EMPTY_TRASH, queue or "", Choice(), older_than_s)
 
     def read_operations(self, limit: int = 100) -> tuple[Operation, ...]:
@@ -226,7 +215,7 @@ class ScriptedOperator(Operator):
         return self.script.history[:limit]
 
     def read_message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
-        """Remembered, and read as the script has it."""
+        """Remember the request, and answer with the script's message."""
         self.script.asked.append(("message", layout.queue, id, owner))
         if self.script.fault is not None:
             raise self.script.fault
@@ -249,7 +238,7 @@ class ScriptedOffice(ActionRunner):
 
 
 def typed_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A plan on a target marked prod."""
+    """Return a plan on a target marked prod."""
     return plan(kind, queue, consent=Consent.TYPED)
 
 

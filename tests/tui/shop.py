@@ -1,8 +1,8 @@
-"""Polls of a shop's queues on SQL Server, as rows at the driver: what each probe would return, in SQL Server's types.
+"""Polls of a shop's queues on SQL Server, as rows at the driver: each probe's result in SQL Server's types.
 
 Four designs: mails (status) whose consumers have died, orders (fifo) that grows, letters (strict_fifo) whose head a
-sleeping session holds, and events (ring). Every value is checked against the type that its column has by the statement
-and by the documentation of the system views. Two seconds lie between two polls, on the server's clock and on ours.
+sleeping session holds, and events (ring). Every value is checked against the type of its column, which follows from the
+statement and the documentation of the system views. Polls are two seconds apart, on the server's clock and on ours.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Values = dict[str, object]
 
 
 def layouts() -> tuple[Layout, ...]:
-    """As an install records them; a consumer of mails keeps its session while it works."""
+    """Return the layouts as an install records them. A consumer of mails keeps its session while it works."""
     return tuple(
         prepare_install(
             ENGINE, (16, 0), design, schema="dbo", queue=queue, ring_size=1000, owner_held_while_working=True
@@ -50,7 +50,7 @@ def layouts() -> tuple[Layout, ...]:
 
 
 def facts() -> dict[str, TableFacts]:
-    """What the catalogue says about these tables."""
+    """Return the catalog's facts about these tables."""
     indexes = dict.fromkeys(("head", "ready", "progress", "stuck", "dead"), "ix")
     line = {"order_by": "id", "order_by_number": True, "indexes": indexes}
     payload = Column("message", "varbinary", True)
@@ -64,17 +64,17 @@ def facts() -> dict[str, TableFacts]:
 
 @dataclass
 class Idle(SlowReads):
-    """Slow readings that nobody starts."""
+    """Slow readings that never start."""
 
     def __init__(self) -> None:
         super().__init__(ENGINE, lambda session: connection(Driver(), (16, 0)))
 
 
 class Shop(Driver):
-    """The server: a poll is the number in ``poll``, and what it has counted grows with it.
+    """The server: ``poll`` is the number of the poll, and the server's counters grow with it.
 
-    ``ails``: its log is nearly full, one of its copies takes nothing, and a plan has become worse; ``moves_at``: the
-    poll from which another server answers.
+    ``ails``: its log is nearly full, one of its replicas accepts no changes, and a plan has become worse. ``moves_at``:
+    the poll from which another server answers.
     """
 
     ails = False
@@ -473,12 +473,12 @@ class Shop(Driver):
 
 
 def _owner(number: int) -> str:
-    """Who popped a message of mails: seven are of a session that is gone."""
+    """Return the session that popped a message of mails: seven belong to a session that has ended."""
     return f"{77 if number < 7 else 78}/2026-11-21T02:00:00.123"
 
 
 def _queue(text: str, values: Sequence[object]) -> str:
-    """Which queue a statement is about: by the table's name in it, or by the name or object id that it takes."""
+    """Return the queue of a statement: by the table's name in it, or by the name or object id among its values."""
     named = next((queue for queue in IDS if f"[{queue}]" in text or queue in values), None)
     return named or next((queue for queue, id in IDS.items() if id in values), "")
 
@@ -496,7 +496,7 @@ _KINDS: Final[dict[str, type]] = {
 
 
 def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tuple[object, ...]:
-    """The values in the order of the columns, each of the type that pyodbc gives for its column."""
+    """Return the values in the order of the columns, each of the type that pyodbc returns for its column."""
     assert set(row) == {name for name, _ in columns}, (probe, set(row) ^ {name for name, _ in columns})
     for name, kind in columns:
         given = row[name]
@@ -508,7 +508,7 @@ def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tu
 
 
 def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[View]]:
-    """So many polls of the shop, folded as the dashboard folds them; the screens' readings are asked for."""
+    """Return this number of polls of the shop, folded as the dashboard folds them, with the readings of all screens."""
     shop, slow = shop or Shop(), Idle()
     at = connection(shop, (16, 0))
     for layout in layouts():

@@ -1,4 +1,4 @@
-"""The dialog of an action once it is confirmed: progress, its end, and what is offered then; at 80 x 24."""
+"""The dialog of a confirmed action: progress, its end, and the next steps it offers; at 80 x 24."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def test_the_next_action_begins_in_the_dialog_of_one_that_has_ended() -> N
     script.goes.set()
     async with asked(script, "p") as d:
         await d.press("p")
-        assert script.asked[-1][0] is OperationKind.PAUSE and len(script.asked) == 1, "not while it is to be confirmed"
+        assert script.asked[-1][0] is OperationKind.PAUSE and len(script.asked) == 1, "not before it is confirmed"
         await d.press("left", "enter")
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         await d.press("r")
@@ -71,7 +71,7 @@ async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -
     async with asked(script, "r") as d:
         await reach(d, "act-do")
         await d.press("enter")
-        await d.until(lambda: "a pause needs a reason" in d.text(), "why not")
+        await d.until(lambda: "a pause needs a reason" in d.text(), "the reason")
         assert dialog(d).step is DialogStep.CONFIRM
         script.refuses = ""
         script.goes.set()
@@ -116,7 +116,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
 
 
 class Told(MessagePump):
-    """Somebody who is told, and whether he read it or not."""
+    """A receiver of messages that keeps the ends of operations, read or not."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -193,9 +193,9 @@ async def test_a_plan_that_takes_long_can_be_left() -> None:
     script = Script()
     script.planning.clear()
     async with asked(script, "r", step=DialogStep.PLANNING) as d:
-        await d.until(lambda: "counting" in d.text(), "that it counts")
+        await d.until(lambda: "counting" in d.text(), "it counts")
         await d.wait(3.4)
-        await d.until(lambda: "counting for 3 s" in d.text(), "the time that passes")
+        await d.until(lambda: "counting for 3 s" in d.text(), "the elapsed time")
         await d.press("escape")
         assert not isinstance(d.app.screen, ActionDialog)
         await d.press("2")
@@ -241,7 +241,7 @@ async def test_a_redrive_is_narrowed_down_and_paced_and_planned_anew_as_a_field_
         assert script.asked[-1] == (OperationKind.REDRIVE, "invoices", choice, RedriveLimits(1.0, 100))
         assert len(script.asked) == 7  # one for each change, and none for each letter
         await d.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", *"z", "tab", "tab", "tab", "tab", "tab")
-        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "what was typed last")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "the last typed text")
         assert script.asked[-1][2] == replace(choice, error="z")
 
 
@@ -274,7 +274,7 @@ async def test_what_goes_wrong_while_planning_is_said() -> None:
 
 
 def hostile(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A plan whose every text is an attack."""
+    """Return a plan whose every text is an attack."""
     evil = f"{EVIL}\x1b[2J"
     made = plan(kind, EVIL, title=f"Purge {evil}", predicate=evil, sql=(evil,), consequences=(evil,), unit=evil)
     return replace(made, first=tuple(replace(row, id=evil, payload=evil, owner=evil) for row in made.first[:1]))
@@ -295,7 +295,7 @@ async def test_a_long_statement_scrolls_by_keyboard() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, sql=tuple(f"SELECT {i}" for i in range(40))))
     async with asked(script, "r") as d:
         await d.press("s")
-        await d.until(lambda: "PgDn" in d.text(), "that there is more")
+        await d.until(lambda: "PgDn" in d.text(), "there is more")
         for _ in range(8):
             await d.press("pagedown")
         assert "SELECT 39" in d.text()
@@ -308,4 +308,4 @@ async def test_a_purge_of_a_queue_without_dead_messages_asks_which_are_meant() -
         assert "to choose the messages" in d.text()
         assert script.asked == []
         await d.press("tab", "right")
-        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of what was chosen")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of the choice")

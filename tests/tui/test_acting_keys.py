@@ -1,4 +1,4 @@
-"""The keys that act: what each asks for, when it can do nothing and why, marks, and the screen of operations."""
+"""The keys that act: the request of each, when it can do nothing and why, marks, and the screen of operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator, 
 
 
 async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ...]:
-    """What the operator was asked last, once there is a plan."""
+    """Return the operator's last request, once there is a plan."""
     await d.until(
         lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is not DialogStep.PLANNING, "a plan"
     )

@@ -1,4 +1,4 @@
-"""The dialogs as pictures. After a wanted change, look at the report and run with ``--snapshot-update``."""
+"""The dialogs as pictures. After an intended change, look at the report and run with ``--snapshot-update``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDS = ["80x24", "120x40"]
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Moments are shown in the time of the machine: the same one everywhere."""
+    """Moments are shown in the machine's time zone: the same one everywhere."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -31,7 +31,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A purge of many messages."""
+    """Return a purge of many messages."""
     return plan(
         kind,
         queue,
@@ -48,7 +48,7 @@ def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A redrive of some dead messages."""
+    """Return a redrive of some dead messages."""
     first = tuple(
         replace(
             row,
@@ -80,7 +80,7 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A pause of the producers."""
+    """Return a pause of the producers."""
     return plan(
         kind,
         queue,
@@ -100,7 +100,7 @@ def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """The end of a pause."""
+    """Return the end of a pause."""
     return plan(
         OperationKind.RESUME,
         queue,
@@ -120,7 +120,7 @@ def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """An undo of a purge."""
+    """Return an undo of a purge."""
     return plan(
         kind,
         queue,
@@ -137,7 +137,7 @@ def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A repair of a ring."""
+    """Return a repair of a ring."""
     return plan(
         kind,
         queue,
@@ -156,7 +156,7 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """The end of a session."""
+    """Return the end of a session."""
     return plan(
         kind,
         queue,
@@ -185,7 +185,7 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def refused_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """Nothing to do."""
+    """Return a plan without any messages."""
     return replace(plan(kind, queue, count=0, first=(), sql=()), refused="no message matches: nothing to do")
 
 
@@ -202,7 +202,7 @@ class Dialog:
         )
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come, keys were pressed, and the dialog is where it shall be."""
+        """Give figures, press the keys, and wait for the dialog's step."""
         await pilot.pause()
         self.source.give(view())
         for _ in range(3):
@@ -222,11 +222,11 @@ class Dialog:
             await pilot.pause()
 
     def at(self) -> DialogStep | None:
-        """The step of the dialog."""
+        """Return the step of the dialog."""
         return self.app.screen.step if isinstance(self.app.screen, ActionDialog) else None
 
     def written(self) -> str:
-        """What it says."""
+        """Return its text."""
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
     async def until(self, pilot: Pilot[None], ask: Callable[[], bool]) -> None:

@@ -40,26 +40,26 @@ class Real:
 
     @property
     def dialog(self) -> ActionDialog | None:
-        """The dialog in front, if there is one."""
+        """Return the dialog in front, if there is one."""
         return self.app.screen if isinstance(self.app.screen, ActionDialog) else None
 
     def text(self) -> str:
-        """The whole screen."""
+        """Return the whole screen."""
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
     async def until(self, ask: Callable[[], object], what: str) -> None:
-        """Let the app go on until it is so."""
+        """Let the app go on until the condition holds."""
         deadline = time.monotonic() + _PATIENCE_S
         while not ask():
             assert time.monotonic() < deadline, f"not within {_PATIENCE_S:g} s: {what}\n{self.text()}"
             await self.pilot.pause(0.05)
 
     async def step(self, step: DialogStep) -> None:
-        """Until the dialog is there."""
+        """Wait until the dialog is there."""
         await self.until(lambda: self.dialog is not None and self.dialog.step is step, f"the dialog at {step}")
 
     async def does(self, key: str, reason: str = "") -> None:
-        """Press a key, confirm what it plans, and see its end."""
+        """Press a key, confirm its plan, and wait for its end."""
         await self.pilot.press(key)
         await self.step(DialogStep.CONFIRM)
         if reason:
@@ -81,7 +81,7 @@ async def looking(
     read_only: str | None = None,
     layouts: Sequence[Layout] | None = None,
 ) -> AsyncIterator[Real]:
-    """The dashboard, live."""
+    """Run the live dashboard."""
     target = target_of(url)
     context: OperatorContext = replace(open_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     runner = ActionRunner(context)
@@ -99,7 +99,7 @@ async def looking(
 
 @pytest.fixture
 def jobs(database: str) -> Iterator[str]:
-    """Three messages of the dead, two of the living, four that are ready."""
+    """Create three messages of dead owners, two of living ones, and four that are ready."""
     fill(database, dead=3, alive=2, ready=4)
     yield database
 
@@ -162,7 +162,7 @@ async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) ->
             await d.pilot.press(key)
             await d.step(DialogStep.CONFIRM if key == "r" else DialogStep.REFUSED)
             if key == "x":
-                assert "nothing to do" in d.text(), "only dead messages are meant, and there are none"
+                assert "nothing to do" in d.text(), "it acts on dead messages only, and there are none"
                 await d.pilot.press("tab", "right")
                 await d.step(DialogStep.CONFIRM)
                 assert "Purge 4 ready messages" in d.text()
@@ -237,5 +237,5 @@ async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_l
         assert found is not None
         query(jobs, "DELETE FROM public.jobs")
         await d.pilot.press("n")
-        await d.until(lambda: "the message is gone (popped, moved or deleted)" in d.text(), "that it is gone")
-        assert found[0] in d.text(), "what the list knew"
+        await d.until(lambda: "the message is gone (popped, moved or deleted)" in d.text(), "it is gone")
+        assert found[0] in d.text(), "the list's own columns"

@@ -1,4 +1,4 @@
-"""``qmon connect`` in a real terminal: a key, a plan, a confirmation, and rows that are changed and brought back."""
+"""``qmon connect`` in a real terminal: a key, a plan, a confirmation, and rows that are changed and restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tui.test_terminal import Tmux, gone
 
 @pytest.fixture
 def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
-    """The database, and the dashboard on it, which asks as on a prod target."""
+    """The database, and its dashboard, which asks for confirmation as on a prod target."""
     fill(database, dead=3, alive=2, ready=4)
     place = tmp_path / "qmon.toml"
     settings = 'interval = "500ms"\nredact = ["4111-\\\\d+"]'
@@ -38,7 +38,7 @@ def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
 
 
 def confirm(terminal: Tmux, plan: str) -> None:
-    """Fill in what a prod target asks for and press the button, all by keyboard."""
+    """Type the confirmation that a prod target requires and press the button, all by keyboard."""
     terminal.expect(plan)
     terminal.expect("type jobs")
     terminal.keys("BTab", "BTab")  # over the button to the name
@@ -90,7 +90,7 @@ def quiet_shop(database: str, tmp_path: Path) -> Iterator[tuple[Tunnel, Tmux]]:
 
 
 def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
-    """Requeue, and have no answer to the commit of the first batch."""
+    """Requeue, and get no answer to the commit of the first batch."""
     terminal.expect("● live")
     terminal.expect("jobs")
     terminal.keys("r")
@@ -109,7 +109,7 @@ def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[T
     terminal.keys("C-c")
     wait_until(lambda: "stopping after this batch" not in terminal.screen(), what="the dialog closes")
     audit = tmp_path / "qmon" / "operations.jsonl"
-    wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit says that it is unknown")
+    wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit records the unknown result")
     terminal.expect("unknown")
     terminal.keys("q")
     wait_until(lambda: gone(terminal.pid), what="it has left")

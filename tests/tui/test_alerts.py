@@ -37,7 +37,7 @@ def depth(ready: float, sequence: int, *, stuck: float = 0.0) -> View:
 
 
 def bells(app: QmonApp, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each bell."""
+    """Return a list that grows with each bell."""
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     return rung
@@ -106,7 +106,7 @@ async def test_acknowledged_ones_step_back_until_they_get_worse(monkeypatch: pyt
         await d.give(depth(5, 3))
         assert not raised(d)
         await d.give(depth(500, 4))
-        assert "▲ WARNING" in d.lines("alert"), "what was cleared and comes back is new"
+        assert "▲ WARNING" in d.lines("alert"), "a cleared alert that is raised again is new"
 
 
 async def test_muting_lasts_longer_each_time_ends_by_itself_and_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ KEEP = "import sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read())"
 
 
 def commanding(*command: str) -> Notifier:
-    """Tells a command."""
+    """Return a notifier that passes alerts to a command."""
     receiver = Receiver("page-me", command=command, timeout_s=20.0)
     return Notifier([(receiver, CommandDelivery(receiver))])
 

@@ -1,4 +1,4 @@
-"""From a growing queue on a real server to the banner, the bell, and a program that is told."""
+"""From a growing queue on a real server to the banner, the bell, and a notified program."""
 
 from __future__ import annotations
 

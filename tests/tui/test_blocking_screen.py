@@ -1,4 +1,4 @@
-"""Screen 4: who waits for whom, at every size, with every kind of head blocker, and the end of one on a key."""
+"""Screen 4: lock chains at every size, with every kind of head blocker, and a key that ends one."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ async def test_the_number_of_a_session_is_copied_without_its_branch() -> None:
 
 
 def said_of(**known: object) -> str:
-    """The lines of the dialog about one session, with one blank between words."""
+    """Return the lines of the dialog about one session, with one blank between words."""
     (place, *_) = build_lock_chains([head(61, **known)]).places
     return " ".join("".join(part for part, _ in line) for line in detail_lines(place, 200))
 
@@ -291,4 +291,4 @@ async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> No
         assert "these are its last figures" in d.text()
         await d.press("E")
         await d.until(lambda: script.asked, "the plan")
-        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is on 84 by now"
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is now on 84"

@@ -1,4 +1,4 @@
-"""The queues of Service Broker on the overview, from typed rows of SQL Server to what is painted, or nothing."""
+"""The queues of Service Broker on the overview, from typed rows of SQL Server to the painted text, or nothing."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ROWS: Mapping[str, Rows] = {
 
 
 def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> View:
-    """What the second poll of a database with such queues shows."""
+    """Return the second view of a database with such queues."""
     driver = Driver(answering(rows), refused)
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), clock=lambda: TAKEN_AT)
     collector.watch_queues(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))

@@ -1,4 +1,4 @@
-"""A cause that several queues share is one line above them; their rows say what is theirs."""
+"""A cause that several queues share is one line above them; their rows show their own verdicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("orders", "mails", "invoices", "refunds", "labels", "exports", "reports
 
 
 def locked(count: int, name: str) -> Verdict:
-    """Locked by session 61, for which so many wait."""
+    """Locked by session 61, which blocks this number of sessions."""
     return Verdict(
         "everything locked",
         f"{WHO} blocks {count} sessions waiting to lock demo.{name}",
@@ -43,12 +43,12 @@ def held(dead: int, who: str = "session 61") -> Verdict:
 
 
 def having(name: str, *verdicts: Verdict, ready: float = 0.0) -> QueueView:
-    """A queue with these verdicts, the worst first."""
+    """Return a queue with these verdicts, the worst first."""
     return replace(queue(name, ready=ready, verdict=verdicts[0]), verdicts=verdicts)
 
 
 def shop() -> View:
-    """Eleven of twelve queues that one session locks; one of them has a trouble of its own, too."""
+    """Return twelve queues, of which one session locks eleven; one of them has another problem too."""
     slow = Verdict("archive behind", "~20,000 done and not archived", WARNING)
     many = [
         having(name, locked(3 + at, name), *([slow] if at == 2 else []), ready=9_000 - 700 * at)

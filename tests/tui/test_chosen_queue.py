@@ -1,4 +1,4 @@
-"""The queue that was asked for is the one on screen, whatever the overview's cursor does by itself in the meantime."""
+"""The screen shows the requested queue, wherever the overview's cursor moves by itself in the meantime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = sorted(queue.name for queue in view().queues)
 
 
 def shown_queue(d: Driver) -> str | None:
-    """The queue whose screen is in front; its name is on it."""
+    """Return the name on the queue screen in front."""
     assert d.app.current_mode == "queue" and d.app.selected is not None
     assert clean(d.app.selected)[:20] in d.text()
     return d.app.selected

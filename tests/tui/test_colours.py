@@ -1,7 +1,7 @@
-"""What is written can be read in both themes, and severities are told apart, also by the colour-blind.
+"""All text is readable in both themes, and severities are distinguishable, also for colour-blind users.
 
-Contrast as WCAG 2.1 defines it; colour blindness as Machado, Oliveira and Fernandes (2009) simulate it, complete; the
-distance of two colours is that of CIE 1976.
+Contrast is defined by WCAG 2.1. Complete colour blindness is simulated after Machado, Oliveira and Fernandes (2009).
+The distance of two colours is CIE 1976.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.unit
 
 TEXT, MARK = 4.5, 3.0
 APART = 15.0
-# So many times as bright, by the same measure as contrast.
+# This ratio of brightness, by the same measure as contrast.
 BRIGHTER = 1.5
 WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
 FILLED = ("badge", "alarm badge", "held badge", "tag")
@@ -39,26 +39,26 @@ RGB = Sequence[float]
 
 
 def linear(color: Color | None) -> RGB:
-    """Red, green and blue, 0 to 1, in proportion to light."""
+    """Return red, green and blue, 0 to 1, in proportion to light."""
     assert color is not None
     each = (part / 255 for part in color.get_truecolor())
     return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in each]
 
 
 def contrast(one: Color | None, other: Color | None) -> float:
-    """1 to 21."""
+    """Return the contrast, 1 to 21."""
     light = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (linear(one), linear(other))]
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
 def behind(name: str) -> list[Color]:
-    """What rows, panels and the row under the cursor are painted on."""
+    """Return the backgrounds of rows, panels and the row under the cursor."""
     theme = next(theme for theme in THEMES if theme.name == name)
     return [Color.parse(each) for each in (theme.background, theme.surface, theme.panel) if each is not None]
 
 
 def lab(color: RGB) -> RGB:
-    """Lightness and hue by CIE 1976."""
+    """Return lightness and hue by CIE 1976."""
     r, g, b = color
     x, y, z = (
         (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047,
@@ -70,7 +70,7 @@ def lab(color: RGB) -> RGB:
 
 
 def distances(theme: str, seen: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
-    """How far apart each two of these tones are for somebody who sees so."""
+    """Return the distance between each two of these tones with this vision."""
     known = tones(theme)
     look = {
         name: lab(
@@ -96,7 +96,7 @@ def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
         if contrast(known[name].color, ground) < TEXT
     }
     assert low == {}
-    assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "the cursor's row has none"
+    assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "no faint text under cursor"
     if not stale:
         assert min(contrast(known[name].color, known[name].bgcolor) for name in FILLED) >= TEXT
 
@@ -119,7 +119,7 @@ def test_what_is_drawn_in_lines_of_text_has_contrast(theme: str) -> None:
     known, (ground, surface, cursor) = tones(theme), behind(theme)
     assert contrast(known["pop"].color, surface) >= MARK, "the dot of live, in the header"
     assert min(contrast(known["faint"].color, each) for each in (ground, surface)) >= MARK, "keys that are off"
-    assert contrast(known["muted"].color, cursor) >= TEXT, "what is unknown, under the cursor"
+    assert contrast(known["muted"].color, cursor) >= TEXT, "unknown figures, under the cursor"
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])

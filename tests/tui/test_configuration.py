@@ -1,4 +1,4 @@
-"""The dashboard and its ``qmon.toml``: what is found is proposed and written, and what changes in the file counts."""
+"""The dashboard and its ``qmon.toml``: found queues are proposed and written, and changes of the file take effect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARCELS = ("public.parcels",)
 
 @asynccontextmanager
 async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[ConfiguredApp]:
-    """The dashboard on a database, with this file as its configuration."""
+    """Run the dashboard on a database, with this file as its configuration."""
     config = append_blocks(path, "other", "postgresql://db1/other", [])
     target = target_of(url)
     known = config.targets.get(typed)
@@ -56,13 +56,13 @@ async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[Confi
 
 
 def names(app: ConfiguredApp) -> list[str]:
-    """The queues on the screen."""
+    """Return the queues on the screen."""
     view = app.shown.view
     return [] if view is None else [queue.name for queue in view.queues]
 
 
 def said(app: ConfiguredApp) -> str:
-    """What was said in a corner and is still there."""
+    """Return the notifications that are still on screen."""
     return "\n".join(str(each.message) for each in app._notifications)
 
 
@@ -76,7 +76,7 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
             lambda: (
                 isinstance(app.screen, ProposalDialog) and [g.row_keys for g in app.screen.query(Grid)] == [PARCELS]
             ),
-            "what was found is proposed",
+            "the found queue is proposed",
         )
         assert names(app) == []
         await pilot.press("W")
@@ -102,24 +102,24 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
     queues = "[[target.shop.queue]]\nname = '{0}'\ntable = '{0}'\nid = 'id'\n"
     write(path, head + queues.format("a"))
     async with watching(database, path, "shop") as app, app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: names(app) == ["a"], "what the file names is watched")
+        await until(pilot, lambda: names(app) == ["a"], "the file's queues are watched")
         app.action_slower()
         assert app.preferences.target_preferences(app.shown.target).interval_s == 1.0
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
-        await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
+        await until(pilot, lambda: names(app) == ["b"], "the other one is watched, and the first no longer")
         assert "reloaded qmon.toml; restart qmon to apply: budget" in said(app)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
         assert "read_only = true" in (app.runner.read_only_reason or "")
         assert app.source.interval_s == 1.0
-        assert app.preferences.target_preferences(app.shown.target).interval_s is None, "the file has the last word"
+        assert app.preferences.target_preferences(app.shown.target).interval_s is None, "the file's setting wins"
         write(path, head + queues.format("b") + "conect = 1\n")
-        await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is said")
+        await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is reported")
         assert (names(app), app.alerting) == (["b"], None)
         rule = "[[alert]]\nname = 'x'\nfigure = 'depth'\nwarn = 100\n"
         write(path, head + queues.format("b") + rule)
-        await until(pilot, lambda: app.alerting is not None, "its rules count")
+        await until(pilot, lambda: app.alerting is not None, "its rules are used")
         assert app.runner.read_only_reason is None
 
 
@@ -203,13 +203,13 @@ def test_a_file_that_cannot_take_a_queue_is_one_line_and_stays(database: str, tm
 
 
 def heading(app: ConfiguredApp) -> str:
-    """The title of the table of queues."""
+    """Return the title of the table of queues."""
     found = app.screen.query("#queues-heading")
     return "\n".join(each.plain_lines[0] for each in found.results(Lines) if each.plain_lines)
 
 
 def write(path: Path, text: str) -> None:
-    """Write the file as an editor does: anew, in its place."""
+    """Write the file as an editor does: write a new file, then replace the old one."""
     made = path.with_suffix(".new")
     made.write_text(text)
     made.replace(path)

@@ -1,4 +1,4 @@
-"""Several targets: their overview, all their queues, the ways from one to another, and that none costs the others."""
+"""Several targets: their overview, all their queues, navigation between them, and their independence of each other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_the_overview_has_the_worst_first_with_sums_and_what_is_worst() ->
         orders, billing, crm_row = d.text().splitlines()[3:6]
         assert "PROD" in orders
         assert "PostgreSQL 18.6" in orders
-        assert "≥" in orders, "payroll may not be read, so that the sum is at least that"
+        assert "≥" in orders, "payroll cannot be read, so the sum is a lower bound"
         assert "✕ lost" in billing
         assert "no route to host; retry i" in billing
         assert "15" in crm_row, "12 + 3 ready"
@@ -54,7 +54,7 @@ async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent
         billing = d.app.members["billing"]
         assert billing.health(d.clock.now) is Health.LOST
         await d.wait(30)
-        assert d.app.members["crm"].health(d.clock.now) is Health.LOST, "nothing came for half a minute"
+        assert d.app.members["crm"].health(d.clock.now) is Health.LOST, "no data for half a minute"
         await d.tell("billing", [queue("letters", verdict=CRITICAL)], at=30)
         assert billing.health(d.clock.now) is Health.CRITICAL
         assert "letters: stuck in progress" in d.text()
@@ -84,7 +84,7 @@ async def test_each_target_has_screens_of_its_own_and_escape_leads_up_to_all() -
         await d.press("escape")
         assert set(d.grid.row_keys) == {"oban/default", "oban/mails", "mails"}, "no filter here"
         await d.press("escape")
-        assert d.grid.cursor == "crm", "where one came from"
+        assert d.grid.cursor == "crm", "the target we came from"
         await d.app.go_to_target("orders-prod")
         await d.settle()
         assert d.grid.row_keys == ("invoices",), "the filter is still there"
@@ -121,7 +121,7 @@ async def test_a_fault_of_ours_about_one_target_is_shown_there_and_the_others_go
         await d.tell("crm", crm())
         sink = d.sources["billing"].sink
         assert sink is not None
-        sink(replace(snapshot(99), target="billing"))  # its fold knows no view of that number
+        sink(replace(snapshot(99), target="billing"))  # its fold has no view with that number
         await d.settle()
         assert d.app.members["billing"].health(d.clock.now) is Health.LOST
         await d.tell("crm", crm(), at=1)
@@ -165,7 +165,7 @@ async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -
     async with fleet(runners={"orders-prod": ScriptedOffice(script), "crm": ScriptedOffice(read_only="not here")}) as d:
         await d.three()
         await d.press("8", "slash", *"crm mails", "enter", "r")
-        assert "not here" in d.said(), "what may be done is up to the target under the cursor"
+        assert "not here" in d.said(), "the target under the cursor decides what is allowed"
         await d.press("escape", "g", "r")
         await d.until(
             lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is DialogStep.CONFIRM, "a plan"
@@ -332,4 +332,4 @@ async def test_the_others_do_not_wait_long_for_the_first(monkeypatch: pytest.Mon
     async with app.run_test() as pilot:
         d = FleetDriver(app, sources["orders-prod"], clock, pilot, sources)
         await d.until(lambda: all(source.sink is not None for source in sources.values()), "all are connecting")
-        assert app.shown.view is None, "there is nothing of the first yet"
+        assert app.shown.view is None, "the first has no figures yet"

@@ -1,4 +1,4 @@
-"""The screens of all targets as pictures. After a wanted change, look at the report, then `--snapshot-update`."""
+"""The screens of all targets as pictures. After an intended change, look at the report, then `--snapshot-update`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FleetShot:
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come of two, the third is lost, and keys were pressed."""
+        """Give figures of two targets, lose the third, and press the keys."""
         await pilot.pause()
         self.app.start_others()
         self.sources["orders-prod"].give(replace(view(), sequence=1))

@@ -1,4 +1,4 @@
-"""The forecast on the screens: the overview says where the depth goes, the queue screen also what it takes."""
+"""The forecast on the screens: the overview shows the trend of the depth, the queue screen also its cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of a table above its queues in the overview: what it says, and that no cursor comes to it."""
+"""The line of a table above its queues in the overview: its content, and that the cursor skips it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tui.test_pictures import SIZES, Compare, Shot
 
 
 def shop() -> View:
-    """Two tables with several queues each, one with a single one, and a queue of its own; two are in trouble."""
+    """Two tables with several queues each, a table with one, and a separate queue; two have problems."""
     critical = Verdict("stuck in progress", "3 in progress for more than 1 m 00 s", Severity.CRITICAL)
     warning = Verdict("no consumers", "12 ready and no worker that serves it has reported", Severity.WARNING)
     empty = figure(None, "nothing is ready")

@@ -1,4 +1,4 @@
-"""The key beside a verdict: one of the screen it stands on, one that does something there, and the one that answers."""
+"""The key next to a verdict: one for its screen, one that works there, and one that solves the problem."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
 
-# What answers each verdict: to see who holds what, to requeue, to repair, to let go on, to read it now.
+# The action that solves each verdict: see the holder, requeue, repair, resume, or read now.
 DOES = {
     "everything locked": {"4": "screen('blocking')", "3": "screen('waits')"},
     "poison message at the head": {"2": "screen('queue')"},
@@ -58,23 +58,23 @@ OPEN = DrawerSample(22, 61, "app-7", "idle in transaction", 120.0)
 
 
 def pause(side: Side) -> Pause:
-    """In force."""
+    """Return a pause in force."""
     return Pause("mails", side, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch")
 
 
 def given(**evidence: Any) -> RuleInput:
-    """A queue of which this is known over time."""
+    """Return a queue with these facts over time."""
     return replace(FINE, queue=replace(QueueEvidence(), **evidence))
 
 
 def held(by: str, waited_for: bool) -> RuleInput:
-    """A queue that is locked; session 61 holds the horizon."""
+    """Return a locked queue; session 61 holds the horizon."""
     now: Snapshot = replace(snapshot(7), horizon=(HOLDER,))
     return replace(FINE, locked=QueueLock(by, "proof", waited_for), snapshot=now)
 
 
 def consumer(wait_kind: str) -> ClientsSeen:
-    """One consumer that waits."""
+    """Return one waiting consumer."""
     return ClientsSeen(1, 1, "table", ClientSample(71, 5.0, "mailer-1", "app", "active", 45.0, 45.0, wait_kind, ""))
 
 

@@ -1,4 +1,4 @@
-"""Screen 5 beside a real server that is polled and recorded, with what an earlier start has recorded."""
+"""Screen 5 next to a real server that is polled and recorded, with an earlier recording."""
 
 from __future__ import annotations
 

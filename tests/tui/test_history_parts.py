@@ -1,4 +1,4 @@
-"""The parts of the history screen by themselves: the plot, its axis, and which range is shown."""
+"""The parts of the history screen alone: the plot, its axis, and the shown range."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ NOW = 1_795_255_200.0
 
 
 def level(value: float) -> Bucket:
-    """A figure that stood still."""
+    """Return a constant figure."""
     return Bucket(value, value, value, value)
 
 
 def band(low: float, high: float) -> Band:
-    """What is usual."""
+    """Return the usual range."""
     return Band(low, high, (low + high) / 2, 9, "Tue 14:00")
 
 
 def drawn(steps: list[Bucket | None], bands: list[Band | None], rows: int = 4, *, plain: bool = False) -> list[str]:
-    """The plot without its scale."""
+    """Return the plot without its scale."""
     lines = range_plot_lines(steps, bands, rows, formatting.count, plain=plain)
     assert {line_width(line) for line in lines} == {SCALE_CELLS + 1 + len(bands)}
     return ["".join(part for part, _ in line)[SCALE_CELLS + 1 :] for line in lines]
@@ -57,7 +57,7 @@ def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
     lines = range_plot_lines(none, [None, band(0.0, 50.0), None, band(49.0, 50.0)], 8, formatting.count, plain=plain)
     cells = [[(symbol, tone) for part, tone in line[2:] for symbol in part] for line in lines]
     assert [row[1] != (" ", "text") for row in cells] == [False] * 3 + [True] * 5
-    assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "what lies between its edges"
+    assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "the area between its edges"
     assert [row[3][1] for row in cells].count("band") in (1, 2)
 
 
@@ -80,7 +80,7 @@ def test_nothing_at_all_is_drawn_as_nothing() -> None:
 
 
 def empty(since: datetime, step_s: float, count: int) -> PastRange:
-    """A range of which nothing is known."""
+    """Return a range without any data."""
     return PastRange("mails", since.timestamp(), step_s, dict.fromkeys(FIGURES, (None,) * count))
 
 
@@ -89,11 +89,11 @@ def test_the_axis_is_that_of_the_clock_on_the_wall_also_over_the_end_of_summer_t
     line = "".join(part for part, _ in axis_line(night, ZoneInfo("Europe/Berlin"), night.since_at + 3_600))
     assert line_width(((line, ""),)) == SCALE_CELLS + 1 + 72
     assert "╵22:00" in line and "╵Sun 25" in line and "▼" in line
-    assert "╵03:00" in line, "it is an hour later than the ticks before it, and says so"
+    assert "╵03:00" in line, "it is an hour later than the ticks before it, and is labelled"
 
 
 def shown(span: float = 86_400.0) -> ShownRange:
-    """Of an archive that goes on."""
+    """Return the range of a growing archive."""
     found = ShownRange(RangeReader(RecordingArchive(list[Path], "UTC", clock=lambda: NOW)))
     found.show_between(NOW - span, NOW)
     return found

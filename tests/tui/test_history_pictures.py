@@ -1,4 +1,4 @@
-"""The history screen, and the overview with its marks, as pictures. Look at the report after a wanted change."""
+"""The history screen, and the overview with its marks, as pictures. Look at the report after an intended change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IDS = [f"{cells}x{rows}" for cells, rows in SIZES]
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A day's recording with what is usual beside it."""
+    """A day's recording with a baselines file next to it."""
     root = tmp_path_factory.mktemp("pictures")
     written(root, 24.0, snapshots=0.2)
     usual(root)
@@ -28,14 +28,14 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Past:
-    """A replay at rest, and the way to a range."""
+    """A replay at rest, and the keys that lead to a range."""
 
     def __init__(self, day: Path, *keys: str, plain: bool = False, dark: bool = True) -> None:
         self.app, self.replay = replayed(day, 0.1, plain=plain, dark=dark)
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """All of it was read."""
+        """Wait until all of it is read."""
         while self.app.shown.view is None:
             await pilot.pause(0.02)
         for key in ("5", *self.keys):
@@ -71,7 +71,7 @@ def test_history_in_other_colours(snap_compare: Compare, day: Path, look: str) -
 
 
 def known() -> Baselines:
-    """All hours of the week alike: four figures of three queues outside their band."""
+    """Return baselines with the same values all week: four figures of three queues are outside their band."""
 
     def always(median: float, mad: float, weeks: int = 9) -> dict[int, Baseline]:
         return dict.fromkeys(range(168), Baseline(median, mad, weeks))

@@ -1,4 +1,4 @@
-"""Screen 5: choosing, zooming, moving, jumping, in a replay and beside a live target."""
+"""Screen 5: choosing, zooming, moving, jumping, in a replay and next to a live target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.tui.scripted import SAMPLED_AT, queue, view
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A day's recording with what is usual beside it."""
+    """A day's recording with a baselines file next to it."""
     root = tmp_path_factory.mktemp("day")
     written(root, 14.0, snapshots=24.0)
     usual(root)
@@ -36,7 +36,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hours(driver: Driver) -> tuple[float, float]:
-    """The range that is shown, in hours after the recording's beginning."""
+    """Return the shown range, in hours after the recording's beginning."""
     past = history(driver).past
     assert past is not None
     return ((past.since_at - BEGIN) / HOUR, (past.until_at - BEGIN) / HOUR)
@@ -151,7 +151,7 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
 
 @asynccontextmanager
 async def remembered(minutes: int = 60, **options: Any) -> AsyncIterator[Driver]:
-    """A dashboard without a recording, as it is after so many minutes of polls every 10 s."""
+    """A dashboard without a recording, after this number of minutes of polls every 10 s."""
     async with dashboard(**options) as d:
         memory, at, ready = d.app.memory, BEGIN, 0.0
         assert memory is not None
@@ -177,7 +177,7 @@ async def test_what_was_ten_minutes_ago_is_seen_after_one_key_without_a_recordin
         assert past is not None
         assert screen.range.span_name == "1 h" and past.until_at - past.since_at == pytest.approx(3_600.0)
         known = [step for step in past.steps["ready"] if step is not None]
-        assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a hole"
+        assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a gap"
         ago = past.steps["ready"][step_index(past, past.until_at - 600)]
         assert ago is not None
         assert ago.mean == pytest.approx(100 + 65 * 6 - 60, abs=6)
@@ -244,7 +244,7 @@ async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
         await read(d)
         assert "record more: `qmon connect orders-prod --record DIR`" in d.lines("past").replace("\n  ", " ")
         await d.pilot.press("enter")
-        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "it is said why nothing happens")
+        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "the reason why nothing happens")
 
 
 async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
@@ -258,7 +258,7 @@ async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
 
 
 def now(root: Path, at: float) -> RecordingArchive:
-    """What is recorded below a folder, at a moment."""
+    """Return the recorded data below a folder, at a moment."""
     return live_archive(root, "orders-prod", ZONE, clock=lambda: at)
 
 
@@ -270,7 +270,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await read(d)
         assert hours(d) == pytest.approx((6.3, 7.3), abs=0.02) and "■" in d.lines("past")
         await press(d, "right_square_bracket")
-        assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
+        assert "orders" in d.lines("choice"), "it was recorded, although it is no longer among the queues"
         await press(d, "right_square_bracket")
         assert "no data in this range" in d.lines("past")
 

@@ -1,4 +1,4 @@
-"""Keys that arrive before the screen of the first has gone: no dialog closes twice, and the program goes on."""
+"""Keys that arrive before the screen of the first key has closed: no dialog closes twice, and the program goes on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLOSING: Final = ("escape", "enter", "ctrl+c", "q")
 
 
 async def press_at_once(d: Driver, *keys: str) -> None:
-    """Let all keys be in the app's queue before it handles the first."""
+    """Put all keys into the app's queue before it handles the first."""
     for key in keys:
         d.app.post_message(events.Key(key, None))
     await d.settle()
@@ -39,7 +39,7 @@ async def press_at_once(d: Driver, *keys: str) -> None:
 
 @asynccontextmanager
 async def acting() -> AsyncIterator[Driver]:
-    """The dashboard with figures and an operator."""
+    """Run the dashboard with figures and an operator."""
     async with dashboard(read_only=False, runner=ScriptedOffice(Script(message=found()))) as d:
         await d.give()
         yield d

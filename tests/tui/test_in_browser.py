@@ -1,4 +1,4 @@
-"""A dashboard in a browser: no key, dialog or entry of the palette writes anything on the server."""
+"""A dashboard in a browser: no key, dialog or palette entry writes anything on the server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ sys.addaudithook(_hear)
 
 @contextmanager
 def noting() -> Iterator[list[str]]:
-    """What this process writes, changes and starts in the meantime."""
+    """Yield a list of everything that this process writes, changes or starts until the block ends."""
     global _noted
     made: list[str] = []
     _noted = made
@@ -54,7 +54,7 @@ def noting() -> Iterator[list[str]]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, the home folder, and all that belongs to qmon in it."""
+    """Use one empty folder as working folder, as home folder, and for all of qmon's files."""
     monkeypatch.chdir(tmp_path)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -64,13 +64,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files_in(folder: Path) -> dict[str, tuple[int, int]]:
-    """Every file and folder, with its size and time of change."""
+    """Return every file and folder, with its size and time of change."""
     paths = sorted((folder, *folder.rglob("*")))
     return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in paths}
 
 
 async def use_dialogs(d: Driver) -> None:
-    """Press every key of the dialogs that are open, type a name, confirm, and close them."""
+    """Press every key of the open dialogs, type a name, confirm, and close them."""
     for _ in range(4):
         dialog = d.app.screen
         if not isinstance(dialog, ModalScreen):

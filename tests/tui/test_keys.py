@@ -92,7 +92,7 @@ CHANGING_KEYS = {
 def key_bindings() -> Iterator[Binding]:
     """Every binding of every app, screen, dialog and widget of the dashboard, once per key.
 
-    Not those of buttons: they mean what the button says.
+    Without buttons: their keys mean the button's text.
     """
     for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         module = import_module(found.name)
@@ -114,7 +114,7 @@ def test_a_key_that_changes_data_has_no_other_meaning_anywhere() -> None:
 
 
 def changing_keys_here(app: QmonApp) -> dict[str, str]:
-    """What the keys that change data do now, with whatever screen or dialog is in front."""
+    """Return the keys that change data in the current screen or dialog, with the effect of each."""
     active = app.screen.active_bindings
     return {key: (active[key].binding.id or "").rpartition(".")[2] for key in CHANGING_KEYS if key in active}
 
@@ -190,7 +190,7 @@ def test_a_key_of_the_dashboard_means_the_same_in_a_replay_or_nothing() -> None:
     live = {key: b.id for b in keys.bindings_in(keys.APP) for key in b.key.split(",")}
     replay = {key: b.id for b in keys.bindings_in(keys.REPLAY) for key in b.key.split(",")}
     different = {key for key in live.keys() & replay.keys() if live[key] != replay[key]}
-    assert different == {"n", "plus", "equals_sign", "minus"}, "a step or the speed, of polls or of the replay"
+    assert different == {"n", "plus", "equals_sign", "minus"}, "a step, or the speed of polls or of the replay"
 
 
 def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:

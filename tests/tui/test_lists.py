@@ -34,7 +34,7 @@ def invoices(**changes: object) -> QueueView:
 
 
 def dead(count: int, first: int = FIRST) -> tuple[MessageSample, ...]:
-    """Dead messages in the order of their ids."""
+    """Return dead messages in the order of their ids."""
     return tuple(
         MessageSample(str(first + n), "dead", 86_400.0 - n, ("app-7/61", None)[n % 2], 5, f'{{"order": {first + n}}}')
         for n in range(count)
@@ -42,20 +42,20 @@ def dead(count: int, first: int = FIRST) -> tuple[MessageSample, ...]:
 
 
 def answer(listing: Listing, listed: Sequence[MessageSample], following: Place | None = None, **more: object) -> View:
-    """The poll after a page was asked for."""
+    """Give the poll after a page was requested."""
     page = PageSample(listing, order="queue_id", looked=len(listed) + 1, next=following)
     page = replace(page, **more)  # type: ignore[arg-type]  # checked by replace
     return view([invoices(messages=tuple(listed), page=page)])
 
 
 async def opened(d: Driver, *lists: str) -> None:
-    """The queue screen, and ``l`` once for each of these lists."""
+    """Open the queue screen, and press ``l`` once for each of these lists."""
     await d.give(view([invoices()]))
     await d.press("enter", *("l" for _ in lists))
 
 
 def focus(d: Driver) -> Listing | None:
-    """The page that the source is asked for."""
+    """Return the page that the source was asked for."""
     return d.source.focus.listing
 
 

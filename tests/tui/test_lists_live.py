@@ -17,12 +17,12 @@ pytestmark = pytest.mark.server
 
 
 def heading(d: Real) -> str:
-    """What the rows are."""
+    """Return the kind of the rows."""
     return "\n".join(line for line in d.text().splitlines() if "messages" in line and line.startswith("── "))
 
 
 def keys(d: Real) -> tuple[str, ...]:
-    """The ids that are listed."""
+    """Return the listed ids."""
     screen = d.app.screen
     return screen.grid.row_keys if isinstance(screen, QueueScreen) else ()
 

@@ -26,18 +26,18 @@ FROZEN_S: Final = 20.0
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server that this test may hurt."""
+    """Start a server that this test may damage."""
     with EmbeddedServer() as server:
         yield server
 
 
 def header(app: QmonApp) -> str:
-    """What the header says."""
+    """Return the header's text."""
     return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
 def oldest_on_screen(app: QmonApp) -> float:
-    """The greatest age in seconds that any panel shows; a plot has times of its own."""
+    """Return the greatest age in seconds that any panel shows, without the plots' own times."""
     written = "\n".join("\n".join(lines.plain_lines) for lines in app.screen.query(Lines) if lines.id != "plot")
     return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
 
@@ -51,7 +51,7 @@ async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds:
 
 
 async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> None:
-    """For 20 s every key does what it does, and the figures on screen say how old they are, ever older."""
+    """For 20 s every key works, and the figures on screen show their growing age."""
     app = cast(QmonApp, pilot.app)
     ages = [oldest_on_screen(app)]
     end = time.monotonic() + FROZEN_S
@@ -88,7 +88,7 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
             assert app.current_mode == "queue"
             await answers_while_frozen(pilot, own_server)
             own_server.thaw()
-            await until(pilot, lambda: "● live" in header(app), "live again after the frost")
+            await until(pilot, lambda: "● live" in header(app), "live again after the freeze")
             await pilot.press("escape")
             own_server.kill()
             await until(pilot, lambda: "✕ lost" in header(app), "a dead server is noticed")

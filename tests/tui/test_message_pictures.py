@@ -1,4 +1,4 @@
-"""One message as a picture. After a wanted change, look at the report and run with ``--snapshot-update``."""
+"""One message as a picture. After an intended change, look at the report and run with ``--snapshot-update``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ XML = (
 
 
 def picture(snap_compare: Compare, size: tuple[int, int], message: Message | None, *keys: str) -> bool:
-    """The first message of the invoices, and what these keys make of it."""
+    """Compare the picture of the first message of the invoices, after these keys."""
     source = Scripted()
     app = QmonApp(
         source, source.fold, clock=Clock(), prod=True, plain=False, runner=ScriptedOffice(Script(message=message))

@@ -22,7 +22,7 @@ PAYLOAD = json.dumps({"to": "ada@example.org", "template": "welcome", "lines": [
 
 
 def found(payload: str | bytes = PAYLOAD, *, cut: bool = False, size: int | None = None) -> Message:
-    """A message as the server has it."""
+    """Return a message as the server returns it."""
     of_payload = MessageColumn("payload", "jsonb", len(payload) if size is None else size, payload, cut)
     return Message(
         (
@@ -43,7 +43,7 @@ def found(payload: str | bytes = PAYLOAD, *, cut: bool = False, size: int | None
 
 
 async def shown(d: Driver, size: tuple[int, int] | None = None) -> MessageScreen:
-    """The first message of the invoices, opened with one key from screen 2."""
+    """Open the first message of the invoices with one key from screen 2."""
     await opened(d, "invoices")
     if size is not None:
         await d.resize(*size)
@@ -55,7 +55,7 @@ async def shown(d: Driver, size: tuple[int, int] | None = None) -> MessageScreen
 
 
 def pager(d: Driver, name: str = "payload") -> list[str]:
-    """What a side shows."""
+    """Return the text of a side."""
     return d.app.screen.query_one(f"#{name}", Pager).plain_rows
 
 

@@ -50,7 +50,7 @@ LOCKED = "locked by session 4711 (deploy, migration 0042, in a transaction since
 
 
 def old_and_locked() -> tuple[QueueView, ...]:
-    """A queue that was not read for a while, one whose oldest has a bound, and a table that is locked."""
+    """Return a queue that was not read for a while, one whose oldest age has a bound, and a locked table."""
     gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")
     past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
     tell = Verdict("cannot tell", f"ready is unknown: {unread}", Severity.NOTICE)
@@ -118,7 +118,7 @@ async def test_s_goes_through_the_columns_and_shows_which() -> None:
         await d.press("s")
         assert "READY▾" in d.text()
         assert d.grid.row_keys[0] == "exports"
-        assert d.grid.row_keys[-1] == "payroll"  # without a value: last, whichever way
+        assert d.grid.row_keys[-1] == "payroll"  # without a value: last, in either direction
         await d.press("S")
         assert "READY▴" in d.text()
         assert d.grid.row_keys[-1] == "payroll"

@@ -1,4 +1,4 @@
-"""What users choose for themselves: themes and columns, and that it is there the next time."""
+"""Users' choices: themes and columns, and that they are remembered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tui.test_colours import MARK, TEXT, WRITTEN, contrast
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """Where it is remembered."""
+    """Return the path of the preferences."""
     return tmp_path / "screen.json"
 
 
@@ -136,5 +136,5 @@ async def test_the_queue_has_its_name_wherever_its_column_is(place: Path) -> Non
 
 
 def overview_of(d: Driver) -> Grid:
-    """The table of the overview, also behind a dialog."""
+    """Return the table of the overview, even behind a dialog."""
     return d.app.screen_stack[0].query_one("#queues", Grid)

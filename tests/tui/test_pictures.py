@@ -1,4 +1,4 @@
-"""The screens as pictures. After a wanted change, look at the report and run with ``--snapshot-update``."""
+"""The screens as pictures. After an intended change, look at the report and run with ``--snapshot-update``."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Compare(Protocol):
     """The fixture of pytest-textual-snapshot."""
 
     def __call__(self, app: App[None], *, terminal_size: tuple[int, int], run_before: Steps) -> bool:
-        """Whether the picture is as it was."""
+        """Return whether the picture is unchanged."""
         ...
 
 
 class Shot:
-    """An app at rest, and the way to what is to be seen."""
+    """An app at rest, and the keys that lead to a picture."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Shot:
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come, and keys were pressed."""
+        """Give figures, then press the keys."""
         await pilot.pause()
         self.source.give(self.found)
         for _ in range(3):
@@ -71,7 +71,7 @@ class Shot:
                 await pilot.pause()
 
     async def at(self, pilot: Pilot[None], seconds: float) -> None:
-        """So much time has passed since."""
+        """Set the clock to this number of seconds after the figures."""
         self.clock.now = TAKEN_AT + seconds
         self.app.tick()
         for _ in range(3):

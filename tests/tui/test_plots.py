@@ -103,7 +103,7 @@ def test_where_there_is_room_depth_has_a_plot_beside_that_of_push_and_pop() -> N
     assert {len(line) for line in lines} == {SIDE_BY_SIDE}
     assert lines[8].count("now") == 2
     assert lines[0].count("messages") == 2
-    assert "30.0 │" in lines[1] and "40 │" in lines[1], "each has its scale on its left"
+    assert "30.0 │" in lines[1] and "40 │" in lines[1], "each has its scale to its left"
 
 
 def test_a_column_is_the_average_of_its_time_and_not_noise() -> None:

@@ -13,7 +13,7 @@ from tests.tui.scripted import SAMPLED_AT, messages, queue, view
 
 
 async def opened(d: Driver, name: str) -> None:
-    """The queue screen on one queue."""
+    """Open the queue screen of one queue."""
     await d.give()
     d.app.screen.query_one("Grid").select(name)  # type: ignore[attr-defined]
     await d.press("enter")

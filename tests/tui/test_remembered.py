@@ -1,4 +1,4 @@
-"""``qmon connect`` in a real terminal, twice: the second one has the interval, order and theme of the first."""
+"""``qmon connect`` in a real terminal, twice: the second run has the interval, order and theme of the first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tui.test_terminal import Tmux
 
 
 def opened(place: Path, *more: str) -> Tmux:
-    """The dashboard on the configured target, with its state beside the configuration."""
+    """Run the dashboard on the configured target, with its state next to the configuration."""
     program = [
         "env",
         f"XDG_STATE_HOME={place.parent}",

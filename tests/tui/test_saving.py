@@ -1,4 +1,4 @@
-"""``ctrl+s`` writes the table as CSV or JSON, or the screen as SVG, into a file that was not there."""
+"""``ctrl+s`` writes the table as CSV or JSON, or the screen as SVG, into a new file."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tests.tui.test_message_screen import found, shown
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the files go: the folder that qmon was started in."""
+    """Return the folder of the files: the one that qmon was started in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def files(folder: Path) -> set[Path]:
-    """What is in a folder."""
+    """Return the content of a folder."""
     return set(folder.iterdir())
 
 
 async def written(d: Driver, folder: Path, *keys: str) -> Path:
-    """The one file that these keys wrote."""
+    """Return the only file that these keys wrote."""
     before = files(folder)
     await d.press("ctrl+s", *keys, "enter")
     (path,) = files(folder) - before
@@ -44,9 +44,9 @@ async def test_the_overview_as_csv_json_and_svg(folder: Path) -> None:
         assert path.name.startswith("qmon-orders-prod-overview-2")
         assert path.suffix == ".csv"
         rows = {row["queue"]: row for row in csv.DictReader(path.read_text("utf-8").splitlines())}
-        assert len(rows) == len(view().queues), "also what does not fit on the screen"
+        assert len(rows) == len(view().queues), "also rows that do not fit on the screen"
         assert (rows["invoices"]["ready"], rows["invoices"]["stuck"]) == ("60031", "7")
-        assert rows["invoices"]["proof"], "also the columns that do not"
+        assert rows["invoices"]["proof"], "also columns that do not fit"
         path = await written(d, folder, "tab")
         found = json.loads(path.read_text("utf-8"))
         assert (path.suffix, found["target"], found["screen"]) == (".json", "orders-prod", "overview")

@@ -1,4 +1,4 @@
-"""Scheduled and dead messages on the overview and in ``status``: there once they are not 0."""
+"""Scheduled and dead messages on the overview and in ``status``: shown once they are not 0."""
 
 from __future__ import annotations
 

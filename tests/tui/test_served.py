@@ -1,4 +1,4 @@
-"""The dashboard that reads from a ``qmon serve``: it says so, and what would ask for more says why not."""
+"""The dashboard that reads from a ``qmon serve``: it shows that, and keys that need more data give the reason."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ POLLERS += "AND application_name = 'qmon poll'"
 
 @contextmanager
 def serving(url: str, listen: str) -> Iterator[subprocess.Popen[str]]:
-    """A ``qmon serve`` that polls a database."""
+    """Start a ``qmon serve`` that polls a database."""
     command = program("serve", url, "--every", "500ms", "--listen", listen)
     with subprocess.Popen(
         command, env=surroundings(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -62,7 +62,7 @@ FIGURES = ("ready", "in_progress", "stuck", "scheduled", "dead", "done", "gap", 
 
 
 def figures(view: View) -> dict[str, float | str]:
-    """What does not go by when the watching began, of the only queue: numbers, or why there is none."""
+    """Return the only queue's figures that do not depend on the start of the watch: numbers, or reasons for none."""
     (queue,) = view.queues
     found = {name: getattr(queue, name) for name in FIGURES}
     return {name: figure.reason if figure.value is None else figure.value for name, figure in found.items()}

@@ -1,4 +1,4 @@
-"""What lies under all queues on screen 3, from typed rows of SQL Server, and what is unknown of it."""
+"""Server health on screen 3, from typed rows of SQL Server, and its unknown parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tui.test_waits_screen import shot_of
 
 
 def troubled() -> View:
-    """The shop while its log is nearly full, a copy takes nothing, and a plan has become worse."""
+    """Return the shop while its log is nearly full, a replica accepts no changes, and a plan has become worse."""
     shop = Shop()
     shop.ails = True
     return polled(shop=shop)[1][-1]
@@ -46,7 +46,7 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose"
         " the missing changes"
     )
-    assert "replica behind" not in told, "the other says more"
+    assert "replica behind" not in told, "the other text has more detail"
     worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]
     assert worse == ["orders"]
     async with dashboard((80, 24)) as d:

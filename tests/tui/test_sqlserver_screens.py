@@ -1,4 +1,4 @@
-"""Typed rows of SQL Server go from the driver through collector and view to the screens, and are read there."""
+"""Typed rows of SQL Server pass from the driver through collector and view to the screens, and are read there."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ pytestmark = pytest.mark.unit
 
 
 def rows(d: Driver) -> list[str]:
-    """What is painted, line by line, with one blank between words."""
+    """Return the painted lines, with one blank between words."""
     return [" ".join(line.split()) for line in d.text().split("\n")]
 
 
 def row(d: Driver, first: str) -> str:
-    """The line that begins with these words; of two the last."""
+    """Return the line that begins with these words, the last one if there are two."""
     return next(line for line in reversed(rows(d)) if line.startswith(first))
 
 
 async def shown(d: Driver, views: Sequence[View]) -> None:
-    """The last poll on the screen, a moment later."""
+    """Paint the last poll, a moment later."""
     d.clock.now = views[-1].taken_at + 0.4
     await d.give(views[-1])
 

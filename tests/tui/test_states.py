@@ -1,4 +1,4 @@
-"""What the screen says while it waits, and when the server is late, lost or back."""
+"""The screen's messages while it waits, and when the server is late, lost or back."""
 
 from __future__ import annotations
 

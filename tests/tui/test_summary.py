@@ -1,4 +1,4 @@
-"""The sentence below the title, and what is seen of trouble at 80×24 before any key is pressed."""
+"""The sentence below the title, and the problems that are visible at 80×24 before any key is pressed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ STALE = Verdict("statistics", "plans assume no rows in mails, which has 20,000",
 
 
 def fine(count: int) -> list[QueueView]:
-    """So many queues without trouble."""
+    """Return this number of healthy queues."""
     return [queue(f"fine_{place}", ready=place) for place in range(count)]
 
 
 def said(*queues: QueueView, cells: int = 80, age_s: float | None = None) -> str:
-    """The sentence about these queues."""
+    """Return the sentence about these queues."""
     given = view(queues)
     line = summary_line(given, Ranking().rank_queues(given), cells, age_s)
     assert line_width(line) <= cells
@@ -50,7 +50,7 @@ def test_how_things_are_in_one_sentence() -> None:
     told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, slow, paused, blind) == told
     told = " ■ 2 of 5 queues are critical, 1 has a warning; worst: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails, slow, paused, blind, cells=95) == told, "known trouble comes before unknown queues"
+    assert said(orders, mails, slow, paused, blind, cells=95) == told, "known problems come before unknown queues"
     stale = queue("stale", verdict=STALE)
     assert said(blind, stale, cells=60) == " ◦ 1 of 2 queues has a notice, 1 is unknown."
     assert said(orders, *fine(2)) == " ■ 1 of 3 queues is critical: orders, 1,204 ready, oldest 14m."

@@ -1,4 +1,4 @@
-"""What an engineer on call does at night, with nothing but the screen, in keys. Text that is typed is not counted."""
+"""The tasks of an engineer on call, with the screen alone, counted in keys. Typed text is not counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tui.test_timeline import happened
 
 
 class Counted:
-    """A dashboard on a real database, and how many keys were pressed."""
+    """A dashboard on a real database, and the number of pressed keys."""
 
     def __init__(self, real: Real) -> None:
         self.real, self.pressed = real, 0
@@ -33,7 +33,7 @@ class Counted:
         await self.real.pilot.press(*keys)
 
     async def confirmed(self) -> None:
-        """Confirm the dialog in front, whose focus is on Cancel until then, and see its end."""
+        """Confirm the dialog in front, whose focus is on Cancel at first, and wait for its end."""
         await self.real.step(DialogStep.CONFIRM)
         focused = self.real.app.screen.focused
         assert focused is not None
@@ -43,13 +43,13 @@ class Counted:
         assert "done after" in self.real.text(), self.real.text()
 
     async def sees(self, *words: str) -> None:
-        """Until all of it is on the screen."""
+        """Wait until all of it is on the screen."""
         await self.real.until(lambda: all(word in self.real.text() for word in words), f"{words} on the screen")
 
 
 @asynccontextmanager
 async def on_call(url: str, tmp_path: Path, queue: str = "jobs") -> AsyncIterator[Counted]:
-    """The dashboard, live, on a table with messages of the dead, of the living, ready ones, and ten that are dead."""
+    """Run the live dashboard on a table with messages of dead and living owners, ready ones, and ten dead messages."""
     if queue == "jobs":
         fill(url, dead=3, alive=2, ready=4)
         query(

@@ -1,4 +1,4 @@
-"""The real program in a real terminal: tmux, and a bare pseudo-terminal that is closed under it."""
+"""The real program in a real terminal: tmux, and a bare pseudo-terminal that is closed while it runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
 
 
 class Tmux:
-    """A tmux server of its own with one session that runs the program."""
+    """A separate tmux server with one session that runs the program."""
 
     def __init__(self, *arguments: str, cells: int = 100, rows: int = 30, program: Sequence[str] = PROGRAM) -> None:
         self._socket = f"qmon-test-{secrets.token_hex(4)}"
@@ -33,7 +33,7 @@ class Tmux:
         self.pid = int(self.run("list-panes", "-F", "#{pane_pid}"))
 
     def run(self, *command: str) -> str:
-        """One tmux command; returns what it prints."""
+        """Run one tmux command and return its output."""
         done = subprocess.run(
             ["tmux", "-L", self._socket, "-f", os.devnull, *command],
             check=True,
@@ -48,7 +48,7 @@ class Tmux:
         self.run("send-keys", *keys)
 
     def screen(self) -> str:
-        """What the terminal shows, with what its last line of farewell has scrolled away."""
+        """Return the terminal's text, including lines scrolled away by its last message."""
         return self.run("capture-pane", "-p", "-S", "-5")
 
     def expect(self, text: str) -> None:
@@ -59,7 +59,7 @@ class Tmux:
             raise AssertionError(f"{error}\n{self.screen()}") from None
 
     def close(self) -> None:
-        """End the server and all that runs in it."""
+        """End the server and all its programs."""
         subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True, timeout=30)
 
 
@@ -71,7 +71,7 @@ def tmux() -> Iterator[Tmux]:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended; a zombie has."""
+    """Return whether the process has ended; a zombie counts as ended."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -222,7 +222,7 @@ def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:
     leader, follower = pty.openpty()
     program = subprocess.Popen(
         PROGRAM, stdin=follower, stdout=follower, stderr=follower, cwd=ROOT, env={**os.environ, "TERM": "xterm"}
-    )  # it does not lead a session with this terminal: no SIGHUP will come
+    )  # it does not lead a session with this terminal, so no SIGHUP arrives
     os.close(follower)
     try:
         seen = b""

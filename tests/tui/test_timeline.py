@@ -1,4 +1,4 @@
-"""Screen 7: what happened, of all queues, the newest first."""
+"""Screen 7: the events of all queues, the newest first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW = SAMPLED_AT
 
 
 def happened(memory: InMemoryHistory) -> None:
-    """Something of each kind, in the half hour before now."""
+    """Return an event of each kind, in the half hour before now."""
 
     def at(minutes: float) -> None:
         memory.clock = lambda: NOW - 60 * minutes
@@ -180,10 +180,10 @@ async def test_before_anything_has_happened_it_says_so() -> None:
 
 
 class Line(Shot):
-    """The time line with something of each kind."""
+    """The event log with an event of each kind."""
 
     async def ready(self, pilot: Pilot[None]) -> None:
-        """It is there."""
+        """Record the events first."""
         memory = self.app.memory
         assert memory is not None
         happened(memory)

@@ -1,4 +1,4 @@
-"""The real program on a pseudo-terminal goes on whatever is typed; ``make soak ARGS=--input`` is the long form."""
+"""The real program on a pseudo-terminal survives any input; ``make soak ARGS=--input`` is the long form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Screen 3: waits with their meaning, who holds the horizon and what that costs, tables and indexes of a queue."""
+"""Screen 3: waits with their meaning, the holder of the horizon and its cost, tables and indexes of a queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
 
 
 def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
-    """The app on screen 3, whose memory has a clock that stands still."""
+    """Open screen 3 of an app whose memory has a stopped clock."""
     shot = Shot("3", *keys, found=found or waited_view(), plain=plain)
     memory = shot.app.memory
     assert memory is not None
@@ -38,7 +38,7 @@ def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 
 def watched_before(shot: Shot, seconds: int) -> None:
-    """Give the memory of the app the waits of the ``seconds`` before; the one under the cursor comes and goes."""
+    """Give the app's memory the waits of the last ``seconds``; the one under the cursor comes and goes."""
     memory, now, found = shot.app.memory, 0.0, waited_view()
     assert memory is not None
     memory.begins_at = SAMPLED_AT - seconds
@@ -102,7 +102,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         assert "one commit per message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
         assert "2 benign" in d.text()
-        assert "EACH" not in d.grid.visible_titles, "nobody counts waits here"
+        assert "EACH" not in d.grid.visible_titles, "waits are not counted here"
         await d.press("down", "down")
         assert "hot pages" in d.lines("meaning")
 

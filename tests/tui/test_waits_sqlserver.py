@@ -1,4 +1,4 @@
-"""Screen 3 on SQL Server: its counters, its version store, and what holding the horizon costs there."""
+"""Screen 3 on SQL Server: its counters, its version store, and the cost of holding the horizon there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READS = replace(
 def served(
     holders: tuple[HorizonSample, ...] | None = (SLEEPER, NEXT), store: VersionStoreSample | None = STORE
 ) -> View:
-    """What screen 3 has on a SQL Server."""
+    """Return the content of screen 3 on a SQL Server."""
     made = waited_view(holders, counted())
     server = replace(made.server, counters=COUNTERS, version_store=store, cpu_ms=3)
     queues = tuple(replace(q, use=READS if q.use is not None else None) for q in made.queues)
@@ -36,14 +36,14 @@ def served(
 
 
 def words(lines: Sequence[Line]) -> str:
-    """The lines as plain text."""
+    """Return the lines as plain text."""
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
 def test_the_counters_are_one_line_of_rates() -> None:
     told = words(waits_panel.counter_lines(served(), 120))
     assert told.startswith(" per second  batches 1,204   transactions 612   page splits 0.4   lock timeouts 0")
-    assert "commits waiting for the log –" in told, "not known is not 0"
+    assert "commits waiting for the log –" in told, "unknown is not 0"
     assert waits_panel.counter_lines(waited_view(), 120) == [], "another engine has no such line"
 
 

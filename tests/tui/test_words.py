@@ -1,4 +1,4 @@
-"""Values to words, and untrusted text made harmless."""
+"""The texts of values, and untrusted text made harmless."""
 
 from __future__ import annotations
 

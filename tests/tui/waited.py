@@ -37,7 +37,7 @@ PREPARED: Final = replace(
 
 
 def waiting(source: WaitSource = WaitSource.SAMPLED) -> Waiting:
-    """Commits that wait for the log, pages that are fought over, and what is benign."""
+    """Return commits that wait for the log, contended pages, and benign waits."""
     rates = (
         WaitRate("LWLock", "WALWrite", 6.12, 0.612),
         WaitRate("IO", "WalSync", 1.84, 0.184),
@@ -51,7 +51,7 @@ def waiting(source: WaitSource = WaitSource.SAMPLED) -> Waiting:
 
 
 def counted() -> Waiting:
-    """The same kind of thing as SQL Server tells it: each wait counted, latches apart."""
+    """Return similar waits as SQL Server reports them: each wait counted, latches separate."""
     rates = (
         WaitRate("wait", "WRITELOG", 4.2, 0.7, 1_204.0, 0.0035, 0.04),
         WaitRate("wait", "PAGELATCH_EX", 1.5, 0.25, 18_310.4, 0.00008, 0.31),
@@ -64,7 +64,7 @@ def counted() -> Waiting:
 
 
 def use(rows: float | None, dead: int = 5_361) -> QueueUse:
-    """A queue whose pops touch ever more rows."""
+    """Return a queue whose pops touch more and more rows."""
     part = IndexUse("QueueMeta", "table", 14_680_064, 91_000.0, dead, 0.0, 0.0, 812.4, None, None, None)
     parts = (
         part,
@@ -89,7 +89,7 @@ def use(rows: float | None, dead: int = 5_361) -> QueueUse:
 def waited_view(
     holders: tuple[HorizonSample, ...] | None = (SLEEPER, NEXT), found: Waiting | None = None, *, sequence: int = 7
 ) -> View:
-    """A view with all that screen 3 shows; of the queues those that pop touch dead rows."""
+    """Return a view with all parts of screen 3; the queues that pop touch dead rows."""
     made = view(server=target(waiting=found or waiting(), horizon=holders), sequence=sequence)
     uses = {"mails": use(412.0), "invoices": use(88.4, 1_204), "orders": use(None, 0)}
     return replace(made, queues=tuple(replace(q, use=uses.get(q.name)) for q in made.queues))

@@ -1,7 +1,7 @@
-"""The rings of both engines as small machines, each step a statement of their routines, to be run in every order.
+"""The rings of both engines as small machines: each step is a statement of their routines, run in every order.
 
-The proofs of holes and orphans are modelled by what they prove, that no session has the number in hand; and now and
-then (``doubts``) they are wrong: nothing may be lost or doubled even then.
+The proofs of holes and orphans are modelled by their meaning: no session has the number in hand. Now and then
+(``doubts``) a proof is wrong; even then no message may be lost or doubled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Session:
-    """A producer or consumer. ``written``: what its open transaction has done: place, slot as it will be, message."""
+    """A producer or consumer.
+
+    ``written``: the writes of its open transaction: place, new slot, message.
+    """
 
     side: int
     number: int | None = None
@@ -40,14 +43,14 @@ class Session:
 
 @dataclass(frozen=True)
 class Ring:
-    """A ring, its sequences and its sessions, and what has been committed."""
+    """A ring with its sequences, its sessions and all committed data."""
 
     slots: tuple[Slot, ...]
     # The last number drawn, by side.
     drawn: tuple[int, ...]
     settled: tuple[int, ...]
     sessions: tuple[Session, ...]
-    # SQL Server's ring, which keeps numbers that cannot be used; else PostgreSQL's, whose sessions do.
+    # SQL Server's ring keeps numbers that cannot be used. In PostgreSQL the sessions keep them.
     spares: bool
     spare: frozenset[tuple[int, int]] = frozenset()
     pushed: tuple[str, ...] = ()
@@ -58,7 +61,7 @@ class Ring:
     doubts: int = 0
 
     def proven(self, number: int, side: int) -> Ring | None:
-        """The ring when a number is taken for nobody's; None where it is somebody's, and no mistake is left."""
+        """Return the ring after a number is taken for ownerless, ``None`` if it has an owner and no mistake is left."""
         if not any(each.side == side and number in (each.number, each.kept) for each in self.sessions):
             return self
         return replace(self, doubts=self.doubts - 1) if self.doubts else None
@@ -75,12 +78,12 @@ class Ring:
         return self.slots[number % self.size]
 
     def locked(self, number: int, by: int | None = None) -> bool:
-        """Whether another session has written the slot of a number and not committed."""
+        """Return whether another session has an uncommitted write to the slot of a number."""
         place = number % self.size
         return any(place == where for i, each in enumerate(self.sessions) if i != by for where, _, _ in each.written)
 
     def open_slot(self, number: int, by: int | None) -> Slot:
-        """The slot as a session sees it: with what its own transaction has written."""
+        """Return the slot as a session sees it, with its own transaction's writes."""
         seen = self.at(number)
         for place, slot, _ in self.sessions[by].written if by is not None else ():
             if place == number % self.size:
@@ -110,7 +113,7 @@ class Ring:
 def new(
     *, spares: bool, size: int, readers: int, sessions: tuple[int, ...], left: int, faults: int, doubts: int = 1
 ) -> Ring:
-    """An empty ring and idle sessions of these sides."""
+    """Return an empty ring and idle sessions of these sides."""
     slots = tuple(Slot(place or size) for place in range(size))
     ends = (0,) * (readers + 1)
     return Ring(
@@ -122,7 +125,7 @@ def new(
 
 
 def choices(ring: Ring, by: int) -> Iterator[Ring]:
-    """How a session may get a number: what it kept, a spare one, one that it draws; and what it tidies up meanwhile."""
+    """Yield the ways a session may get a number: its kept one, a spare one, a drawn one, with tidying up in between."""
     session = ring.sessions[by]
     side = session.side
     past = 0 if side == PUSH else 1
@@ -145,7 +148,7 @@ def choices(ring: Ring, by: int) -> Iterator[Ring]:
 
 
 def _spare_or_new(ring: Ring, by: int) -> Iterator[Ring]:
-    """SQL Server: take, and the draw where nothing is spare."""
+    """SQL Server: take a spare number, and draw one if none is spare."""
     session = ring.sessions[by]
     side = session.side
     taken = {each for one in ring.sessions for each in one.spent}
@@ -178,7 +181,7 @@ def holes(ring: Ring) -> Iterator[Ring]:
 
 
 def _holes_of_spare(ring: Ring, side: int, spare: list[int]) -> Iterator[Ring]:
-    """SQL Server: the holes that take skips, in the way of a spare number."""
+    """SQL Server: skip holes in the way of a spare number, as take does."""
     for number in spare:
         slot = ring.at(number)
         behind = slot.turn < number if side == PUSH else slot.turn <= number < ring.drawn[PUSH]
@@ -192,7 +195,7 @@ def _holes_of_spare(ring: Ring, side: int, spare: list[int]) -> Iterator[Ring]:
 
 
 def settled(ring: Ring, by: int) -> Iterator[Ring]:
-    """Settle: PostgreSQL's gives the consumer an orphan, SQL Server's makes the numbers spare."""
+    """Settle: PostgreSQL gives the consumer an orphan; SQL Server makes the numbers spare."""
     side = ring.sessions[by].side
     first = ring.settled[side] + 1
     while first <= ring.drawn[side] and not ring.unsettled(side, first) and not ring.locked(first):
@@ -216,7 +219,10 @@ def settled(ring: Ring, by: int) -> Iterator[Ring]:
 
 
 def used(ring: Ring, by: int) -> Ring | None:
-    """The session goes to its slot with its number; None where PostgreSQL's UPDATE waits for another session's lock."""
+    """Move the session to its slot with its number.
+
+    Return ``None`` if PostgreSQL's UPDATE waits for another session's lock.
+    """
     session = ring.sessions[by]
     number, side = session.number, session.side
     assert number is not None
@@ -256,7 +262,7 @@ def committed(ring: Ring, by: int) -> Ring:
 
 
 def rolled_back(ring: Ring, by: int, *, ended: bool) -> Ring:
-    """The transaction is rolled back; where the session has ended, it forgets its number, too."""
+    """Roll the transaction back. If the session has ended, it forgets its number too."""
     session = ring.sessions[by]
     if session.side == PUSH:
         ring = replace(ring, left=ring.left + len(session.written))
@@ -265,14 +271,15 @@ def rolled_back(ring: Ring, by: int, *, ended: bool) -> Ring:
 
 
 def crashed(ring: Ring, jump: tuple[int, ...]) -> Ring:
-    """The server has crashed: all sessions have ended, and the sequences are ahead of what was drawn."""
+    """Return the ring after a crash of the server: all sessions have ended, and the sequences are ahead of the drawn
+    numbers."""
     for by in range(len(ring.sessions)):
         ring = rolled_back(ring, by, ended=True)
     return replace(ring, drawn=tuple(each + more for each, more in zip(ring.drawn, jump, strict=True)))
 
 
 def steps(ring: Ring, jump: int, pops: int) -> Iterator[Ring]:
-    """All that may happen next. ``pops``: of one transaction, at most."""
+    """Yield all possible next states. ``pops``: maximum per transaction."""
     for by, session in enumerate(ring.sessions):
         if session.number is not None:
             after = used(ring, by)
@@ -297,14 +304,14 @@ def steps(ring: Ring, jump: int, pops: int) -> Iterator[Ring]:
 
 
 def all_ended(ring: Ring) -> Ring:
-    """The ring when every session has ended, and fresh ones, one of each side, have come instead."""
+    """Return the ring after every session has ended, with a fresh session of each side."""
     for by in range(len(ring.sessions)):
         ring = rolled_back(ring, by, ended=True)
     return replace(ring, sessions=tuple(Session(side) for side in range(len(ring.drawn))), faults=0)
 
 
 def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
-    """One call of push or pop that may wait: until it has done its work, or nothing more is to be done."""
+    """Run one call of push or pop that may wait, until its work is done or nothing more can be done."""
     for _ in range(rounds):
         if ring.sessions[side].number is None:
             found = next(iter(_in_order(ring, side)), None)
@@ -313,7 +320,7 @@ def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
             ring = found
             continue
         after = used(ring, side)
-        assert after is not None, "nobody else is there to wait for"
+        assert after is not None, "no other session is there to wait for"
         done = len(after.sessions[side].written) > 0
         ring = committed(after, side)
         if done:
@@ -322,12 +329,12 @@ def called(ring: Ring, side: int, *, rounds: int = 60) -> tuple[Ring, bool]:
 
 
 def _in_order(ring: Ring, side: int) -> Iterator[Ring]:
-    """The choices of a session in the order in which pop makes them: orphans before new numbers."""
+    """Yield the choices of a session in the order in which pop makes them: orphans before new numbers."""
     kept = ring.sessions[side].kept
     if side != PUSH and not ring.spares:
         yield from settled(ring, side)
     for each in choices(ring, side):
-        # What it kept and cannot use yet it goes on waiting with, unless there is something to tidy up.
+        # It keeps waiting with a kept number that it cannot use yet, unless there is something to tidy up.
         if kept is None or each.sessions[side].number != kept or _usable(ring, side, kept):
             yield each
 
@@ -372,7 +379,7 @@ def _requeued(ring: Ring, side: int, number: int) -> Ring:
 
 
 def reached(start: Ring, jump: int, pops: int, most: int) -> set[Ring]:
-    """Every state that can be reached; fails where there are more than ``most``."""
+    """Return every state that can be reached. Fail if there are more than ``most``."""
     seen = {start}
     todo = [start]
     while todo:
@@ -385,7 +392,7 @@ def reached(start: Ring, jump: int, pops: int, most: int) -> set[Ring]:
 
 
 def walked(start: Ring, jump: int, pops: int, chance: random.Random, length: int) -> Ring:
-    """The state after so many steps, each chosen at random."""
+    """Return the state after this number of random steps."""
     ring = start
     for _ in range(length):
         ahead = list(steps(ring, jump, pops))

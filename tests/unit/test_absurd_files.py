@@ -15,7 +15,7 @@ from qmon.system import read_text
 
 
 def sparse(path: Path, size: int) -> Path:
-    """A file of so many bytes that takes no room."""
+    """Return a sparse file of this size in bytes, which uses no disk space."""
     with path.open("wb") as file:
         file.truncate(size)
     return path

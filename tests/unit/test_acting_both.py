@@ -1,4 +1,4 @@
-"""The statements of acting: the same ones on both engines, with the columns that their records have."""
+"""The statements of acting: the same ones on both engines, with the columns of their records."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ RECORDS = {
     "control/operations_access": running_operation.AuditAccess,
     "control/operations": operation_history.OperationRow,
 }
-# PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
-# On SQL Server rows are sought by their key once more.
+# PostgreSQL finds rows by their position, can disable triggers, counts the writes of a session and has a search path.
+# SQL Server looks rows up by their key again.
 ALONE = {
     "action/operate/take_out_bulk",
     "action/operate/fire",

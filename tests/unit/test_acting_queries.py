@@ -1,4 +1,4 @@
-"""What ends sessions, repairs rings and reads a message is the same on both engines, its records as files declare."""
+"""Queries that end sessions, repair rings and read a message are the same on both engines, as are their records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.operate import message
 from qmon.operate.actions import end_sessions, requeue_sessions, ring_repair, ring_scan
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
-# SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back.
+# In SQL Server, locks and not rows show their holders. It cannot cancel, and its rings need no sequence reset.
 ONLY_HERE = {
     "held_rows",
     "held_rows_any",
@@ -61,7 +61,7 @@ RECORDS: dict[str, Any] = {
 
 
 def files(engine: EngineName) -> set[str]:
-    """The queries of these folders, without the folder of actions."""
+    """Return the queries of these folders, without the folder of actions."""
     names = {each.name.removeprefix("action/") for each in queries.all_files() if each.engine == engine}
     return {name for name in names if name.startswith(("sessions/", "repair/", "message/"))}
 

@@ -43,7 +43,7 @@ Rows = list[tuple[object, ...]]
 
 
 class Server(Driver):
-    """It answers what is asked of the catalog with one table; ``rows``: what else it says, by statement."""
+    """Answers catalog queries with one table. ``rows``: its other answers, by statement."""
 
     def __init__(self, **rows: Rows) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Alert rules, what they say to a reading, and latches over time."""
+"""Alert rules, their result for a reading, and latches over time."""
 
 from __future__ import annotations
 

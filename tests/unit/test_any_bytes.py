@@ -1,4 +1,4 @@
-"""Texts of any bytes are written so that no two look the same, and each can be sent back."""
+"""Texts with any bytes are shown so that no two look the same, and each can be sent back."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ LAYOUT = Layout(
 
 
 class Server(Driver):
-    """It answers what is asked of an archive with rows of the columns' types; messages as often as it has some."""
+    """Answers queries of an archive with rows of the columns' types. Each of its messages is returned once."""
 
     def __init__(self, columns: dict[str, bool], messages: int = 0, *, known: bool = True) -> None:
-        """``known``: of a message there is more than must be."""
+        """``known``: messages have optional fields too."""
         super().__init__()
         self.columns, self.left, self.known = columns, messages, known
         self.standby = False
@@ -89,7 +89,7 @@ def test_its_columns_its_ends_and_who_writes() -> None:
     assert (seen.oldest, seen.newest, seen.issued) == (BIG, BIG, BIG)
     assert [type(writer) for writer in seen.writers] == [str]
     assert server.asked == [f"catalog/archive_{name}" for name in ("columns", "ends", "writers")]
-    assert not reading_session(ENGINE).read_only  # else it would read what is not committed
+    assert not reading_session(ENGINE).read_only  # otherwise it would read uncommitted data
 
 
 @pytest.mark.parametrize("known", [True, False])

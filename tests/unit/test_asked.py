@@ -1,4 +1,4 @@
-"""What is written of the answers that ``qmon init`` is given."""
+"""The lines that ``qmon init`` writes for the user's answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout, StateColumn
 
 
 def read(answers: Answers) -> ConfiguredQueue:
-    """What the lines that are written come to."""
+    """Parse the lines that are written for these answers."""
     text = '[target.shop]\nconnect = "postgresql://h/d"\n' + queue_to_toml("shop", answers.to_toml())
     (queue,) = parse_config(text, Path("qmon.toml")).targets["shop"].queues
     return queue

@@ -1,4 +1,4 @@
-"""A number that makes no sense is bad input wherever one may be given: one line, and nothing else happens."""
+"""A meaningless number is bad input wherever a number may be given: one error line, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ size = 2
 push_sequence = "a"
 pop_sequence = "b"
 """
-# Every key that takes a number, with what the whole file gives it.
+# Every key that takes a number, with its value in the whole file.
 NUMBERS: Final = {
     "interval": '"2s"',
     "trash": '"2s"',
@@ -151,12 +151,12 @@ def test_what_is_no_size_is_refused(bad: str) -> None:
         parse_size(bad)
 
 
-# What the types of such options are called: of numbers, or the function that reads them.
+# Type names of such options: for numbers, or the function that parses them.
 _NUMBERS: Final = ("int range", "float range", "parse_seconds", "_parse_moment")
 
 
 def numeric(kinds: Sequence[str] = _NUMBERS) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every option of every command that takes a number, a duration or a moment."""
+    """Yield every option of every command that takes a number, a duration or a moment."""
     root: Any = typer.main.get_command(app)
     root.list_commands(typer.Context(root))  # imports them all
     waiting: list[tuple[tuple[str, ...], Any]] = [((), root)]

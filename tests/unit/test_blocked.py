@@ -36,7 +36,7 @@ KNOWN: Final = {
 
 
 def verdict(given: RuleInput) -> tuple[str, str]:
-    """The code and the proof of the worst verdict."""
+    """Return the code and the proof of the worst verdict."""
     found = judge_queue(given, 1000.0, {})[0][0]
     return found.code, found.proof
 
@@ -93,7 +93,7 @@ def test_every_state_of_every_library_is_classified(library: Library) -> None:
         assert set(kinds.values()) <= set(STATE_KINDS)
         assert "other" not in STATE_KINDS
         blocked = [state for state in group.states if state.kind == "blocked"]
-        assert all(state.since is not None and state.why for state in blocked), "a count, an age, and what blocks"
+        assert all(state.since is not None and state.why for state in blocked), "a count, an age, and the blocker"
         if library.name in KNOWN:
             named = {"ready": "available", "in_progress": "running"}
             assert {named.get(name, name) for name in kinds} == set(KNOWN[library.name].split())

@@ -1,4 +1,4 @@
-"""Reports of blocked processes: read from the file of an event session, each once, and shown on screen 4."""
+"""Reports of blocked processes: each is read once from the file of an event session, and shown on screen 4."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILE = "/logs/blocked_0_133.xel"
 
 
 class Reports:
-    """Rows of the two probes: a file, or none, and what stands in it."""
+    """Rows of the two probes: a file, or none, and its content."""
 
     def __init__(self, *, file: bool = True) -> None:
         self.file = file
@@ -36,7 +36,7 @@ class Reports:
 
 
 def row(at: float, offset: int, *, here: bool = True) -> tuple[object, ...]:
-    """A report; of another database nothing is told."""
+    """Return a report. Sessions of another database stay anonymous."""
     words = ("mailer", "UPDATE dbo.Mails SET PASSWORD = 'hunter2'") if here else ("", "")
     return (
         at,

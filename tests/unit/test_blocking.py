@@ -1,4 +1,4 @@
-"""The forest of who waits for whom: of any graph, with and without cycles."""
+"""Lock chains of any graph, with and without cycles."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _ONE = BlockingSample(
 
 
 def waits(session: int, *blockers: int, waiting_s: float = 5.0) -> list[BlockingSample]:
-    """The rows of a session that waits for these."""
+    """Return the rows of a session that waits for these sessions."""
     return [replace(_ONE, session=session, blocker=b, holders=len(blockers), waiting_s=waiting_s) for b in blockers]
 
 
 def blocks(session: int, state: str = "idle in transaction", transaction_s: float = 60.0) -> list[BlockingSample]:
-    """The row of a session that waits for nobody."""
+    """Return the row of a session that does not wait."""
     return [replace(_ONE, session=session, state=state, transaction_s=transaction_s)]
 
 
 def drawn(found: LockChains) -> list[str]:
-    """The tree, a line a place: depth, number, a star where it is repeated."""
+    """Return the tree, one line per place: depth, number, and a star if it is repeated."""
     return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.again else ''}" for p in found.places]
 
 
@@ -63,7 +63,7 @@ def rows_of(graph: list[tuple[int, int]]) -> list[BlockingSample]:
 
 
 def reach_of(graph: list[tuple[int, int]], start: int) -> set[int]:
-    """Who waits for ``start``, directly or not: worked out in the plainest way."""
+    """Return the sessions that wait for ``start``, directly or not, by the simplest algorithm."""
     found: set[int] = set()
     looking = [start]
     while looking:

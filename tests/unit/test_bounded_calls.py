@@ -1,4 +1,4 @@
-"""Calls that never come back are left behind, a few of them at a time."""
+"""Calls that never return are abandoned, a few of them at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Service Broker: which signs there are, since when, when it is read, and that a recording and the report hold it."""
+"""Service Broker: its signs, their start, the moment it is read, its recording and its report."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
         assert found is not None
         assert (found.code, found.severity, found.hold_s) == ("not activated", Severity.WARNING, 15.0)
         assert "no monitor for it, so [dbo].[handle] is not started; 12 messages are queued" in found.proof
-    assert queue_finding(QUEUE, None, monitored=False, enabled=True) is None, "some may be there unseen"
+    assert queue_finding(QUEUE, None, monitored=False, enabled=True) is None, "some may exist unseen"
     assert said(PLAIN, None) is None
 
 
@@ -216,7 +216,7 @@ def test_what_is_not_delivered_grows_by_so_many_a_second_of_the_last_minute() ->
     track, found = BrokerTrack(), list[BrokerView]()
     for step, messages in enumerate((100, 130, 160, 160, 160, 160, 160, 160, 100)):
         at = 1000.0 + 10 * step
-        for poll in (at, at + 5.0):  # between two readings the last one stands
+        for poll in (at, at + 5.0):  # between two readings the last one is valid
             now = fold(track, poll, Broker(at, (QUEUE,), (), replace(SENT, messages=messages)))
             assert now is not None
             assert now.age_s == poll - at
@@ -352,7 +352,7 @@ EVERY = AlertRule("any", verdicts=("*",))
 
 
 def raised(rule: AlertRule, *brokers: Broker | None) -> list[list[Alert]]:
-    """What is raised after each poll, two seconds apart; each is read anew."""
+    """Return the raised alerts after each poll. Polls are two seconds apart, and each reads the broker again."""
     history, memory, out = TargetHistory(), dict[LatchKey, Latch](), []
     for step, broker in enumerate(brokers):
         at = 1000.0 + 2 * step
@@ -409,7 +409,7 @@ def test_a_check_judges_them_too() -> None:
     fine = replace(off, queues=(QUEUE,))
     assert state_of(off) is CheckState.CRITICAL
     assert state_of(off, replace(EVERY, severity=Severity.WARNING)) is CheckState.WARNING
-    assert state_of(off, AlertRule("deep", "ready", warn=1.0)) is CheckState.OK, "what rules are about counts by them"
+    assert state_of(off, AlertRule("deep", "ready", warn=1.0)) is CheckState.OK, "only the rules' signs count"
     assert state_of(off, wanted=("dbo.b",)) is CheckState.OK
     assert state_of(fine) is CheckState.OK
     assert state_of(replace(fine, monitors=None)) is CheckState.UNKNOWN

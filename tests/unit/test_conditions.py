@@ -51,12 +51,12 @@ ALL: dict[str, Condition] = {
 
 
 def group(zone: Zone = UTC_ZONE) -> Group:
-    """A group whose times mean this."""
+    """Return a group whose times have this meaning."""
     return Group("jobs", TableName("s", "jobs"), "id", (), times=zone.name)
 
 
 def sql(engine: Engine, condition: Condition, zone: Zone = UTC_ZONE) -> tuple[str, list[object]]:
-    """The text, and the values in their order."""
+    """Return the text, and the values in their order."""
     text, values = row_sql(engine, RowCondition(condition, group(zone), "jobs"), "rows")
     return text, list(values.values())
 

@@ -1,4 +1,4 @@
-"""The configuration file, and what the user may type as a target."""
+"""The configuration file, and the ways to name a target."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, m
     assert [each for each in dsns if each.name in ("old", "OldDsn", "a dsn")] == [
         KnownTarget("OldDsn", "sqlserver", "ODBC Driver 18 for SQL Server", dsn=True, dsn_of="user"),
         KnownTarget("a dsn", "postgres", "PostgreSQL Unicode", dsn=True, dsn_of="user"),
-    ], "the configuration's own `old` is what is meant by that name"
+    ], "that name means the configuration's own `old`"
 
 
 def test_a_name_of_the_file_comes_with_its_queues() -> None:
@@ -270,7 +270,7 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
     config = parse_config('[fleets]\norders = ["orders-*"]\nnight = ["crm", "orders-us"]\n' + targets, PATH)
     assert expand_names(["orders"], config) == ["orders-eu", "orders-us"]
     assert expand_names(["night", "orders", "other"], config) == ["crm", "orders-us", "orders-eu", "other"]
-    assert expand_names(["crm", "night"], config) == ["crm", "orders-us"], "what is named by itself is not named again"
+    assert expand_names(["crm", "night"], config) == ["crm", "orders-us"], "each target is listed once"
     assert expand_names([], config, all_targets=True) == ["crm", "orders-eu", "orders-us"]
     for texts, everything, where, why in (
         ([], False, config, "TARGET is missing"),

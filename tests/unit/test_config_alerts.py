@@ -1,4 +1,4 @@
-"""Alerts in the configuration file: rules, and how they are told."""
+"""Alerts in the configuration file: rules, and how notices are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues of ``qmon.toml`` that are a group: by a column, a part of a table, or states that conditions tell."""
+"""Queues of ``qmon.toml`` that are a group: by a column, a part of a table, or states with conditions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STATE = 'state = { column = "status", ready = 1, in_progress = 2, dead = 3 }\n'
 
 
 def read(*queues: str) -> tuple[ConfiguredQueue, ...]:
-    """The queues that are written so."""
+    """Parse the queues in this text."""
     return parse_config(HEAD + "".join(QUEUE + queue for queue in queues), Path("qmon.toml")).targets["shop"].queues
 
 
 def group(text: str) -> Group:
-    """The one group that is written so."""
+    """Parse the only group in this text."""
     (found,) = read(text)
     assert isinstance(found, Group)
     assert found.source is LayoutSource.CONFIGURATION

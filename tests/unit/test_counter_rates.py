@@ -40,9 +40,9 @@ def test_history_shows_them_from_the_second_poll_on() -> None:
     assert (found.seconds, found.page_splits) == (2.0, 4.0)
     assert history.record_snapshot(polled(3, 1004.0, None)).server.counters == found, "left out of a poll: as before"
     assert history.record_snapshot(polled(4, 1006.0, FIRST)).server.counters is None, (
-        "reset: what this holds is of an unknown time"
+        "reset: the counts are from an unknown time"
     )
-    assert history.record_snapshot(polled(5, 1300.0, LATER)).server.counters is None, "nothing is said of a gap"
+    assert history.record_snapshot(polled(5, 1300.0, LATER)).server.counters is None, "no rates across a gap"
 
 
 def test_they_are_rates_of_the_last_ten_seconds() -> None:

@@ -1,4 +1,4 @@
-"""Deadlocks: circles in pairs of waiting sessions, those of the last minute, and which queue they are about."""
+"""Deadlocks: cycles in pairs of waiting sessions, those of the last minute, and the queue they concern."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_proof_has_both_statements_where_they_were_seen() -> None:
     )
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), mine, other) == said
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), other, mine) is None, "they are about the other queue"
-    assert proof(Deadlocks(1, 0.0, (CIRCLE,)), mine) is None, "one a minute happens"
+    assert proof(Deadlocks(1, 0.0, (CIRCLE,)), mine) is None, "one a minute is normal"
     assert proof(Deadlocks(3, 7.0, (CIRCLE,)), mine) is None, "they have stopped"
 
 
@@ -66,7 +66,7 @@ def test_what_was_not_seen_is_not_invented() -> None:
     assert (
         proof(Deadlocks(3, 0.0, ()), mine) == "3 deadlocks in the last minute; their statements are in the server's log"
     )
-    assert proof(Deadlocks(3, 0.0, ()), mine, other) is None, "nobody knows which queue they are about"
+    assert proof(Deadlocks(3, 0.0, ()), mine, other) is None, "the queue is unknown"
 
 
 def test_where_the_table_is_not_told_the_statement_may_name_it() -> None:

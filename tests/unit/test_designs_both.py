@@ -23,7 +23,7 @@ EVERY = [(engine, major) for engine in ENGINES for major in VERSIONS[engine]]
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 DESIGNS = sorted(set(TRAITS) - {"service_broker"})
 HOSTILE = ("[a]]b].[c d]", '"; drop table x; --', "🐘 queue", "it's 100 % {odd} ? :name", "-- /* x", "Ünï.Dots")
-# Verbs that one engine has more than the other: sp_sequence_get_range draws a range of numbers at once.
+# Verbs that only one engine has: sp_sequence_get_range draws a range of numbers at once.
 ONLY_HERE = {("sqlserver", "ring"): {"pop_batch"}}
 
 
@@ -61,7 +61,7 @@ def verbs(engine: EngineName, design: str) -> set[str]:
 
 
 def columns(engine: EngineName, design: str, verb: str) -> tuple[str, ...] | None:
-    """What a routine returns by name; ``None`` where it returns one value without a name."""
+    """Return the column names of a routine's result, ``None`` if it returns one unnamed value."""
     for query in queries.design_files(engine, design, NEWEST[engine]):
         if engine == "sqlserver" and f"CREATE PROCEDURE {{{verb}}}" in query.text:
             return query.columns
@@ -132,7 +132,7 @@ def test_the_states_of_the_layout_are_those_of_the_indexes(engine: EngineName, d
 def test_any_name_stays_a_name(design: str) -> None:
     read = {(engine, query.path): query for engine, major in EVERY for query in files(engine, design, major)}
     for (engine, path), query in read.items():
-        # What is left when the quoted names are taken out is the same for all: nothing has left its quotes.
+        # The text without the quoted names is the same for all: no name has left its quotes.
         plain = bare(engine, query, "s", "q")
         found = {queue: bare(engine, query, "a].b", queue) for queue in HOSTILE}
         assert found == dict.fromkeys(HOSTILE, plain), path
@@ -234,7 +234,7 @@ def test_what_runs_in_the_callers_transaction_ends_what_it_begins_and_nothing_el
         assert begun <= ended, query.path
         # A bare ROLLBACK would take the caller's transaction with it.
         assert set(re.findall(r"\bROLLBACK TRANSACTION\b\s*(\w*);", text)) <= {"qmon_draw", "qmon_pop"}, query.path
-        # An error that a pause or a full ring raises is meant to end what the caller does.
+        # An error raised by a pause or a full ring is meant to end the caller's work.
         assert ("THROW" in text) == ("/switch/02_paused.since_" in query.path or "_full.since_" in query.path), (
             query.path
         )
@@ -289,7 +289,7 @@ def test_only_one_index_of_batch_fast_holds_the_ready_messages_since_each_push_a
 
 
 def test_who_cannot_deadlock_is_said_with_whom_on_sql_server() -> None:
-    """Readers with shared locks are in nobody's hands: what a design says holds of its own procedures."""
+    """Readers with shared locks are outside a design's control: its claims hold for its own procedures only."""
     for file in queries.all_files():
         if file.engine != "sqlserver" or file.kind != "design":
             continue

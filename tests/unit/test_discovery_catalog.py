@@ -1,4 +1,4 @@
-"""Every catalogue statement of both engines gives exactly the fields of the record that its rows become."""
+"""Every catalog statement of both engines returns exactly the fields of its record."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str)
     postgres, sqlserver = (queries.load_query(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
     one_by_one = tuple("table_id" if parameter == "tables" else parameter for parameter in postgres.parameters)
     assert sqlserver.parameters in (postgres.parameters, one_by_one)
-    assert postgres.names - sqlserver.names <= {"schema"}  # which needs a right of its own on PostgreSQL alone
+    assert postgres.names - sqlserver.names <= {"schema"}  # which needs its own right on PostgreSQL only
     assert sqlserver.columns in (
         postgres.columns,
         COUNT_COLUMNS,
-    )  # PostgreSQL itself says how many rows a statement changed
+    )  # PostgreSQL itself reports the number of changed rows
 
 
 def test_both_engines_have_what_discovery_and_the_registry_ask_for() -> None:

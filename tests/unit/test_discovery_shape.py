@@ -1,4 +1,4 @@
-"""Shapes, completions and seeks of tables as SQL Server's catalogue shows them, without a server."""
+"""Shapes, completions and seeks of tables from SQL Server's catalog, without a server."""
 
 from __future__ import annotations
 

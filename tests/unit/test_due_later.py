@@ -16,7 +16,8 @@ from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
 
-# What happens in a second: messages pushed to be ready, pushed to be due later, and popped that come back later.
+# Events of a second: messages pushed as ready, messages pushed with a later due time, and popped messages that return
+# later.
 Second = tuple[float, float, float]
 LIMIT = 1000
 
@@ -30,7 +31,7 @@ def watched(
     backlog: float = 0.0,
     counted_s: int = 10,
 ) -> Iterator[tuple[int, DueLater | None]]:
-    """What each poll finds, one in two seconds. ``counted_s``: scheduled messages are counted this often."""
+    """Return the findings of each poll, every 2 s. ``counted_s``: interval of counts of scheduled messages."""
     track = DueTrack()
     ready, due, pushed, popped = backlog, list[tuple[int, float]](), 0.0, 0.0
     for second in range(seconds):

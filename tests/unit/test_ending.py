@@ -1,4 +1,4 @@
-"""What cannot be ended or paused, in words; on a server the contract has the same for PostgreSQL."""
+"""Sessions and queues that cannot be ended or paused, with the reasons; the contract tests PostgreSQL on a server."""
 
 from __future__ import annotations
 

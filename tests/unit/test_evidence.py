@@ -1,4 +1,4 @@
-"""Evidence: what a poll has left out is what it was before, for a while."""
+"""Evidence: data that a poll left out keeps its previous value for a while."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when
 
 
 def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
-    # the first three are forgotten with the sessions, the others with the figures that they come from
+    # the first three are forgotten with the sessions, the others with their source figures
     by_other_means = {"producers", "consumers", "use", "rise", "slower", "silence", "due_later"}
     assert {field.name for field in fields(QueueEvidence)} == EVIDENCE_PROBES.keys() | by_other_means
 
 
 def at(seconds: float, *failed: str, **more: object) -> Snapshot:
-    """A poll so many seconds after the first, in which these probes of the target fail."""
+    """Return a poll this number of seconds after the first, in which these probes of the target fail."""
     failures = tuple(ProbeFailure(probe, "no answer") for probe in failed)
     given = {"blocking": (), **more}
     return replace(FULL, sampled_at=1000.0 + seconds, failures=failures, **given)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Figures whose probe fails stay as they were read last, with their age and the reason; old after three cadences."""
+"""Figures whose probe fails keep their last value, with its age and the reason. After three cadences they are old."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LATE = Reason.DEADLINE
 DENIED = "permission denied for table t"
 GRANT = "GRANT SELECT ON t TO watcher;"
 NO_USE = UseSample(1, 0, "t", "table", 0, 0, 0, 0, 0, 8192)
-# What a queue of `World` lacks where its probe fails.
+# Fields that a queue of `World` lacks if the probe fails.
 SAMPLES: dict[str, dict[str, Any]] = {
     "fifo": {"head": None, "last_id": None},
     "ring": {"ring": None},
@@ -33,7 +33,7 @@ FIGURES = {
 
 
 def polled(world: World, *failures: ProbeFailure, without: bool = False) -> Snapshot:
-    """The next poll, a second later, in which 50 were pushed and 40 popped since the last that was read."""
+    """Return the next poll, a second later. Since the last poll that was read, 50 were pushed and 40 popped."""
     snapshot = world.poll(Step(1.0, 0 if without else 50, 0 if without else 40, 10, "", left_out=False))
     queues = [replace(q, **SAMPLES[q.layout.queue]) if without else q for q in snapshot.queues]
     return replace(snapshot, queues=tuple(queues), failures=failures, observing=None)

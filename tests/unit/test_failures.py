@@ -1,4 +1,4 @@
-"""Which messages of a redrive have failed again, and when that is too many."""
+"""Failed messages of a redrive, and the number at which it stops."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from qmon.operate.run.failure_watch import FailureWatch, Outcome
 
 
 class Queue:
-    """What became of messages, by id; and which were looked at."""
+    """The outcome of messages, by id, and the ids that were looked up."""
 
     def __init__(self, **known: str) -> None:
         self.known, self.asked, self.now = known, list[tuple[str, ...]](), 0.0
 
     def look(self, ids: Sequence[str]) -> list[Outcome]:
-        """Of those that are there."""
+        """Return the outcomes of existing messages."""
         self.asked.append(tuple(ids))
         return [Outcome(id, self.known[id]) for id in ids if id in self.known]
 
     def watch(self, most: int | None) -> FailureWatch:
-        """A watch by the clock of this queue."""
+        """Return a watch that uses the clock of this queue."""
         return FailureWatch(most, self.look, lambda: self.now)
 
     def later(self, watch: FailureWatch) -> str | None:
-        """A second later."""
+        """Return the reason to stop, a second later."""
         self.now += 1.0
         return watch.why_stop()
 
@@ -68,7 +68,7 @@ def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.Mo
 
 def test_nothing_is_asked_where_nobody_can_tell() -> None:
     watch = FailureWatch(1, None)
-    watch.record_batch(lambda: pytest.fail("nobody needs their ids"))
+    watch.record_batch(lambda: pytest.fail("their ids are not needed"))
     watch.record_commit()
     assert watch.why_stop() is None
     assert watch.summary_text(3) == watch.progress_text() == "which of them fail again is unknown"

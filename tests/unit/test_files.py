@@ -1,4 +1,4 @@
-"""Files are private whatever the umask, and whole or as they were, also on a full disk."""
+"""Files are private whatever the umask is, and either complete or unchanged, even on a full disk."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @contextmanager
 def full_disk(after: int) -> Iterator[None]:
-    """Files of this process may be so many bytes long: writing more fails, as it does on a full disk."""
+    """Limit the size of this process's files, in bytes: writing more fails as on a full disk."""
     import resource
 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -170,7 +170,7 @@ def test_a_configuration_that_others_may_change_runs_nothing(
     assert told.startswith(f"{place}: contains ")
     assert told.endswith(f"/{which}: chmod go-w '{place if which == 'qmon.toml' else place.parent}'")
     place.chmod(0o644)
-    place.parent.chmod(0o1777)  # like /tmp: nobody else can replace the file
+    place.parent.chmod(0o1777)  # like /tmp: no other user can replace the file
     assert read_config(place).path == place
 
 

@@ -1,4 +1,4 @@
-"""Committed flow from counters: its identities, checked against transactions that are known."""
+"""Committed flow from counters: its identities, checked against known transactions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIFO = Layout("q", "fifo", T, id="id")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
-# So many rows that no session's counts can bring them below 0.
+# Too many rows for any session's counts to bring them below 0.
 DEEP = replace(ZERO, live=1_000_000)
 counts = st.integers(0, 10_000)
 
@@ -27,7 +27,7 @@ counts = st.integers(0, 10_000)
 def after(
     start: CounterSample, *, ins: int, upd: int, dele: int, ins_lost: int, upd_lost: int, del_lost: int
 ) -> CounterSample:
-    """The counters as PostgreSQL keeps them after this much committed and rolled-back work."""
+    """Return PostgreSQL's counters after this committed and rolled-back work."""
     return replace(
         start,
         inserted=start.inserted + ins + ins_lost,
@@ -133,7 +133,10 @@ def test_where_live_rows_were_cut_rollbacks_are_parted_as_they_were_lately() -> 
 
 @pytest.mark.parametrize("counted", [True, False])
 def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pushed(counted: bool) -> None:
-    """A third is rolled back; live rows are cut after each vacuum: sessions that delete hand in their counts first."""
+    """A third is rolled back.
+
+    Live rows drop after each vacuum, because sessions that delete report their counts first.
+    """
     track, before, rows, pushed, told = CommittedTrack(), ZERO, 0, 0, 0.0
     for number in range(400):
         ins, left = 50 + number % 7, number % 4
@@ -153,7 +156,7 @@ def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pus
 def test_rows_that_no_counter_told_of_are_not_made_up_for() -> None:
     track, now = CommittedTrack(), after(ZERO, ins=50, upd=0, dele=40, ins_lost=0, upd_lost=0, del_lost=0)
     track.record_counters(ZERO, now, FIFO, 10.0)
-    for rows in (500.0, 10.0):  # as in a truncated table, or one whose head was sought too far on
+    for rows in (500.0, 10.0):  # as in a truncated table, or one whose head was sought too far ahead
         before, now = now, after(now, ins=50, upd=0, dele=50, ins_lost=5, upd_lost=0, del_lost=0)
         work = track.record_counters(before, replace(now, live=0), FIFO, rows)
         assert work is not None
@@ -188,7 +191,7 @@ def test_a_change_of_rows_that_cannot_be_is_left_out() -> None:
 def _moved(
     layout: Layout, ins: int, other: int, ins_lost: int, lost: int, start: CounterSample = ZERO
 ) -> CounterSample:
-    """After so many inserts, and so many of the other thing that pops of this layout do."""
+    """Return the sample after this number of inserts, and of the updates or deletes that pops of this layout do."""
     if layout is FIFO:
         return after(start, ins=ins, upd=0, dele=other, ins_lost=ins_lost, upd_lost=0, del_lost=lost)
     return after(start, ins=ins, upd=other, dele=0, ins_lost=ins_lost, upd_lost=lost, del_lost=0)

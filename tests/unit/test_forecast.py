@@ -1,4 +1,4 @@
-"""The forecast: net rate, never the drain rate alone, with a band; only since the net rate last changed."""
+"""The forecast: uses the net rate, never the drain rate alone, has a band, and starts when the rate last changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ticks = list[tuple[float, Flow]]
 
 
 def moved(nets: list[float], popped: float = 10.0, seconds: float = 1.0) -> Ticks:
-    """Ticks with these changes of ready messages and so many pops each."""
+    """Return ticks with these changes of ready messages and this number of pops each."""
     return [(seconds, Flow(net + popped, popped, None, net)) for net in nets]
 
 
@@ -75,7 +75,7 @@ def test_the_band_widens_with_the_noise() -> None:
 
 
 def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> None:
-    """The same ticks in another order: counters that come late against bursts of ten seconds."""
+    """Return the same ticks in another order: late counters against bursts of ten seconds."""
     late = current_net_rate([(1.0, net) for net in (0.0, -20.0) * 50])
     bursts = current_net_rate([(1.0, net) for net in ([0.0] * 10 + [-20.0] * 10) * 5])
     assert late.net == bursts.net == -10
@@ -83,7 +83,7 @@ def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> N
 
 
 def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> None:
-    """Walks with a drift and a noise that lasts a few seconds, as they went on."""
+    """Return random walks with a drift and a noise that lasts a few seconds, as they developed."""
     chance, held, told = random.Random(7), 0, 0
     for _ in range(200):
         nets, noise = list[float](), 0.0
@@ -103,7 +103,7 @@ def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> Non
 
 
 def test_only_what_came_after_a_change_counts() -> None:
-    """A rate that changed 40 s ago is the rate; what was before would say twice as long."""
+    """The rate changed 40 s ago. Including the time before would double the forecast."""
     chance = random.Random(3)
     nets = [net + chance.uniform(-2, 2) for net in [2.0] * 100 + [-10.0] * 40]
     found = forecast_drain(500.0, moved(nets, 50))

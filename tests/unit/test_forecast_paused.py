@@ -1,4 +1,4 @@
-"""While a queue is paused nobody is told how many more consumers it needs: what does not move is meant to."""
+"""A paused queue gets no advice to add consumers: it stands still on purpose."""
 
 from __future__ import annotations
 

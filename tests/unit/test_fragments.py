@@ -1,4 +1,4 @@
-"""Fragmentation: one index at a time, none that is large, never a heap, and never all at once (SQL Server)."""
+"""Fragmentation: one index at a time, no large ones, no heaps, and never all at once (SQL Server)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIZES: Final[dict[int, int]] = {1: 500, 3: 160_000, 5: 200}
 
 
 class Tables:
-    """Rows of the two probes: the indexes above, each fragmented by a share of its own."""
+    """Rows of the two probes: the indexes above, each with its own fragmentation."""
 
     def __init__(self) -> None:
         self.sizes = dict(SIZES)
@@ -71,7 +71,7 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[5] == Fragmentation(11, 5, 1002.0, 0.5)
     fragments.read(at, statements, SPEC)
-    assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with which there are"
+    assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with the current indexes"
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert (known[0].fragmented, known[5].fragmented) == (0.75, 0.5)
 
@@ -114,7 +114,7 @@ def test_the_statement_names_one_table_and_one_index_and_reads_no_leaf() -> None
 
 
 class Watched(SlowReads):
-    """The slow readings, one step at a time and on a clock that is set; no thread is started."""
+    """The slow readings, one step at a time and on a clock that the test sets; no thread is started."""
 
     def __init__(self, tables: Tables, refused: frozenset[str] = frozenset()) -> None:
         self.now = 0.0
@@ -126,11 +126,11 @@ class Watched(SlowReads):
         return self.at
 
     def due(self) -> set[str]:
-        """The kinds of readings that are due."""
+        """Return the kinds of readings that are due."""
         return {kind for (_, kind), task in self._tasks.items() if task.wanted and task.due_at <= self.now}
 
     def step(self) -> None:
-        """Do the one about fragmentation."""
+        """Run the reading of fragmentation."""
         task = self._tasks["mails", "fragments"]
         try:
             self._run_task(self.at, task)

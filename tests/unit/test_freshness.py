@@ -1,4 +1,4 @@
-"""No rate spans a gap, a restart, a reset of counters or a step of the clock, and what was left out has its age."""
+"""No rate spans a gap, a restart, a counter reset or a clock step. Values that a poll left out show their age."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STATUS = Layout("status", "status", T, id="id", state=StateColumn("st", 1, 2, No
 
 @dataclass(frozen=True)
 class Step:
-    """What happens between two polls: seconds, messages pushed and popped, transactions, and what breaks."""
+    """Events between two polls: seconds, pushed and popped messages, transactions, and faults."""
 
     seconds: float
     pushed: int
@@ -61,7 +61,7 @@ STEPS = st.lists(
 
 
 class World:
-    """A server whose counters move as told."""
+    """A server whose counters follow the steps."""
 
     def __init__(self) -> None:
         self.at, self.started_at, self.reset_at = 1_000.0, 500.0, 400.0
@@ -135,7 +135,7 @@ class World:
 
 
 def within(figure: Figure, rates: list[float]) -> bool:
-    """Whether a rate is one that could be measured since the last break; unknown where nothing was."""
+    """Return whether a rate is among those measured since the last break. It must be unknown if there are none."""
     if figure.value is None:
         return True
     return bool(rates) and min(rates) * 0.999 - 1e-6 <= figure.value <= max(rates) * 1.001 + 1e-6
@@ -232,7 +232,7 @@ def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_old
             "oldest_seconds": n,
             "push_rate": n,
         }
-        assert "scheduled" not in ages, "what is not known has no age"
+        assert "scheduled" not in ages, "an unknown figure has no age"
     assert (last.ready.old, last.ready.age_s, last.verdict.code) == (True, 31.0, "cannot tell")
     assert views[-1].since_read_s(last) == 0
 
@@ -354,7 +354,10 @@ def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
 
 
 def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) -> Figure:
-    """Of a queue whose head was read 8 s ago: 5 ready, the oldest for 12 s; so many rows were changed since."""
+    """Return the oldest age of a queue whose head was read 8 s ago.
+
+    It had 5 ready messages, the oldest for 12 s. ``deleted`` and ``updated`` rows changed since.
+    """
     history, view = TargetHistory(), None
     for poll in range(9):
         counters = CounterSample(1, 100, 7, 95, 0, 5, 0, 200 if engine == "postgres" else None, 0, 0, 8192, files=4)
@@ -372,14 +375,14 @@ def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) ->
 
 def test_the_oldest_is_at_least_so_old_as_nothing_can_have_been_popped() -> None:
     assert (oldest("sqlserver", 0).at_least, oldest("sqlserver", 0).value) == (True, 20.0)
-    for deleted, updated in ((4, 0), (2, 2), (0, 1)):  # one of the five is there yet, though perhaps not the oldest
+    for deleted, updated in ((4, 0), (2, 2), (0, 1)):  # one of the five is still there, though perhaps not the oldest
         assert (oldest("sqlserver", deleted, updated).at_least, oldest("sqlserver", deleted, updated).value) == (
             True,
             8,
         )
     for no_bound in (oldest("sqlserver", 5), oldest("sqlserver", 3, 2), oldest("sqlserver", 0, forgot=True)):
         assert (no_bound.at_least, no_bound.value, no_bound.old) == (False, 12.0, True)
-    late = oldest("postgres", 0)  # its counters come late: what was popped in the last seconds is not in them
+    late = oldest("postgres", 0)  # its counters come late: they do not contain the pops of the last seconds
     assert (late.at_least, late.value, late.old) == (False, 12.0, True)
 
 
@@ -394,7 +397,7 @@ def test_a_figure_is_old_beyond_the_limit_and_what_its_own_cadence_allows(
 
 
 def test_a_rate_that_nothing_tells_any_more_is_not_carried_on_where_a_probe_is_left_out() -> None:
-    """A table of one queue has several: what its counters told before was all of them."""
+    """The table of one queue has several queues: its earlier counters were for all of them."""
     world, history = World(), TargetHistory()
     steps = [Step(2.0, 90, 80, 10, "", left_out=False) for _ in range(6)]
     views = [history.record_snapshot(world.poll(step)) for step in steps]

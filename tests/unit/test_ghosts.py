@@ -76,7 +76,10 @@ def test_who_keeps_them_is_said_instead_where_somebody_does() -> None:
 
 
 def seen(counted: Mapping[str, int], server: Mapping[str, int]) -> View:
-    """Polls in which 10 messages a second are popped. ``counted``: grows by so much, of the table, ``server`` of it."""
+    """Return polls at 10 pops per second.
+
+    ``counted``: the growth of the table's counters per poll; ``server``: the server's.
+    """
 
     def table(poll: int) -> tuple[Mapping[str, object], ...]:
         own = {"inserted": 10 * poll, "updated": 0, "deleted": 10 * poll, "live": 500, "files": 7, "partitions": 1}

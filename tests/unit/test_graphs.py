@@ -1,4 +1,4 @@
-"""Reports of deadlocks: read once the count has risen, beside the poll, from the newest file, and each given once."""
+"""Deadlock reports: read outside the poll after the count rises, from the newest file, and each reported once."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ Row = Mapping[str, object]
 
 
 class Server:
-    """Answers with one file's name, its reports, and what the session has in memory."""
+    """Answers with one file's name, its reports, and the session's reports in memory."""
 
     def __init__(self) -> None:
         self.path: str | None = PLACE
         self.reports: list[Row] = [PAIR, BACK]
         self.memory: list[Row] = []
-        # Blocks that were read before are not there any more.
+        # Blocks that were read before no longer exist.
         self.cleaned = False
         self.driver = Driver(self.rows)
         # Path, file and block of each reading.
@@ -97,7 +97,7 @@ def test_a_report_is_wanted_until_it_has_had_time_and_been_looked_for() -> None:
     _, at, statements = at_server()
     graphs = risen()
     assert graphs.may_have_unread(2.0)
-    assert graphs.may_have_unread(200.0), "nobody has looked"
+    assert graphs.may_have_unread(200.0), "the reports were not read yet"
     graphs.read(at, statements)
     assert graphs.may_have_unread(100.0), "another may still come"
     assert not graphs.may_have_unread(200.0)
@@ -120,7 +120,7 @@ def test_a_file_is_read_on_after_the_newest_report_and_a_new_one_from_its_start(
     graphs = risen()
     server.reports = [PAIR, BACK, ELSEWHERE]
     graphs.read(at, statements)
-    assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]], "of other databases nothing is told"
+    assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]], "deadlocks of other databases are not reported"
     graphs.read(at, statements)
     server.path = PLACE.replace("_1.", "_2.")
     graphs.read(at, statements)

@@ -1,4 +1,4 @@
-"""Groups as they are written: what is read, and one line for each fault."""
+"""Group files: how they are parsed, and one line for each error."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ READY = '[[state]]\nname = "ready"\nwhen = { status = "new" }\n'
 
 
 def state(name: str, when: str) -> str:
-    """A state as a file has it."""
+    """Return a state as written in a file."""
     return f'[[state]]\nname = "{name}"\nwhen = {when}\n'
 
 
 def group(text: str) -> Group:
-    """The group that is written so."""
+    """Parse this group."""
     return group_from_dict(tomllib.loads(text), TableName("s", "jobs"), where="file")
 
 
 def when(text: str) -> object:
-    """A condition that is written so."""
+    """Parse this condition."""
     return group(f'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {text}\n').states[0].when
 
 

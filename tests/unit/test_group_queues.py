@@ -1,4 +1,4 @@
-"""Which queues of a group are known where it has more than are shown, and how often its states are read."""
+"""Which queues of a group are known if it has more than are shown, and how often its states are read."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ GROUP = Group(
 
 
 def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
-    """The probes of a group that was never read. ``cost_s``: what each statement costs, seconds."""
-    costs = iter([cost_s])  # what was not timed for long is known no more
+    """Return the probes of a group that was never read. ``cost_s``: cost of each statement, in seconds."""
+    costs = iter([cost_s])  # the cost is forgotten if a statement was not timed for long
     return GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(group, 1, 1), lambda _: next(costs, 0.0))
 
 
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:
-    """A poll has found these with a message each, those with most messages first."""
+    """Record a poll that found these queues with a message each, those with most messages first."""
     rows = tuple(GroupStateSample("ready", queue, 1, 1.0, 0) for queue in queues)
     probes.record_results({("jobs", "group_states:ready:ready"): rows}, now, now)
 

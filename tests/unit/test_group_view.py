@@ -1,4 +1,4 @@
-"""The queues of one table together: sums, known only where those of all its queues are."""
+"""The queues of one table together: sums, known only if the figures of all its queues are."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def fifo(counters: CounterSample, counted: int = 5, limit: int = 1001, **more: o
 def test_a_queue_that_usually_gets_nothing_at_this_hour_is_not_silent(
     usual_per_s: float, weeks: int, silent: bool
 ) -> None:
-    """Twelve minutes with ten pushes a second, then one without any."""
+    """Twelve minutes with ten pushes a second, then one without pushes."""
     usual = Baseline(usual_per_s, 0.0, weeks)
     hours = {"t": {FIFO.queue: {"push_rate": dict.fromkeys(range(HOURS), usual)}}}
     history = TargetHistory(baselines=lambda: Baselines(hours))
@@ -196,7 +196,7 @@ def test_a_gap_breaks_the_rates() -> None:
 
 
 def test_a_poll_that_was_late_breaks_nothing() -> None:
-    """The server took twenty seconds to answer; its counters tell what moved in them."""
+    """The server took twenty seconds to answer; its counters include the moves in that time."""
     history = TargetHistory()
     history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
     queue = history.record_snapshot(poll(2, 1020.0, fifo(moved(COUNTERS, 300, 200)))).queues[0]
@@ -245,7 +245,10 @@ def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_
 
 
 def test_a_transaction_that_ends_while_it_is_looked_at_has_not_the_age_of_another() -> None:
-    """What holds rows and who writes are read one after the other; an old transaction of somebody else is there."""
+    """Held rows and writers are read one after the other.
+
+    An old transaction of another session is among the writers.
+    """
     history = TargetHistory()
     other = (WriterSample("900", 55, 400.0, "idle in transaction", "app"),)
     for number in range(1, 6):

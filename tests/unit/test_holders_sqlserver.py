@@ -1,4 +1,4 @@
-"""On SQL Server a session is proven to hold messages by rows that it has locked and that are not there to be seen."""
+"""On SQL Server a session is proven to hold messages by the rows that it has locked and that cannot be seen."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_idle_producer_holds_no_message_and_a_consumer_holds_what_it_took() -
         (PRODUCER, OTHER, "(a3)"),
     ]
     assert taken(LAYOUT, locks, ["(03)", "(04)"]) == {CONSUMER: 2, PRODUCER: 0}
-    assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {CONSUMER: 2, PRODUCER: 0}, "whichever index the server has read"
+    assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {CONSUMER: 2, PRODUCER: 0}, "whichever index the server reads"
 
 
 @pytest.mark.parametrize(

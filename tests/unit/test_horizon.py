@@ -120,7 +120,7 @@ def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
 def fold(
     history: TargetHistory, n: int, popped: int, read: int, *, held_s: float | None = None, gap: float = 0
 ) -> QueueView:
-    """One poll, two seconds after the one before, with so many popped and read so far."""
+    """Return one poll, two seconds after the one before, with these totals of popped messages and read rows."""
     uses = (replace(TABLE, ghosts=popped), replace(INDEX, rows_read=1000 + read, bytes=8192 * n))
     holder = () if held_s is None else (replace(HOLDER, held_s=held_s),)
     queue = fifo(moved(COUNTERS, popped + 5, popped))

@@ -1,4 +1,4 @@
-"""A queue in which nothing happens: what is not worked out anew is what it would have been."""
+"""A queue without activity: figures that are not recomputed equal their recomputed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLLS = 1000
 
 
 def folded(seed: int) -> list[tuple[QueueUse | None, Forecast]]:
-    """Use and forecast of each poll of a queue in which now and then something happens, mostly nothing."""
+    """Return use and forecast of each poll of a queue in which something happens now and then, mostly nothing."""
     random, history, out = Random(seed), TargetHistory(), []
     table, index = replace(TABLE, own_rows=0, own_pages=0), replace(INDEX, own_rows=0, own_pages=0)
     pushed = popped = 0

@@ -1,4 +1,4 @@
-"""Pops and completions in total, from rows that are current and counters that are late."""
+"""Total pops and completions, from current rows and late counters."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ T = TableName("public", "t")
 DELETED_WHEN_DONE = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 STATE_WHEN_DONE = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 LAYOUTS = st.sampled_from([DELETED_WHEN_DONE, STATE_WHEN_DONE])
-# So short that every session reports within the lag of counters.
+# Short enough for every session to report within the lag of counters.
 POLL_S = 0.25
 
 
 class Queue:
-    """What consumers have done, what their sessions have reported of it, and what a lag track makes of both."""
+    """The work of consumers, the part that their sessions have reported, and the resulting totals of a lag track."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout, self.lag, self.at = layout, InProgressLag(), 0.0
@@ -40,7 +40,7 @@ class Queue:
         self.late_completions += number
 
     def poll(self, pops: int, completions: int, in_progress: int | None = None) -> None:
-        """Poll after sessions have reported so many more pops and completions, as far as there were any."""
+        """Poll after sessions have reported up to this number of further pops and completions."""
         pops, completions = min(pops, self.late_pops), min(completions, self.late_completions)
         self.late_pops -= pops
         self.late_completions -= completions

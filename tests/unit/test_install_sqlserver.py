@@ -1,4 +1,4 @@
-"""What SQL Server says while a queue is installed or taken away, told in words: a driver that says it stands for it."""
+"""SQL Server's messages while a queue is installed or removed, in plain words; a scripted driver sends them."""
 
 from __future__ import annotations
 

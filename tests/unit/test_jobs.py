@@ -1,4 +1,4 @@
-"""Jobs of SQL Server Agent that work on queues: found by whole words of their commands, and unknown without a right."""
+"""SQL Server Agent jobs that work on queues: found by whole words of their commands, and unknown without the right."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPECS = tuple(
 
 
 class Steps:
-    """Rows of the probe: steps with these commands, of which each is said to name both tables."""
+    """Rows of the probe: steps with these commands. Each row claims that the step names both tables."""
 
     def __init__(self, *commands: str) -> None:
         self.commands = commands
@@ -60,7 +60,7 @@ def test_a_step_is_of_the_queue_whose_table_its_command_names_as_a_word() -> Non
 
 def test_without_the_right_nothing_is_known_and_the_right_is_named() -> None:
     class Refusing(StatementCache):
-        """Of a login that may not read the tables of msdb."""
+        """A login that may not read the tables of msdb."""
 
         def statement_for(self, *args: object, **more: object) -> object:  # type: ignore[override]
             raise PermissionMissing("SELECT on dbo.sysjobs is denied", grant="GRANT SELECT ON dbo.sysjobs TO [me]")

@@ -1,4 +1,4 @@
-"""Connection strings, settings of libpq and URLs, as people and programs write them."""
+"""Connection strings, settings of libpq and URLs, as users and programs write them."""
 
 from __future__ import annotations
 

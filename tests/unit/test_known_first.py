@@ -1,4 +1,4 @@
-"""Known trouble comes before unknown figures: among verdicts, in their lines, in a check and on the overview."""
+"""Known problems come before unknown figures: among verdicts, in their lines, in a check and on the overview."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BLINDNESS = {
 
 
 def over(given: RuleInput, seconds: int, spans: Spans | None = None) -> tuple[Verdict, ...]:
-    """The verdicts after polls with the same figures, one in two seconds."""
+    """Return the verdicts after polls with the same figures, every 2 s."""
     spans = spans or {}
     verdicts: tuple[Verdict, ...] = ()
     for second in range(0, seconds + 1, 2):

@@ -1,4 +1,4 @@
-"""Pages that sessions fight over: whose table they are, which index, and what is no sign of it."""
+"""Pages that sessions contend for: their table and index, and conditions that are no sign of contention."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
 
 
-# Rows of SQL Server: they have the page but not its table.
+# Rows of SQL Server: they contain the page but not its table.
 UNTOLD = tuple(replace(each, table_id=None, index_id=None, page="1:4711") for each in SEEN)
 LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0, sequential=False))
 

@@ -1,4 +1,4 @@
-"""Layouts as dictionaries come back as they were; what cannot be one is named with its path."""
+"""Layouts as dictionaries are parsed unchanged; the error for an invalid one names its path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts survive the registry's JSON, whatever their names hold."""
+"""Layouts survive the registry's JSON, whatever their names contain."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ COUNT = st.integers(0, 5_000)
 
 @st.composite
 def rings(draw: st.DrawFn) -> tuple[RingSample, dict[str, int]]:
-    """A ring made number by number, and what each number is."""
+    """Return a ring made number by number, and the kind of each number."""
     pop_last = draw(st.integers(0, 60))
     kinds = draw(st.lists(st.sampled_from(["message", "nothing"]), max_size=60))
     behind = draw(st.lists(st.sampled_from(["popped", "held", "nothing", "early"]), max_size=30))
@@ -88,7 +88,7 @@ def test_whatever_a_ring_says_no_part_is_negative(push: int, pop: int, ahead: in
 
 
 def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSamples:
-    """A ring of which two numbers have no message."""
+    """Return a ring in which two numbers have no message."""
     layout = Layout("orders", "ring", TableName("public", "orders"))
     ring = RingSample(push_last, 10, 2, 2, 0, 0, None)
     return QueueSamples(layout, ring=ring, diagnostics=MessageDiagnostics(push_drawers=drawers))

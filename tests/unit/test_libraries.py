@@ -1,4 +1,4 @@
-"""The catalogue of libraries: each file is read, and its tables are recognised."""
+"""The catalog of libraries: each file is read, and its tables are recognized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of the tables of libraries on SQL Server: whole T-SQL, every value bound."""
+"""Statements for the tables of libraries on SQL Server: whole T-SQL, every value bound."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ KNOWN: Final = [library for library in all_libraries(Path("/nowhere")) if librar
 
 
 def one_type(queue: TableQueue) -> Columns:
-    """The columns of such a table."""
+    """Return the columns of such a table."""
     return {name: types[0] for name, types in queue.columns.items()}
 
 
 def statements(library: Library) -> Iterator[ProbeStatement]:
-    """All that is asked of one queue whose messages are shown."""
+    """Return all statements for one queue whose messages are shown."""
     given = {"dbo": tables(library, "") | {f"Q{n}": one_type(each) for n, each in enumerate(library.queues)}}
     groups = [group for each in recognize_libraries(KNOWN, "sqlserver", given) for group in each.groups]
     for group in (*groups, *(each for each in find_table_queues(KNOWN, "sqlserver", given) if isinstance(each, Group))):
@@ -52,7 +52,7 @@ def test_each_state_is_asked_for_with_its_values_bound(library: Library) -> None
 
 
 def asked_of_libraries() -> list[str]:
-    """What is asked of the queues of libraries."""
+    """Return the statements for the queues of libraries."""
     texts = [each.bound.statement.text.replace("?", "@x") for library in KNOWN for each in statements(library)]
     assert {library.name for library in KNOWN} - {library.name for library in GROUPS} == {"nservicebus"}
     assert len(texts) > 10

@@ -1,4 +1,4 @@
-"""The statements of libraries: each is one that acting asks for, of a library that comes with qmon."""
+"""The statements of libraries: acting uses each of them, and its library comes with qmon."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def queues() -> list[Layout]:
 
 
 QUEUES = queues()
-# Their messages are read alone.
+# Their messages are only read.
 READ_ONLY = {"hangfire", "masstransit", "que"}
-# Of their queues no gate can be made.
+# Their queues cannot have a gate.
 NO_GATE = {"graphile-worker", "masstransit", "symfony-messenger"}
 PAUSED = {"good_job", "river", "solid-queue"}
 

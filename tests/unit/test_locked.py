@@ -1,4 +1,4 @@
-"""Everything locked: the two signs, who is named, and what is no sign."""
+"""Everything locked: the two signs, the named session, and conditions that are no sign."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def waiting(thing: str = "table dbo.mails", waiting_s: float = 9.0, **fields: ob
 
 
 def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> tuple[QueueSamples, Snapshot]:
-    """A queue of which one transaction holds so many rows."""
+    """Return a queue with this number of rows held by one transaction."""
     q = QueueSamples(
         _LAYOUT, head=HeadSample("1", 9.0, counted), head_limit=limit, locked=(HeldSample("700", rows, True),)
     )
@@ -91,7 +91,7 @@ def test_a_transaction_that_holds_every_row_looked_at() -> None:
     assert proof(*held(50)) == (
         "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
     )
-    assert proof(*held(200, 1, 1)) == "", "a pop may find a free message behind them"
+    assert proof(*held(200, 1, 1)) == "", "a pop may find an unlocked message behind them"
     assert proof(*held(50, session=0, application="pay-7")) == (
         "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
     )

@@ -1,4 +1,4 @@
-"""The log: what never gets into it, its file, and that it disturbs nobody."""
+"""The log: data that it must never contain, its file, and errors that must not disturb a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an archive was read: whatever commits, rolls back or is deleted when, each row that stays is taken once."""
+"""Marks of an archive: each remaining row is taken once, whatever commits, rolls back or is deleted meanwhile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Step = tuple[str, int]
 
 @dataclass
 class Server:
-    """An archive: numbers are drawn in order, rows are seen when their transaction commits."""
+    """An archive: numbers are drawn in order, rows become visible when their transaction commits."""
 
     issued: int = 0
     begun: int = 0
@@ -37,7 +37,7 @@ class Server:
     deleted: set[int] = field(default_factory=set)
 
     def step(self, what: str, which: int) -> None:
-        """One thing that happens; ``which`` says to whom."""
+        """One event. ``which``: its transaction or row."""
         names = sorted(self.running)
         name = names[which % len(names)] if names else ""
         if what in ("begin", "draw"):
@@ -54,13 +54,13 @@ class Server:
 
 @dataclass
 class Reader:
-    """A lake that takes from it. ``taken``: every key, as often as it was taken."""
+    """A lake that takes from the archive. ``taken``: the number of times each key was taken."""
 
     mark: Watermark = field(default_factory=Watermark)
     taken: list[int] = field(default_factory=list)
 
     def take(self, server: Server, between: Sequence[Sequence[Step]] = ((), ())) -> None:
-        """Ask for the ends, then for the writers, then read; other things happen in between."""
+        """Read the ends, then the writers, then the rows; other events happen in between."""
         oldest, newest, issued = min(server.rows, default=None), max(server.rows, default=None), server.issued
         for what, which in between[0]:
             server.step(what, which)
@@ -77,7 +77,7 @@ class Reader:
 
 
 def stretches(keys: list[int]) -> list[Range]:
-    """Keys as ranges without a hole."""
+    """Return the keys as ranges without gaps."""
     out: list[Range] = []
     for key in sorted(keys):
         if out and out[-1][1] == key - 1:

@@ -1,4 +1,4 @@
-"""Figures that are made of columns that the server masks for our login are unknown, with that reason."""
+"""Figures from columns that the server masks for our login are unknown, with that reason."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
 
 
 def served(*columns: str) -> Row:
-    """The rows of a server that masks these columns of the table."""
+    """Return the rows of a server that masks these columns of the table."""
     masked = tuple(
         {
             "table_id": 12,
@@ -148,7 +148,8 @@ OF_GROUP = ("ready", "in_progress", "stuck", "dead", "blocked", "oldest", "block
 
 
 def of_group(*columns: str, found: FoundGroup = FOUND) -> View:
-    """Polls of a group on a server that masks these columns: of the group's table, or of the table before the dot."""
+    """Return polls of a group on a server that masks these columns: of the group's table, or of the table before the
+    dot."""
     ids = dict(found.tables)
     named = [each.rpartition(".") for each in columns]
     masked = tuple(
@@ -255,7 +256,7 @@ def test_queues_of_a_library_are_unknown_where_their_columns_are_masked() -> Non
 
 
 def hidden(view: QueueView) -> tuple[bool, bool, bool]:
-    """Whether no listed message has an owner, attempts, and an age."""
+    """Return whether no listed message has an owner, attempts, and an age."""
     assert view.messages
     listed = [(each.owner, each.attempts, each.age_s) for each in view.messages]
     owners, attempts, ages = zip(*listed, strict=True)

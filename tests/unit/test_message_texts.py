@@ -1,4 +1,4 @@
-"""How one message is read and shown without a server: statements for columns of every type, payloads indented."""
+"""Statements that read one message, for columns of every type, and the display of payloads; without a server."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ KINDS = (
 
 
 def row(engine: Engine, *kinds: str) -> str:
-    """The statement that reads columns of these types, by the first two of them as the key."""
+    """Return the statement that reads columns of these types, with the first two as the key."""
     columns = [StoredColumn(f"]{kind}]", kind, kind) for kind in kinds]
     names: dict[str, queries.Name] = {
         "table": ("s", 't"]'),
@@ -66,13 +66,13 @@ def row(engine: Engine, *kinds: str) -> str:
 
 
 def columns_of_every_type() -> list[str]:
-    """How a message is read, whatever the types of its columns and of its key."""
+    """A message is read, whatever the types of its columns and its key are."""
     texts = [row(SqlServer(), *KINDS), *(row(SqlServer(), kind, "int") for kind in ("varbinary", "varchar"))]
     return [text.replace("?", "N'1'") for text in texts]
 
 
 def test_an_index_serves_a_key_of_any_type() -> None:
-    """Text is compared as the column's own kind of text, bytes as bytes; PostgreSQL takes the column's own type."""
+    """Text is compared as the column's own type of text, bytes as bytes; PostgreSQL uses the column's own type."""
     assert "q.[]]varchar]]] = CAST(? AS varchar(450))" in row(SqlServer(), "varchar", "int")
     assert "q.[]]varbinary]]] = CONVERT(varbinary(900), ?, 1)" in row(SqlServer(), "varbinary", "int")
     assert 'q."]uuid]" = CAST(? AS uuid)' in row(Postgres(), "uuid", "int")

@@ -1,4 +1,4 @@
-"""Metrics: what is served of a view, what is absent, and totals that never fall."""
+"""Metrics: those served for a view, absent ones, and totals that never fall."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Key = tuple[str, ...]
 
 
 def scraped(readings: TargetReadings) -> dict[Key, float]:
-    """What a scraper reads, by name, queue and figure."""
+    """Return the values that a scraper reads, by name, queue and figure."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(ReadingsCollector([readings]))
     text = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
@@ -67,7 +67,7 @@ def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
         readings.record_view(view([replace(queue("q"), flow=flow)]))
         found = scraped(readings)
         totals.append((found["qmon_queue_pushed_messages_total", "q"], found["qmon_queue_popped_messages_total", "q"]))
-    assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (14.0, 8.0)], "what is taken back is made up for first"
+    assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (14.0, 8.0)], "a decrease is made up for first"
     assert ("qmon_queue_completed_messages_total", "q") not in scraped(readings)
 
 
@@ -108,7 +108,7 @@ def test_of_a_lost_or_silent_target_only_that_it_is_and_the_age_of_its_last_poll
     readings.record_event(SourceState("orders-prod", Phase.LOST, "gone"))
     assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
     readings.record_view(view([moved]))
-    assert scraped(readings)["qmon_queue_pushed_messages_total", "q"] == 6.0, "it goes on where it was"
+    assert scraped(readings)["qmon_queue_pushed_messages_total", "q"] == 6.0, "the total continues from its last value"
     clock.now = TAKEN_AT + 60.0
     assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
     assert not readings.is_live
@@ -135,7 +135,7 @@ def test_other_addresses_are_refused(listen: str) -> None:
     assert parse_listen_address("[::1]:9777") == ("::1", 9777)
 
 
-@posix  # prometheus_client replaces it as os.name says, which is not simulated
+@posix  # prometheus_client replaces it depending on os.name, which is not simulated
 def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Path) -> None:
     readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
     for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):

@@ -1,4 +1,4 @@
-"""The files for Prometheus and Grafana: only metrics that are served, and what Prometheus' own tool says of them."""
+"""The files for Prometheus and Grafana: only served metrics, and checked by Prometheus' own tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli.calling import call
 NAMES = {metric.name + "_total" * (metric.type == "counter") for metric in METRICS}
 promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="Debian's package prometheus has promtool")
 Q = {"target": "shop", "queue": "q"}
-# For each rule a series, minute by minute, that lets it fire within ten minutes; its labels, and what it says.
+# For each rule: a series, minute by minute, that makes it fire within ten minutes; its labels; and its message.
 FIRING = {
     "QmonAbsent": ("other", "1x10", {}, "Prometheus gets no metrics from qmon serve"),
     "QmonTargetLost": ("qmon_target_up", "0x10", {"target": "shop"}, "shop is not polled"),
@@ -44,7 +44,7 @@ FIRING = {
     ),
     "QmonRingFull": ("qmon_queue_fill_ratio", "0.95x10", Q, "q of shop: 95% of its slots are in use"),
 }
-# A day like any other.
+# An arbitrary day.
 QUIET = {
     "qmon_target_up": "1x10",
     'qmon_verdict{severity="notice", code="idle"}': "1x10",
@@ -84,7 +84,7 @@ def test_they_are_written_by_a_command_that_needs_no_target() -> None:
 
 
 def tool(folder: Path, text: str, *command: str) -> None:
-    """Have Prometheus' tool look at a file."""
+    """Check a file with Prometheus' tool."""
     place = folder / "file.yml"
     place.write_text(text)
     done = subprocess.run(["promtool", *command, str(place)], capture_output=True, text=True, check=False)
@@ -124,12 +124,12 @@ def test_what_is_unknown_for_five_minutes_is_not_over_and_what_has_gone_for_long
 
 
 def written(name: str, labels: dict[str, str]) -> str:
-    """A series as Prometheus writes it."""
+    """Return a series in Prometheus' notation."""
     return name + "{" + ", ".join(f'{label}="{value}"' for label, value in labels.items()) + "}"
 
 
 def case(given: dict[str, str], firing: str = "", at: str = "10m") -> dict[str, object]:
-    """A test of Prometheus' tool: of the rules one fires at that time, or none."""
+    """Return a test for Prometheus' tool: at that time, one of the rules fires, or none."""
     checked: list[dict[str, object]] = []
     for rule in RULES:
         alerts: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""A moment on the screen: of today its time, of any other day its day as well."""
+"""Moments on the screen: only the time for today, the date too for any other day."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOON = datetime(2026, 3, 1, 12, 0, 7)  # noqa: DTZ001  # in the zone of this mac
 
 
 class Noon(datetime):
-    """A clock that has stopped at noon."""
+    """A clock that stands still at noon."""
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Noon:

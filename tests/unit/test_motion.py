@@ -53,7 +53,7 @@ def unrated(motion: Motion | None, q: QueueSamples | None = None, **fields: obje
 
 
 def code(given: RuleInput, before: Spans | None = None) -> str:
-    """The verdict once each sign has lasted for its hold time."""
+    """Return the verdict after each sign has lasted for its hold time."""
     _, spans = judge_queue(given, 1_000.0, before or {})
     return judge_queue(given, 1_060.0, spans)[0][0].code
 
@@ -108,7 +108,7 @@ def test_a_queue_without_rates_is_healthy_only_while_it_moves() -> None:
     assert code(unrated(Motion("17", 5.0, None))) == "cannot tell"
     assert code(unrated(Motion("17", 5.0, 5.0))) == "healthy"
     assert code(unrated(Motion("17", STILL_S, STILL_S))) == "no pops"
-    assert code(unrated(None, ready=Figure(0.0), in_progress=Figure(1.0))) == "healthy", "no message need be popped"
+    assert code(unrated(None, ready=Figure(0.0), in_progress=Figure(1.0))) == "healthy", "there is no message to pop"
     assert code(unrated(None, pauses=paused(Side.CONSUMERS))) == "paused"
 
 
@@ -145,7 +145,7 @@ def test_without_locks_a_head_must_stay_for_the_timeout_where_deleted_rows_are_n
     young = replace(given, queue=replace(given.queue, motion=Motion("17", timeout - 1.0, None)))
     assert code(young) == "cannot tell"
     deep = replace(given, ready=Figure(1_000.0, at_least=True))
-    assert code(deep) == "cannot tell", "pops behind the head do not show"
+    assert code(deep) == "cannot tell", "pops behind the head are not visible"
 
 
 @pytest.mark.parametrize(

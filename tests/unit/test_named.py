@@ -1,4 +1,4 @@
-"""Names on SQL Server that are no tables which can be watched, as its rows tell them."""
+"""SQL Server names that are not tables qmon can watch, as reported by the server's rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ORDERS: Final = layout_from_dict({"name": "orders", "table": "Orders", "design":
 
 
 class Server(Driver):
-    """A server without tables, on which the name that is asked for is this."""
+    """A server without tables, on which the requested name is this object."""
 
     def __init__(self, rows: list[Named]) -> None:
         super().__init__()

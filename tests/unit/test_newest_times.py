@@ -1,4 +1,4 @@
-"""The newest rows next to the clock: the lines name the time zone that would fit."""
+"""The newest rows compared with the clock: the output names the time zone that would fit."""
 
 from __future__ import annotations
 

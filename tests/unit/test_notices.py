@@ -1,4 +1,4 @@
-"""Notices: what is one, when it is told, and its shape for each receiver."""
+"""Notices: which changes cause one, when it is sent, and its format for each receiver."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def notices(*found: Alert) -> dict[str, Notice]:
 
 
 class Teller:
-    """Tells of alerts at moments."""
+    """Records alerts at given moments."""
 
     def __init__(self, wait_s: float = 0.0) -> None:
         self.told: dict[str, SentNotice] = {}

@@ -16,7 +16,7 @@ from tests.facts import wait_until
 from tests.schemas import valid
 from tests.unit.test_sending import notice
 
-# A program that is not meant to take too long has so much time, however busy the machine is.
+# Time limit, in seconds, for a program that is not meant to time out; enough for a busy machine.
 END_S: Final = 240.0
 KEEP: Final = (
     "import os, sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read()); "
@@ -25,12 +25,12 @@ KEEP: Final = (
 
 
 def keeping(place: Path, *more: str) -> tuple[str, ...]:
-    """A program that writes what it reads to a file; with ``more`` its environment, too."""
+    """Return a program that writes its input to a file, and with ``more`` its environment too."""
     return (sys.executable, "-c", KEEP, str(place), *more)
 
 
 def told(command: tuple[str, ...], said: list[str], timeout_s: float = END_S) -> Sender:
-    """A sender to a command; what it reports goes to ``said``."""
+    """Return a sender to a command. Its reports are added to ``said``."""
     return Sender(
         "page-me", CommandDelivery(Receiver("page-me", command=command, timeout_s=timeout_s)), report=said.append
     )

@@ -1,4 +1,4 @@
-"""What watching may cost: what is left out, in which order, and that it comes back."""
+"""The cost budget of polling: which probes are left out, in which order, and that they come back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rank(key: ProbeKey) -> Rank:
 
 
 def slowest(key: ProbeKey, interval_s: float) -> int:
-    """So many polls at most from one reading to the next."""
+    """Return the maximum number of polls from one reading to the next."""
     return max(1, int(SLOWEST_S.get(rank(key), 0.0) / interval_s))
 
 
@@ -102,7 +102,7 @@ def test_everything_comes_back_at_once_when_there_is_room(
 def test_while_anything_is_throttled_the_budget_is_used(
     costs: dict[ProbeKey, float], budget: Budget, asked: float
 ) -> None:
-    """At least 60 % of it, but for what a probe costs that would be too much if it came once more."""
+    """Check that at least 60 % of the budget is used, except for a probe that would exceed it if it ran once more."""
     allowed = budget.allowed_ms(asked)
     now = plan_pace(costs, 0.0, budget, asked, plan_pace(costs, 0.0, budget, asked, ProbePace(asked), rank), rank)
     if now.every and now.interval_s == asked:
@@ -125,13 +125,13 @@ def test_nothing_is_left_out_for_ever(asked: list[ProbeKey], data: st.DataObject
         for key in asked:
             waited[key] = 0 if key in read else waited.get(key, 0) + 1
             runs[key] += key in read
-    crowd = max(1.0, sum(1 / n for n in every.values()))  # as many would be read a poll, where there is room for one
+    crowd = max(1.0, sum(1 / n for n in every.values()))  # probes that would be read per poll with room for one
     assert all(runs[key] >= 400 / (every.get(key, 1) * crowd) / 2 - 1 for key in asked)
     assert all(runs[key] <= 400 // every.get(key, 1) + 1 for key in asked)
 
 
 def test_a_poll_of_many_dear_probes_spreads_them() -> None:
-    """A hundred queues that would cost 150 ms with 100 ms allowed: each poll stays below, each queue has its turn."""
+    """A hundred queues cost 150 ms with 100 ms allowed: each poll stays below, and each queue gets its turn."""
     costs = {(f"q{n}", "head"): 1.5 for n in range(100)}
     budget = Budget(poll_ms=100.0)
     now, waited, read_at = (

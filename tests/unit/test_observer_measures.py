@@ -1,4 +1,4 @@
-"""The observer over many polls: it sheds when a probe becomes dear, says so, and comes back by itself."""
+"""The observer over many polls: it sheds when a probe becomes expensive, reports it, and recovers by itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLOCK = {("", "clock"): 0.02}
 def polled(
     observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: Focus | None = None
 ) -> list[set[tuple[str, str]]]:
-    """So many polls of one second in which each probe costs so many milliseconds; what was read in each."""
+    """Run polls of one second with these costs in milliseconds per probe. Return the probes that each poll read."""
     read = []
     for _ in range(polls):
         chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).watched)]
@@ -81,7 +81,7 @@ def test_all_is_read_once_when_that_is_asked_for() -> None:
 
 
 def test_what_others_cost_is_not_what_the_probes_cost() -> None:
-    """A server that is busy with others takes many times as long now and again, for another probe each time."""
+    """A busy server takes many times as long now and then, each time for another probe."""
     observer, chance = ProbeBudget(Budget(0.01)), random.Random(7)
     for poll in range(400):
         busy = 100 <= poll < 300
@@ -105,7 +105,10 @@ def test_what_others_cost_is_not_what_the_probes_cost() -> None:
 
 @pytest.mark.parametrize("gone", range(104, 136, 6))
 def test_what_was_dear_among_others_is_timed_anew_once_they_are_gone(gone: int) -> None:
-    """A connection that begins on a busy server knows no other times; ten seconds after, all is read again."""
+    """A connection that begins on a busy server has measured no other times.
+
+    Ten seconds later all probes are read again.
+    """
     observer = ProbeBudget(Budget(0.01))
     detail = ("", "statistics")
     jobs = [*JOBS, ProbeStatement("statistics", HeadSample, STATEMENT)]
@@ -132,7 +135,7 @@ def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() ->
         waited = {key: 0.0 if key in read else late + observer.interval_s for key, late in waited.items()}
         assert max(waited.values()) <= 10.0
     seen = observer.to_observing(0)
-    assert seen.expected_ms > seen.allowed_ms  # and it is said that the budget is exceeded
+    assert seen.expected_ms > seen.allowed_ms  # and the screen reports that the budget is exceeded
 
 
 def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:
@@ -152,7 +155,7 @@ def test_without_a_budget_nothing_is_left_out() -> None:
 
 
 def test_the_cost_is_what_the_sessions_take_of_a_processor_and_not_the_least_times_alone() -> None:
-    """By the processor time of qmon's sessions a poll takes 1.4 to 1.6 times the sum of its probes' least times."""
+    """By the processor time of qmon's sessions, a poll costs 1.4 to 1.6 times the sum of its probes' least times."""
     observer = ProbeBudget(Budget(0.01))
     costs = {job.key: 0.08 for job in JOBS} | {("", "clock"): 0.008}
     polled(observer, costs, 20)
@@ -161,7 +164,7 @@ def test_the_cost_is_what_the_sessions_take_of_a_processor_and_not_the_least_tim
 
 
 def test_where_queues_have_turns_each_poll_reads_what_decides_for_all_of_them() -> None:
-    """Else a queue whose turn comes every ten polls may never meet the poll in ten that reads it."""
+    """Otherwise a queue with a turn every ten polls may never meet the poll in ten that reads it."""
     observer = ProbeBudget(Budget(0.01))
     costs = {job.key: 6.0 if job.queue else 0.2 for job in JOBS} | CLOCK
     left_out = 0

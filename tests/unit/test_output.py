@@ -1,4 +1,4 @@
-"""JSON and CSV of one object say the same, and the schemas are those of the types."""
+"""JSON and CSV of one object have the same content, and the schemas match the types."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def test_without_rows_there_is_the_header_and_an_object_is_one_row(capsys: pytes
     assert printed(capsys, "csv", {"low": 1, "high": None}, Inner) == "low,high\n1,\n"
 
 
-# How the name of a column ends that is no count.
+# Ends of column names that are not counts.
 UNIT = re.compile(r"(^|_)(s|ms|seconds|epoch_s|bytes|share|days|per_(s|pop|cycle))$")
-# Without a unit, or of one that their row names.
+# Columns without a unit, or with a unit that their row names.
 COUNTS = {"dead_rows", "ready_mean", "ready_p95", "ready_max", "times_naive", "value", "before", "after"}
-# The rows of each command that has CSV with numbers.
+# Rows of each command whose CSV has numbers.
 FIGURES = [
     *(figures.QueueReport, figures.ProblemReport, target.KnownQueue, target.ProbeCheck),
     *(target.TrashRow, target.ActionReport, Operation),
@@ -118,7 +118,7 @@ def test_each_column_of_csv_says_its_unit(kind: type, capsys: pytest.CaptureFixt
 
 
 def filled(kind: Any) -> dict[str, Any]:
-    """A record with 0.5 wherever there may be a fraction, and whatever is nested."""
+    """Return a record with 0.5 for every possible fraction, nested ones too."""
     out: dict[str, Any] = {}
     for name, hint in get_type_hints(kind).items():
         parts = set(leaves(hint))
@@ -128,7 +128,7 @@ def filled(kind: Any) -> dict[str, Any]:
 
 
 def leaves(hint: Any) -> Iterator[Any]:
-    """The types that a value may be of itself."""
+    """Return the possible types of a value."""
     if get_origin(hint) in (types.UnionType, Union, NotRequired):
         for each in get_args(hint):
             yield from leaves(each)
@@ -160,7 +160,7 @@ def test_any_name_is_one_field_of_one_line_and_the_same_in_both(name: str) -> No
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with its name, as ``("trash", "list")``."""
+    """Return every command with its name, such as ``("trash", "list")``."""
     for name in group.list_commands(typer.Context(group)):
         command = group.get_command(typer.Context(group), name)
         if hasattr(command, "list_commands"):
@@ -202,7 +202,7 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
 
 def test_the_schemas_are_those_of_the_types() -> None:
     there = {path.name: path.read_text(encoding="utf-8") for path in schemas.FOLDER.iterdir()}
-    assert there == schemas.files(), "make share writes them"
+    assert there == schemas.files(), "run make share to write them"
 
 
 def test_the_manual_names_each_schema() -> None:

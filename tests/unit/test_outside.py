@@ -1,4 +1,4 @@
-"""Trouble on the server outside of the queues: sessions near their limit, deadlocks on other tables."""
+"""Problems of the server outside the queues: sessions near their limit, deadlocks on other tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     )
     assert server_warnings(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"
     assert server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE, CIRCLE))) == ()
-    assert server_warnings(one, Deadlocks(1, 2.0, (ELSEWHERE,))) == (), "one a minute happens"
+    assert server_warnings(one, Deadlocks(1, 2.0, (ELSEWHERE,))) == (), "one a minute is normal"
     assert server_warnings(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
     (unseen,) = server_warnings(none, Deadlocks(3, 2.0, ()))
     assert (

@@ -25,9 +25,9 @@ def test_a_batch_of_an_action_takes_as_long_as_it_should() -> None:
     pace = BatchPace()
     assert pace.size == FIRST_BATCH
     assert pace.record_batch(FIRST_BATCH, TARGET_S / 10) == pytest.approx(REST_FACTOR * TARGET_S / 10)
-    assert pace.size == 2 * FIRST_BATCH  # no more, however quick it was
+    assert pace.size == 2 * FIRST_BATCH  # no more, however fast it was
     pace.record_batch(FIRST_BATCH, TARGET_S / 100)
-    assert pace.size == 2 * FIRST_BATCH  # one that was not full says little
+    assert pace.size == 2 * FIRST_BATCH  # a batch that was not full proves little
     pace.record_batch(2 * FIRST_BATCH, TARGET_S * 4)
     assert pace.size == FIRST_BATCH // 2
     for _ in range(10):
@@ -38,7 +38,7 @@ def test_a_batch_of_an_action_takes_as_long_as_it_should() -> None:
 
 
 def paced(fixed_s: float, row_s: float) -> tuple[float, float]:
-    """Rows a second and the longest of the last batches, where each takes so long and so much more for each row."""
+    """Return rows per second and the longest of the last batches, if a batch costs a fixed time plus a time per row."""
     pace, rows, seconds, longest_s = BatchPace(), 0, 0.0, 0.0
     for batch in range(300):
         size, took_s = pace.size, fixed_s + pace.size * row_s
@@ -72,7 +72,7 @@ def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -
     pace = archive_pace(100, 0.02)
     assert pace.record_batch(100, 0.02) == pytest.approx(ARCHIVE_REST_FACTOR * 0.02)
     assert pace.record_batch(60, 0.05) == pytest.approx(ARCHIVE_REST_FACTOR * 0.05)
-    # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.
+    # At twice the shortest time the server is busy, so the rest is twice as long. At ten times it is the longest.
     assert pace.record_batch(100, 0.04) == pytest.approx(2 * ARCHIVE_REST_FACTOR * 0.04, rel=0.01)
     assert pace.record_batch(100, 0.09) == pytest.approx(4.5 * ARCHIVE_REST_FACTOR * 0.09, rel=0.01)
     assert pace.size == 100

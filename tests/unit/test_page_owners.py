@@ -1,4 +1,4 @@
-"""The page that sessions wait for on SQL Server is named by its table and index, where the server tells that."""
+"""The page that sessions wait for on SQL Server is named by its table and index, if the server reports them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ EX = "PAGELATCH_EX"
 def polls(
     pages: Sequence[str], version: int = 15, *, polls: int = 5, refused: frozenset[str] = frozenset()
 ) -> tuple[Driver, list[Snapshot]]:
-    """Polls in which a session waits for each of these pages. The pages of file 1 belong to index 2, others to none."""
+    """Return polls in which a session waits for each of these pages.
+
+    The pages of file 1 belong to index 2, others to none.
+    """
 
     def latches(_: int) -> tuple[Mapping[str, object], ...]:
         of = {"event": EX, "table_id": None, "index_id": None}

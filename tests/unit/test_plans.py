@@ -1,4 +1,4 @@
-"""By which plans a queue is popped: read from Query Store one queue at a time, and when another plan is the trouble."""
+"""The plans of pops: read from Query Store one queue at a time, and when another plan is the problem."""
 
 from __future__ import annotations
 

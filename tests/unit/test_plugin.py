@@ -1,4 +1,4 @@
-"""What a look at a target says to a monitoring system: state, line, performance data."""
+"""The result of a check for a monitoring system: state, line, performance data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of PostgreSQL and its driver that no test can call up at will, as they were seen."""
+"""Messages of PostgreSQL and its driver that tests cannot provoke, as they were observed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions as PostgreSQL and SQL Server print them."""
+"""Conditions as printed by PostgreSQL and SQL Server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard remembers: kept in a file, by several dashboards at once, and nothing where it is damaged."""
+"""The dashboard's preferences: kept in a file that several dashboards share, and empty if the file is damaged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A file that is not there, in a folder that is not there."""
+    """Return a file that does not exist, in a folder that does not exist."""
     return tmp_path / "state" / "screen.json"
 
 

@@ -1,4 +1,4 @@
-"""Logical reads per pop: which procedures pop, what their calls read, and what is not known (SQL Server)."""
+"""Logical reads per pop: which procedures pop, the reads of their calls, and unknown values (SQL Server)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_layout_knows_better_than_the_name() -> None:
     layout = replace(FOREIGN, consumers=Clients(procedure="dbo.Take*"), producers=Clients(procedure="put[x]"))
     assert verb_for(layout, "dbo", "takeMail") == "pop"
     assert verb_for(layout, "dbo", "PUT[x]") == "push"
-    assert verb_for(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
+    assert verb_for(layout, "dbo", "DequeueFast") == "", "there are patterns, and it fits none"
     assert verb_for(layout, "other", "takeMail") == ""
 
 
@@ -107,7 +107,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert "VIEW DEFINITION" in ours.reason
     again = track.record_poll(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
-    assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "nothing is said of a gap"
+    assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "no figures across a gap"
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:
@@ -153,9 +153,9 @@ def test_a_missing_right_stands_until_it_is_given() -> None:
     asked(procedures, 100.0, probes(FOREIGN, 11))
     grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
     denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
-    assert procedures.record_results({}, (denied,)) == ((), ()), "this poll says it itself"
+    assert procedures.record_results({}, (denied,)) == ((), ()), "this poll contains it"
     assert procedures.record_results({}, ()) == ((), (denied,))
-    assert procedures.record_results({("", "routines_of_tables"): ()}, ()) == ((), ()), "that there is none is known"
+    assert procedures.record_results({("", "routines_of_tables"): ()}, ()) == ((), ()), "it is known that there is none"
 
 
 def test_another_engine_is_not_asked() -> None:

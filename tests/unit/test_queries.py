@@ -1,4 +1,4 @@
-"""Every SQL file of the project is reachable and as it should be; versions choose; rendering quotes."""
+"""Every SQL file of the project is reachable and valid; versions select files; rendering quotes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.sqlfiles import each_folder
 
 
 class Quoter:
-    """Quotes as PostgreSQL does; connecting is another test's business."""
+    """Quotes as PostgreSQL does. Another test covers connecting."""
 
     name: EngineName = "postgres"
 
@@ -107,7 +107,7 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
             function.cache_clear()
 
 
-# Servers, and what counts as the version of each: of the two in Azure what `catalog/session_watch` says.
+# Servers, and their version; for the two in Azure, `catalog/session_watch` returns it.
 PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
     "postgres": {f"PostgreSQL {major}": (major, 3) for major in range(13, 19)},
     "sqlserver": {
@@ -127,7 +127,7 @@ PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
 
 
 def in_folder(engine: EngineName) -> dict[str, dict[int, str]]:
-    """Every query that has files for several versions, as the folder has them: by the first version of each a path."""
+    """Return every query that has files for several versions: the path by first version."""
     folder = Path(str(queries.sql_folder()))
     found: defaultdict[str, dict[int, str]] = defaultdict(dict)
     for path in (folder / engine).rglob("*.sql"):
@@ -159,7 +159,7 @@ def test_each_version_gets_its_file_and_the_one_before_it_another(
 
 
 def taken(engine: EngineName, name: str, of: tuple[int, int], files: dict[int, str], wanted: int | None) -> None:
-    """The file of version ``wanted`` is the one for a server of a version; ``None``: there is none for it."""
+    """Check that a server of version ``of`` gets the file of version ``wanted``; ``None``: it gets none."""
     assert queries.has_query(engine, name, of) == (wanted is not None)
     if wanted is None:
         with pytest.raises(QueryFileError, match=f"no {name} for {engine} before version {min(files)}"):

@@ -1,4 +1,4 @@
-"""The table of figures is that of the view; every figure of a poll has a value or says why not."""
+"""The table of figures matches the view; every figure of a poll has a value or a reason."""
 
 from __future__ import annotations
 

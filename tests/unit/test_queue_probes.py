@@ -1,4 +1,4 @@
-"""What a poll asks of a queue, and which polls have found that it holds nothing, so that it is read less often."""
+"""The probes of a queue, and the polls after which an empty queue is read less often."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(
 
 
 def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0) -> list[bool]:
-    """Whether each of three polls asks for values of the state that qmon does not know."""
+    """Return whether each of three polls reads state values that qmon does not know."""
     layout = replace(STATES, state=StateColumn("status", 1, None, 3, learnt=learnt))
     facts = TableFacts(1, order_by="id", indexes={"states": "ix"})
     probes = QueueProbes(StatementCache(Postgres(), (18, 0)), QueueSpec(layout, facts))

@@ -1,4 +1,4 @@
-"""The worst queue first, and rows that stay where they are while figures merely rise and fall."""
+"""The worst queue comes first, and rows stay in place while figures merely rise and fall."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def one(name: str, severity: Severity, ready: Figure | float = 0.0, oldest: Figu
 
 
 def names(ranking: Ranking, *queues: QueueView, at: float = 0.0) -> list[str]:
-    """Their order at the next poll."""
+    """Return their order at the next poll."""
     return [each.name for each in ranking.rank_queues(view(queues, at=at))]
 
 

@@ -1,4 +1,4 @@
-"""Looks at the waits that come rarely: what is said from them does not flicker."""
+"""Rare samples of waits: verdicts based on them do not flicker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def looked(looks: int, seconds: float) -> WaitTotals:
 
 
 def test_rare_looks_are_taken_over_a_longer_time() -> None:
-    """On a busy machine a look comes every three seconds: four seconds hold one or none of them."""
+    """On a busy machine a look comes every three seconds: four seconds contain at most one."""
     track = WaitTrack()
     for n in range(20):
         looks = n // 3

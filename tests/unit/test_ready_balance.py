@@ -1,4 +1,4 @@
-"""More messages leave ``ready`` than updates count as pops: the rate is not what the updates say."""
+"""More messages leave ``ready`` than updates count as pops: the rate is not the one of the updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POLL_S = 2.0
 def after_polls(
     number: int, *, pushed: int = 24, popped: float, deleted: int = 0, ready_change: int = 0, layout: Layout = LAYOUT
 ) -> ReadyBalance:
-    """The same in each poll; asked at the time of the last one."""
+    """Return the balance after polls that are all the same, at the time of the last one."""
     balance = ReadyBalance()
     for n in range(number):
         depths = (500 + at * ready_change for at in (n, n + 1))

@@ -1,4 +1,4 @@
-"""What is covered: what the configuration says in payloads, passwords in statements and messages."""
+"""Redacted data: the configured fields of payloads, and passwords in statements and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rings in every state that sessions, rollbacks, deaths and crashes can bring them into: all end in step."""
+"""Rings in every state that sessions, rollbacks, lost sessions and crashes can cause: all end in step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGINES = pytest.mark.parametrize("spares", [False, True], ids=["postgres", "sql
 
 
 def drained(ring: Ring) -> Ring:
-    """Fresh consumers of each subscriber pop until there is nothing."""
+    """Fresh consumers of each subscriber pop until the ring is empty."""
     for side in ring.readers:
         more = True
         while more:
@@ -23,7 +23,7 @@ def drained(ring: Ring) -> Ring:
 
 
 def healthy(ring: Ring) -> None:
-    """Nothing is lost or doubled, and what is pushed now is popped by the next pop, for some laps."""
+    """Check that nothing is lost or doubled, and that for some laps each pushed message is popped by the next pop."""
     assert sorted(ring.popped) == sorted((side, each) for side in ring.readers for each in ring.pushed)
     laps = 2 * ring.size + 3
     for _ in range(laps):
@@ -36,7 +36,7 @@ def healthy(ring: Ring) -> None:
 
 
 def heals(*rings: Ring) -> None:
-    """Once their sessions end, all rings are healthy as soon as consumers come, with and without a repair before."""
+    """Once their sessions end, all rings are healthy as soon as consumers arrive, with or without a repair."""
     for ring in rings:
         assert len(set(ring.popped)) == len(ring.popped), "delivered twice"
     ends = {all_ended(ring) for ring in rings}

@@ -1,4 +1,4 @@
-"""Rows become records only where columns and types are those of the fields."""
+"""Rows become records only if columns and types match the fields."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_is_safe_is_converted_and_types_may_differ_from_row_to_row() -> Non
     ],
 )
 def test_another_type_is_refused_by_column(row: tuple[object, ...], part: str) -> None:
-    for _ in range(2):  # what was refused once is not remembered as good
+    for _ in range(2):  # a refused row is not remembered as good
         with pytest.raises(QueryFailed, match="Reading: the " + part):
             to_records(Reading, Rows(COLUMNS, (("a", 1, 1.0, True), row)))
 

@@ -1,4 +1,4 @@
-"""What becomes of a poll where probes fail one by one, run out of time, or cost the connection (SQL Server's side)."""
+"""The result of a poll whose probes fail one by one, run out of time, or cost the connection (SQL Server's side)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
 
 VERSION = (16, 0)
-# The number under which a server that speaks like SQL Server files most of its errors, lock timeouts too.
+# The number that a server with SQL Server's protocol gives most of its errors, including lock timeouts.
 ODD = 33557097
 
 
@@ -56,14 +56,14 @@ def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone(
         assert (failure.probe, failure.reason) == ("cost", "probe/cost: this server has no sys.dm_exec_sessions")
         trips.append(runner.trips)
     assert [poll for poll, count in enumerate(trips) if count > 1] == [0, 15, 30]
-    assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two by themselves, the rest
+    assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two alone, the rest
 
 
 def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     runner = Runner(connection(driver, VERSION))
     assert len(answered(runner)) == 4
-    monkeypatch.setattr(run, "_UNPROVEN_S", -1.0)  # so slow that a poll has time for one probe by itself
+    monkeypatch.setattr(run, "_UNPROVEN_S", -1.0)  # slow enough for a poll to have time for one probe only
     driver.broken["probe/pauses_known"] = said(
         "42000", "The user does not have permission to perform this action. (297)"
     )
@@ -87,7 +87,7 @@ def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
 
 
 def lost_over(quarantine: ProbeQuarantine, state: str, probe: str = "probe/cost") -> Runner:
-    """A connection on which this probe ends so, polled until it is lost or nothing more is asked of the probe."""
+    """Poll a connection on which this probe ends like this, until it is lost or the probe is no longer sent."""
     driver = Driver()
     driver.broken[probe] = said(
         state, "TCP Provider: Error code 0x68 (104)" if state == "08S01" else "Query timeout (0)"
@@ -149,7 +149,7 @@ def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> N
 
 
 def many(count: int) -> list[ProbeStatement]:
-    """So many statements that differ in their queue."""
+    """Return this number of statements that differ in their queue."""
     server, _, known, clock = jobs()
     return [server, *(replace(known, queue=f"q{n}") for n in range(count)), clock]
 
@@ -191,7 +191,7 @@ def test_where_many_fail_each_poll_finds_some_within_its_round_trips(monkeypatch
 
 
 class Tables(Driver):
-    """A server with one table of two columns, which takes no list of tables and does not tell sizes.
+    """A server with one table of two columns, which accepts no list of tables and reports no sizes.
 
     ``ordered``: no partitions divide its index by another column.
     """
@@ -245,7 +245,7 @@ def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
 
 
 def polled(driver: Driver, polls: int) -> list[View]:
-    """The queue ``fifo``, polled and folded as the dashboard does."""
+    """Poll and fold the queue ``fifo`` as the dashboard does."""
     collector = Collector("shop", SqlServer(), connection(driver, VERSION), Idle())
     collector.watch_queues(Resolved(tuple(one for one in LAYOUTS if one.queue == "fifo"), FACTS))
     history, views = TargetHistory(), []
@@ -283,7 +283,7 @@ def test_a_server_that_counts_no_row_where_there_are_some_is_not_believed() -> N
 
 
 class Noted(Poller):
-    """A poller that keeps for how long it waits for what it does, in seconds."""
+    """A poller that remembers its time limits, in seconds."""
 
     allowed: list[float]
 
@@ -305,7 +305,7 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
         timeouts.append(driver.timeout)
         if len(lost) == 2:
             return NO_QUEUES
-        poller.turn.late = True  # as the watchdog has it
+        poller.turn.late = True  # as the watchdog sets it
         raise StatementCancelled("catalog/columns: cancelled")
 
     def connect(session: Session) -> Connection:

@@ -1,4 +1,4 @@
-"""Scans of tables keep to their budget; on SQL Server they go along the clustered key."""
+"""Scans of tables keep to their budget; on SQL Server they follow the clustered key."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_look_takes_more_for_a_small_table_than_for_a_large_one() -> None:
 
 
 class _Table(Driver):
-    """A clustered table whose key is 1 to ``ROWS``: answers a range as the statement asks for it."""
+    """A clustered table with keys 1 to ``ROWS``. It answers a range as the statement requests it."""
 
     def __init__(self) -> None:
         super().__init__(self.range)

@@ -1,4 +1,4 @@
-"""The printed SQL for SQL Server: batches, names, and Microsoft's parser where it is at hand."""
+"""The printed SQL for SQL Server: batches, names, and a check with Microsoft's parser if it is installed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, maj
     assert set(guards) == {"IF @@TRANCOUNT = 0 SET NOEXEC ON;"}
     assert len(files) == len(guards) == len(queries.design_files("sqlserver", design, (major, 0))) + 3
     for text in files:
-        # What must be alone in its batch has nothing but comments before it.
+        # A statement that must be alone in its batch is preceded by comments only.
         code = "\n".join(line for line in text.split("\n") if not line.startswith("--"))
         assert code.startswith("CREATE PROCEDURE") or "CREATE PROCEDURE" not in code
     assert ("ISJSON" in shown(design, major)) == (major >= 13)
@@ -94,7 +94,7 @@ def printed_designs() -> list[str]:
 
 
 class Bare:
-    """A connection to a database that has a queue, and nothing of qmon's own."""
+    """A connection to a database that has a queue, and no objects of qmon."""
 
     def __init__(self, major: int, table: str) -> None:
         self.version, self._table = (major, 0), table
@@ -112,7 +112,7 @@ class Bare:
 
 
 def set_up(major: int, table: str = "orders") -> str:
-    """What ``qmon setup --role operator --print`` prints for a queue."""
+    """Return the output of ``qmon setup --role operator --print`` for a queue."""
     layout = prepare_install(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
     return roles.setup_script(
         ENGINE, roles.plan_setup(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout])
@@ -147,5 +147,5 @@ def test_every_printed_script_begins_with_the_same_header() -> None:
 
 
 def printed_setups() -> list[str]:
-    """What ``qmon setup`` prints for old and new servers, and for hostile names."""
+    """Return the output of ``qmon setup`` for old and new servers, and for hostile names."""
     return [set_up(major, queue) for major, queue in zip((11, 16, 100), HOSTILE, strict=False)]

@@ -1,4 +1,4 @@
-"""Sending: what a real HTTP server is given when it works, fails, hangs, loses its answer, and is back."""
+"""Sending: the requests that a real HTTP server gets while it works, fails, hangs, drops its answer, and recovers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def notice(number: int = 0, event: AlertEvent = AlertEvent.RAISED, **more: Any) 
 
 
 def way(listener: Listener, shape: str = "json", timeout_s: float = END_S) -> WebDelivery:
-    """How notices get to the listener, at a path that is a secret."""
+    """Return the receiver's settings: the listener, at a secret path."""
     receiver = Receiver("hook", shape, timeout_s=timeout_s)
     found = endpoint_for(receiver, {"QMON_NOTIFY_HOOK": listener.url(f"/services/{SECRET}?sig={SECRET}")})
     assert found is not None
@@ -56,7 +56,7 @@ def way(listener: Listener, shape: str = "json", timeout_s: float = END_S) -> We
 
 
 class Sending:
-    """A sender to the listener; what it reports is kept."""
+    """A sender to the listener that remembers its reports."""
 
     def __init__(self, listener: Listener, *answers: Answer, timeout_s: float = END_S, **more: Any) -> None:
         listener.answers.extend(answers)
@@ -377,7 +377,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkey
 
     class Server(HTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
-            """A handshake that fails is what is tested."""
+            """The test expects a failed handshake."""
 
     server = Server(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)

@@ -1,4 +1,4 @@
-"""Points in, the same points out, in a block of numbers of bounded size."""
+"""Points are decoded unchanged, from a block of numbers of limited size."""
 
 from __future__ import annotations
 

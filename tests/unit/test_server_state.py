@@ -1,4 +1,4 @@
-"""What lies under all queues: how often it is read, what stands, and the verdicts that follow from it."""
+"""Server health: how often it is read, its current values, and the verdicts that follow from it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", None, T
 
 
 def proof(rule: Rule, state: ServerState | None, writers: tuple[WriterSample, ...] = ()) -> str | None:
-    """What proves a verdict where this was read."""
+    """Return the proof of a verdict if this was read."""
     engine = "sqlserver" if state is not None and state.temp_space is not None else "postgres"
     snapshot = replace(poll(1, 1000.0), engine=engine, server_state=state, writers=writers)
     return rule.proof(replace(FINE, snapshot=snapshot))
@@ -133,7 +133,7 @@ def test_a_copy_that_is_late_is_said_with_what_it_lacks() -> None:
 
 
 def followed(*locals_: ReplicationSample | None) -> list[str | None]:
-    """What is said of a failover in each poll, ten seconds apart, in which this server answers."""
+    """Return the failover text of each poll, ten seconds apart, in which this server answers."""
     track, out = FailoverTrack(), list[str | None]()
     for number, local in enumerate(locals_):
         state = None if local is None else ServerState(replication=(local, COPY))

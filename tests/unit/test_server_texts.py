@@ -1,4 +1,4 @@
-"""Errors of servers lose the values of rows, in whatever language they come, and keep the names of objects."""
+"""Server errors lose the values of rows, in every language, and keep the names of objects."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_what_qmon_s_own_procedures_raise_stays(name: str, number: int) -> None:
     assert "hush" not in of_postgres(f"ERROR: the ring {name} is full of hush", "QM003", raised_hidden=True).text
 
 
-# A value of a row: at least six letters, with anything around them that could look like an end of it.
+# A value of a row: at least six letters, surrounded by anything that could look like its end.
 VALUES = st.builds(
     lambda before, after: f"{before}secretword{after}",
     *[st.text(st.sampled_from("\"'«»„“”()[]{}\\;:,.\n =x1é"), max_size=12)] * 2,

@@ -1,4 +1,4 @@
-"""Settings that hurt a queue, of both engines: each known harm with its reason, and nothing said of what is unknown."""
+"""Settings that harm a queue, for both engines: each known harm has its reason, and unknown values are not reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.monitor.probes.server_health import READ_EVERY_S, ServerHealthProbes
 
 
 def harm(engine: str, name: str, value: str | None) -> str:
-    """Why this value hurts a queue."""
+    """Return the reason why this value harms a queue."""
     (found,) = database_card(engine, [SettingSample(name, "", value)])
     return found.harm
 
@@ -45,7 +45,7 @@ def harm(engine: str, name: str, value: str | None) -> str:
 def test_a_harmful_value_has_its_reason(engine: str, name: str, bad: str, fine: str) -> None:
     assert harm(engine, name, bad)
     assert not harm(engine, name, fine)
-    assert not harm(engine, name, None), "what is unknown is not called harmful"
+    assert not harm(engine, name, None), "an unknown value is not harmful"
     assert not harm("postgres" if engine == "sqlserver" else "sqlserver", name, bad)
 
 

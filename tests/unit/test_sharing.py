@@ -1,4 +1,4 @@
-"""How many qmons share the budget: none comes and goes with a command of a few seconds, and what each may use."""
+"""How many qmons share the budget, without commands that last a few seconds, and how much each may use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_each_keeps_to_its_part_and_has_the_whole_again_alone() -> None:
     observer = ProbeBudget(Budget(0.01))
 
     def polled(polls: int, qmons: int | None) -> float:
-        """Milliseconds a poll, of the last so many."""
+        """Return milliseconds per poll, over this number of polls."""
         spent = 0.0
         for _ in range(polls):
             observer.set_share(qmons)

@@ -1,4 +1,4 @@
-"""Sizes of tables are read apart and stay for a while, not for ever: who locks a table keeps them from being read."""
+"""Sizes of tables are read separately and expire: a session that locks a table prevents its size from being read."""
 
 from __future__ import annotations
 

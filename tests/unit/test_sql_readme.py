@@ -16,12 +16,12 @@ README: Final = Path(__file__).parents[2] / "sql" / "README.md"
 NAMES: Final = README.read_text("utf-8").partition("## The names that probes may use")[2].partition("\n## ")[0]
 TABLE: Final = README.read_text("utf-8").partition("## What each figure is read from")[2]
 ROWS: Final = [line for line in TABLE.splitlines() if line.startswith("| ")]
-# They lead to texts and reports, and have no figures.
+# They are sources of texts and reports, and have no figures.
 HELPERS: Final = frozenset({"sys.dm_exec_connections", "sys.dm_xe_sessions"})
 
 
 def named(name: str) -> bool:
-    """Whether the table names a probe, by itself or by its beginning (``head*``)."""
+    """Return whether the table names a probe, by its name or its beginning (``head*``)."""
     said = re.findall(r"`([\w*]+)`", TABLE)
     return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in said)
 

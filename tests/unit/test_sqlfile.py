@@ -1,4 +1,4 @@
-"""What a SQL file may hold, and how each fault is named."""
+"""The allowed content of a SQL file, and the message for each fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL Server's quoting, connecting and drivers, as far as they can be known without a server."""
+"""SQL Server's quoting, connecting and drivers, tested without a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed rows of SQL Server lead to the verdicts about single messages: given back again and again, lost by a ring."""
+"""Typed rows of SQL Server lead to the verdicts about single messages: given back repeatedly, lost by a ring."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Rows = Callable[[int], tuple[Mapping[str, object], ...]]
 
 
 def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]]]:
-    """Typed rows, in which some probes have values of their own, by column."""
+    """Return typed rows, with given values for some probes, by column."""
 
     def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
         (typed,) = full(name, columns, poll)
@@ -54,7 +54,7 @@ def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]
 
 
 def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: int) -> list[View]:
-    """So many polls, a second apart on the server's clock."""
+    """Return this number of polls, a second apart on the server's clock."""
     driver = Driver(answering(rows))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.watch_queues(Resolved((layout,), {layout.queue: facts}))
@@ -71,7 +71,7 @@ def proofs(view: View) -> dict[str, str]:
 
 
 def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Callable[[int], bool]) -> dict[str, Rows]:
-    """What a queue shows whose head has this id, locked by this transaction, while rows are held that are not seen."""
+    """Return rows of a queue whose head has this id and is locked by this transaction, while unseen rows are held."""
 
     def head(poll: int) -> tuple[Mapping[str, object], ...]:
         return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)
@@ -130,7 +130,7 @@ def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
 )
 def test_what_may_be_a_healthy_queue_is_no_poison(ids: Callable[[int], str]) -> None:
     told = proofs(watched(FIFO, TABLE, heads(ids, lambda _: "0", lambda _: True), 12)[-1])
-    # Of 5 and 7 it is 5 that comes back.
+    # Of 5 and 7, it is 5 that returns.
     assert "message 7" not in told.get(POISON, "")
     assert POISON not in told or ids(2) == "5"
 
@@ -185,7 +185,7 @@ def test_the_spare_numbers_are_where_installing_puts_them() -> None:
 
 
 class Catalogued(Driver):
-    """Says who we are."""
+    """Reports our identity."""
 
     def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
         return (("role", "database"), [("watcher", "shop")]) if "catalog/role" in text else super().answer(text)

@@ -1,4 +1,4 @@
-"""What SQL Server has counted of a table vanishes at times: then nothing is known of its rates, or made up."""
+"""SQL Server's counters for a table vanish at times: then rates are unknown, and never made up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def counted(inserted: int | None) -> dict[str, object]:
 
 
 def pushes(totals: list[int | None]) -> list[Any]:
-    """The rate of pushes in each poll, a second apart, in which the server says these totals."""
+    """Return the push rate of each poll, a second apart, if the server reports these totals."""
 
     def rows(poll: int) -> tuple[Mapping[str, object], ...]:
         return (counted(totals[poll - 1]) | {"live": 500 + 5 * poll},)
@@ -95,7 +95,7 @@ def test_counters_that_begin_anew_give_no_rate_below_0_and_none_too_large(forgot
     assert seen[5] == 5.0
 
 
-# What tells of a reset, besides the rows that were inserted.
+# Signs of a reset, in addition to the inserted rows.
 LATER: dict[str, dict[str, object]] = {
     "scans": {"scans": 700},
     "waits for latches": {"latch_waits": 0},
@@ -117,9 +117,9 @@ SEEN: dict[str, object] = {
 
 
 def grown(told: Mapping[str, object]) -> list[Any]:
-    """The rates of pushes where it seems that 500 rows were inserted before poll 4, with what is seen from then on.
+    """Return the push rates when 500 rows seem to be inserted before poll 4. ``told``: other values from then on.
 
-    ``drawn``: more numbers than these rows.
+    ``drawn``: drawn numbers in addition to these rows.
     """
     totals = (1000, 1005, 1010, 1510, 1515, 1520)
 

@@ -1,4 +1,4 @@
-"""What SQL Server and its drivers say becomes one line, told by numbers, and where these say nothing by words."""
+"""Errors of SQL Server and its drivers become one line, by their number, or by their text if that is not enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lock table of SQL Server is dear to read: it is read once for all queues, and in few polls."""
+"""The lock table of SQL Server is expensive: it is read once for all queues, and in few polls."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def served(
     waiting: bool = False,
     ended: int = 99,
 ) -> Driver:
-    """A server on which these rows are locked; heads move on. ``ended``: the poll in which no transaction is open."""
+    """A server on which these rows are locked and heads move on.
+
+    ``ended``: the poll in which no transaction is open.
+    """
     return Driver(
         answering(
             {
@@ -177,7 +180,7 @@ def test_of_those_that_wait_for_locks_statements_are_read_while_a_screen_shows_t
 
 
 class Noting(Driver):
-    """Keeps the last value of each time that a probe is asked."""
+    """Keeps the last times passed to each probe."""
 
     def __init__(self, probe: str, row: Row = full) -> None:
         super().__init__(row)
@@ -194,7 +197,7 @@ OPTIMIZED = {"table_id": 0, "index_id": 0, "name": None, "xid": "", "taken": Fal
 
 
 def old_writers(driver: Driver) -> Driver:
-    """The same server, whose transactions are older than the timeout of the queues."""
+    """The same server, with transactions older than the queues' timeout."""
     answered = driver.row
 
     def row(name: str, columns: Any, poll: int) -> Any:
@@ -249,7 +252,7 @@ def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -
             assert "(UnderlyingResource/*/@objectname)[1]" in text
             assert "(UnderlyingResource/*/@hobtid)[1]" in text
             assert text.index("COALESCE(n.object_id, OBJECT_ID(") < text.index("FROM sys.partitions")
-            # The database may be named by the lock on the transaction, or only by the resource under it.
+            # The database may be named by the lock on the transaction, or only by the resource below it.
             assert ("@dbid" in text) == ("(UnderlyingResource/*/@dbid)[1]" in text)
             assert ("@dbid" in text) == (version != (AZURE, 0) or name == "deadlock_reports")
     reports = queries.load_query("sqlserver", "probe/blocked_reports", (16, 0)).text

@@ -1,4 +1,4 @@
-"""How somebody logs in to SQL Server, as the driver gets it: a login, Windows, Kerberos, Entra; and what is refused."""
+"""Logins to SQL Server as the driver gets them: a login, Windows, Kerberos, Entra; and refused ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ URL: Final = "driver=ODBC+Driver+18+for+SQL+Server"
 
 
 def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux") -> str:
-    """The connection string that the driver gets for this target, whatever password there is."""
+    """Return the driver's connection string for this target, whether it has a password or not."""
     seen: list[str] = []
 
     def connect(text: str, **_: Any) -> NoReturn:
@@ -150,7 +150,7 @@ def test_who_needs_a_password_and_has_none_is_asked_for_it() -> None:
 
 
 class Before:
-    """What speaks the protocol as far as the login: Microsoft's driver then asks Kerberos for a ticket."""
+    """Serves the protocol up to the login: Microsoft's driver then requests a ticket from Kerberos."""
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))

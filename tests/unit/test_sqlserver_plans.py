@@ -1,4 +1,4 @@
-"""From SQL Server's catalogue to the statement: values typed as the column is, planned anew for a filtered index."""
+"""From SQL Server's catalog to the statement: values have the column's type; filtered indexes get a new plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JOBS = Layout(
     "jobs", "status", TABLE.name, id="Id", state=StateColumn("Status", "готово", "идёт", None, "нет"), started_at="At"
 )
 DATED = Layout("dated", "batch_split", TABLE.name, id="Id", enqueued_at="At", state=StateColumn("Status", 0, 1, 2))
-# The indexes of the table: of the rows in which state, and in which order.
+# The indexes of the table: the state of their rows, and their order.
 ROWS = {"head": ("готово", ("Id",)), "work": ("идёт", ("At",)), "dead": ("нет", ("Id",))}
 
 
@@ -53,9 +53,7 @@ def facts(kind: str, *, filtered: bool) -> TableFacts:
 
 def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
     probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(JOBS, facts(kind, filtered=filtered)))
-    return [
-        job for job in probes.statements_for_poll(100.0, 0, 20) if job.probe != "depth"
-    ]  # reads the catalogue alone
+    return [job for job in probes.statements_for_poll(100.0, 0, 20) if job.probe != "depth"]  # reads only the catalog
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Typed rows of version store, counters, procedures, fragmentation and our own cost, from the driver to the words."""
+"""Typed rows of version store, counters, procedures, fragmentation and qmon's own cost, from the driver to the text."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SAME: Final[dict[str, object]] = {
 def steady(
     name: str, columns: tuple[tuple[str, Type], ...], poll: int, row: Any = full
 ) -> Sequence[tuple[object, ...]]:
-    """As ``full``, by a server that does not start anew, with ids by which what belongs together is found."""
+    """Return the rows of ``full`` from a server that does not restart, with ids that connect related rows."""
     if name == "probe/trees":
         return [(1, 8), (5, 9)]
     rows: dict[str, list[dict[str, object]]] = {
@@ -77,12 +77,13 @@ def steady(
 
 
 def bare(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
-    """The same, with NULL wherever the documentation allows it."""
+    """The same, with NULL in every column in which the documentation allows it."""
     return steady(name, columns, poll, emptied)
 
 
 class Watch:
-    """Polls eleven seconds apart on our clock, so that nothing rare is left out; the slow readings step by step."""
+    """Return polls eleven seconds apart on our clock, so that no rare probe is left out; slow readings run step by
+    step."""
 
     def __init__(self, row: Any, version: tuple[int, int], refused: frozenset[str] = frozenset()) -> None:
         self.driver, self.now = Driver(row, refused), 0.0
@@ -180,7 +181,7 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
 
 
 def secondary(*replicas: tuple[bool, float | None]) -> Any:
-    """Rows of a readable secondary, which says this of its copy of the database."""
+    """Return rows of a readable secondary that reports this about its copy of the database."""
 
     def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
         if name == "probe/replica":

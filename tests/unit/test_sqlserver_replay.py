@@ -1,4 +1,4 @@
-"""Rows of SQL Server's own types go through the driver's seam into records, and on to the screens' figures."""
+"""Rows of SQL Server's own types pass through the driver's seam into records, and on to the figures on screen."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "group_steps": GroupStepsSample,
     "group_steps_at": GroupStepsAtSample,
 }
-# Reads qmon's own table: nothing documents its types but `control/`.
+# Reads qmon's own table: its types are documented in `control/` only.
 OWN_TABLES: Final = frozenset({"probe/pauses", "probe/operated"})
 TYPED: Final = tuple(file for file in PROBES if file.name not in OWN_TABLES)
 T = TableName("dbo", "Orders")
@@ -268,14 +268,14 @@ def rows_of(columns: tuple[tuple[str, Type], ...]) -> Any:
 
 
 class Idle(SlowReads):
-    """Slow readings that nobody starts."""
+    """Slow readings that never start."""
 
     def __init__(self) -> None:
         super().__init__(SqlServer(), lambda session: connection(Driver(), (16, 0)))
 
 
 def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[View]:
-    """So many polls of every layout, folded as the dashboard folds them."""
+    """Return this number of polls of every layout, folded as the dashboard folds them."""
     collector = Collector("shop", SqlServer(), connection(driver, version), Idle())
     collector.watch_queues(Resolved(LAYOUTS, FACTS))
     history, views = TargetHistory(), []

@@ -1,4 +1,4 @@
-"""The rights that acting asks for on SQL Server are those that each version has, and open nothing else."""
+"""The rights for acting on SQL Server exist in each version, and allow nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.tsql import FACTS
 from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
-# What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database.
+# The rights to see and end other sessions: before 2022, from 2022 on, and in Azure SQL Database.
 ASKED = {
     15: {"VIEW SERVER STATE", "ALTER ANY CONNECTION"},
     16: {"VIEW SERVER PERFORMANCE STATE", "ALTER ANY CONNECTION"},
@@ -63,7 +63,7 @@ def test_azure_has_no_roles_of_the_server() -> None:
     assert "SUSER_ID" not in text("catalog/setup", 100)
 
 
-# What needs the role of the server on Basic, S0, S1 and in pools: unknown or refused without it, and the role is named.
+# Views that need the server role on Basic, S0, S1 and in pools: unknown or refused without it, and the role is named.
 NEED_ROLE = {
     "action/bench/readings",
     "action/sessions/held_locks",
@@ -93,7 +93,7 @@ def test_where_the_right_is_not_enough_depth_rates_and_every_other_plan_do_witho
     reading = {
         name for name in there for view in guarded if re.search(rf"{view}\b", uncommented(text(name, RESTRICTED)))
     }
-    # Sessions try to read one of these views, and know by the failure that the role is needed.
+    # Sessions try to read one of these views. A failure shows that the role is needed.
     tried = {"catalog/session_watch", "catalog/session_act"}
     assert reading == NEED_ROLE | tried
     for name in tried:
@@ -155,7 +155,7 @@ def test_an_operator_alters_no_schema_and_makes_no_table() -> None:
     assert "sys.triggers" in text("action/operate/stores", 11), "a trigger would run with the rights of who acts next"
 
 
-# The procedures that run as the owner of qmon's schema, and what the caller must be allowed to do himself.
+# The procedures that run as the owner of qmon's schema, and the rights that the caller needs.
 PROCEDURES = {"control/06_make_store": {"DELETE", "UPDATE", "SELECT"}, "control/07_put_back": {"INSERT", "SELECT"}}
 
 
@@ -181,7 +181,7 @@ def test_no_text_that_the_owner_runs_holds_what_the_caller_wrote(name: str) -> N
         pieces.setdefault(variable, []).append(value)
 
     def joined(value: str) -> set[str]:
-        """The variables that a text is put together of, outside its quotes."""
+        """Return the variables that are concatenated into a text, outside its quotes."""
         return set(re.findall(r"@\w+", re.sub(r"N?'(?:[^']|'')*'", "", value)))
 
     waiting, used = ["@text"], set[str]()
@@ -224,7 +224,7 @@ def test_operators_write_operations_and_pauses_through_procedures_alone() -> Non
 
 
 class Making:
-    """A connection that answers as a server does whose procedure makes stores."""
+    """A connection that answers like a server with the procedure that makes stores."""
 
     version = (16, 0)
 

@@ -1,4 +1,4 @@
-"""What goes through the driver to SQL Server, and what comes back: typed rows, counts, errors by number, time-outs."""
+"""Values sent through the driver to SQL Server, and its results: typed rows, counts, errors by number, timeouts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Result = tuple[tuple[str, ...] | None, int, list[tuple[object, ...]]]
 
 
 class Cursor:
-    """A cursor of the driver that answers with these results, whatever it is asked."""
+    """A cursor of the driver that answers every statement with these results."""
 
     def __init__(self, results: Sequence[Result], timeout: int) -> None:
         self._results, self._at = results, 0
@@ -57,7 +57,7 @@ class Cursor:
 
 
 class Raw:
-    """A connection of the driver: its time-out is that of the cursors made after it was set, as in pyodbc."""
+    """A connection of the driver. As in pyodbc, its timeout applies to cursors that are created after it was set."""
 
     def __init__(self, *results: Result) -> None:
         self.timeout = 0
@@ -98,7 +98,7 @@ def test_the_cursor_has_the_time_out_of_the_session(monkeypatch: pytest.MonkeyPa
 
 
 class Waited(BoundedCalls):
-    """Remembers how long a login may take."""
+    """Remembers the login timeout."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ def test_a_statement_that_says_how_many_is_believed_and_not_what_a_trigger_says_
 
 
 class Operation:
-    """An operation that is written down nowhere; only its batches count."""
+    """An operation that is not stored; only its batches count."""
 
     def __init__(self) -> None:
         self.total = Tally()

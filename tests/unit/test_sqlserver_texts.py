@@ -1,4 +1,4 @@
-"""What a poll sends to SQL Server: the same few texts from poll to poll, in few round trips, with no value in them."""
+"""The texts that polls send to SQL Server: few and the same in each poll, in few round trips, without values."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def clock(text: str, **values: object) -> Bound:
 
 @pytest.mark.parametrize(("count", "polls", "cost_s"), [(12, 100, 0.0), (12, 100, 0.0005), (200, 40, 0.0005)])
 def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, cost_s: float) -> None:
-    """``cost_s``: what each statement takes the server; at 200 queues 100 polls are a part of the benchmark."""
+    """``cost_s``: the server's time per statement. The benchmark covers 100 polls of 200 queues."""
     watch = Polls(count, cost_s=cost_s, budget=Budget())
-    watch.poll(20)  # until then probes are proven one by one, and the costs of each are learnt
+    watch.poll(20)  # until then probes are tested one by one, and their costs are measured
     found = watch.poll(polls)
     sent = [each for poll in found for each in poll]
     assert (watch.throttled > 0) == (cost_s > 0)
@@ -50,7 +50,7 @@ def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, co
     assert max(sum(each.listed for each in poll) for poll in found) <= 4
     assert len({each.text for each in sent}) <= 12
     assert len({(each.text, each.declared) for each in sent}) <= 12, "a plan for each of these"
-    assert sum(not each.prepared for each in sent) <= 12, "so often a text is sent and not its handle"
+    assert sum(not each.prepared for each in sent) <= 12, "times a text is sent instead of its handle"
     for text in {each.text for each in sent}:
         assert "READY" not in text
         assert text.count("?") - text.count("'?'") == len(next(each.values for each in sent if each.text == text))
@@ -147,7 +147,7 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
     without = [each for each in JOBS if each.probe != "cost"]
 
     def planned(text: str) -> None:
-        """The server plans all of a batch before it runs any of it."""
+        """The server plans a whole batch before it runs any of it."""
         if "/* qmon probe/cost */" in text:
             raise said("42S22", changed)
 
@@ -161,6 +161,6 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
 
 
 def listed_probes() -> list[str]:
-    """A list of every probe, as it is sent."""
+    """Return a list of every probe, as it is sent."""
     found = [queries.read_query(file) for file in PROBES]
     return [list_text([queries.render(each, names_for(each, filtered=True), SqlServer()) for each in found])]

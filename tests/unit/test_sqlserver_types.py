@@ -1,4 +1,4 @@
-"""Types of SQL Server's columns: messages of any type are shown, and keys are whole or refused."""
+"""Types of SQL Server's columns: messages of any type are shown; keys are complete or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every column of a system view that the T-SQL names is one that the documentation has, in every version it serves."""
+"""Every column of a system view in our T-SQL is documented, in every version that the file serves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ NUMBERS: Final = ("dm_db_index_operational_stats", "dm_db_index_physical_stats")
 VARIANTS: Final = re.compile(r"\b\w+\.(?:current_value|start_value|last_used_value|minimum_value|increment)\b")
 
 
-# What both engines must have. PostgreSQL alone knows who has drawn from a sequence; SQL Server reports deadlocks.
+# Columns that both engines must have. Only PostgreSQL knows the sessions that drew from a sequence; SQL Server reports
+# deadlocks.
 CORE: Final = frozenset(
     re.findall(
         r"\w+",
@@ -41,7 +42,7 @@ CORE: Final = frozenset(
 
 
 def bare(file: SqlFile) -> str:
-    """The text without its comments, blanks made one."""
+    """Return the text without comments and with single blanks."""
     return " ".join(re.sub(r"--[^\n]*", "", file.file.read_text(encoding="utf-8")).split())
 
 
@@ -127,13 +128,13 @@ def what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> None:
             assert before != "APPLY", "the documentation says that it takes no correlated arguments"
     if "dm_os_performance_counters" in text:
         level = "cntr_type = 65792" in text and "NULL AS bigint) AS persistent_bytes" in text
-        assert level or "cntr_type IN (272696576, 272696320)" in text, "a total, or one that is a level and says so"
+        assert level or "cntr_type IN (272696576, 272696320)" in text, "a total, or a level that is marked as one"
     for found in VARIANTS.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
         cast = before.endswith(("CAST(", "CONVERT(bigint, ")) or after.startswith((" IS NULL", " = "))
         assert cast or before.endswith(" = "), f"{found[0]} is a sql_variant, which no driver fetches: cast it"
     assert not re.search(r"(?<!CAST\()SERVERPROPERTY\(", text)
-    # But for what acting is to touch: a table variable cannot take the types of a queue's own columns.
+    # Acting is an exception: a table variable cannot take the types of a queue's own columns.
     assert "/operate/" in file.name or not re.search(r"\b(?:INTO|TABLE) #", text), "no temporary tables"
 
 
@@ -162,7 +163,7 @@ def test_a_probe_that_reads_a_queue_is_bounded_and_names_its_index(files: tuple[
 def a_probe_that_reads_a_queue_is_bounded_and_names_its_index(file: SqlFile) -> None:
     text = bare(file)
     if "{table}" not in text or file.name.startswith(("probe/scan_whole", "probe/group_")):
-        return  # those of a group count all of its messages in a state; what that costs is measured
+        return  # the counts of a group include all of its messages in a state; that cost is measured
     for found in re.finditer(r"FROM \{(?:table|data_table)\}( AS \w+)?( WITH \((?:INDEX|FORCESEEK))?", text):
         select = text[: found.start()].rpartition("SELECT")[2]
         assert select.strip().startswith("TOP ("), f"{found[0]}: not bounded"

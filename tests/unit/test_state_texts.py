@@ -20,7 +20,7 @@ ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)
 
 
 class Keeping(Driver):
-    """Says whether the column can hold a value, and keeps which it was asked about."""
+    """Reports whether the column can hold a value, and keeps the requested values."""
 
     def __init__(self, kept: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a poll asks: statements are rendered once, and anew where the catalogue says otherwise than before."""
+"""The statements of a poll: rendered once, and rendered again if the catalog changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics that are far from the truth, or made anew too often, and where neither matters."""
+"""Statistics that are far from the truth or updated too often, and cases in which neither matters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures made smaller show the same, and several of them take turns."""
+"""Compressed pictures show the same, and several of them can take turns in one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = '<text class="r1" x="{}" y="20" textLength="61" clip-path="url(#t-line-0)
 
 
 def picture(cells: str, words: str) -> str:
-    """An export of one line."""
+    """Return an export of one line."""
     return f'<svg viewBox="0 0 994 635">\n<clipPath id="t-line-0">\n<rect/>\n</clipPath>\n{cells}{words}</svg>'
 
 

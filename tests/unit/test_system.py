@@ -1,4 +1,4 @@
-"""What differs between operating systems: the same promises on each."""
+"""Differences between operating systems: each offers the same guarantees."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_here_is_a_time_zone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 class RecordedEvent(threading.Event):
-    """An event that records how long each wait may last, and is set after some waits."""
+    """An event that records the limit of each wait, and is set after some waits."""
 
     def __init__(self, set_after: int) -> None:
         super().__init__()

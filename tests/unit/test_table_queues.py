@@ -68,7 +68,7 @@ def found(**tables: Columns) -> list[Layout | Group]:
 
 
 def layouts() -> dict[str, Layout]:
-    """The queues of ``TABLES``, by table, with what their times mean; the server's local time is asked for by none."""
+    """Return the queues of ``TABLES``, by table, with the meaning of their times; none uses the server's local time."""
 
     def local() -> Zone:
         raise AssertionError
@@ -78,7 +78,7 @@ def layouts() -> dict[str, Layout]:
 
 
 def details(name: str, number: int) -> TableDetails:
-    """One of ``TABLES`` as the catalogue has it."""
+    """Return one of ``TABLES`` as the catalog has it."""
     columns = [
         ColumnRow(number, column, kind, column not in NULLABLE, None, None, None, column in ("RowVersion", "id"))
         for column, kind in TABLES[name].items()

@@ -1,4 +1,4 @@
-"""Values as people read them."""
+"""Values in a readable form."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_figure_says_how_it_is_known() -> None:
         ("\\x7b2261223a317d", '{"a":1}'),
         ("0x7B2261223A317D", '{"a":1}'),
         ("\\x610a62", "a\nb"),
-        ("\\x61c3", "a"),  # the server cut a character in two
+        ("\\x61c3", "a"),  # the server cut a character in half
         ("\\x616", "a"),  # or a byte
         ("\\xff00", "0xff00"),
         ("0xFF00", "0xff00"),

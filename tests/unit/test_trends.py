@@ -1,4 +1,4 @@
-"""What the last hour of a queue shows: slow leaks, steady load, bursts, and messages that take longer."""
+"""The last hour of a queue: slow leaks, steady load, bursts, and messages that take longer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hours(
     takes_s: Depth = lambda _: 0.5,
     popped_per_s: float | None = 20.0,
 ) -> Iterator[Seen]:
-    """What is found in each poll, one in ten seconds, of a queue that pops 20 messages a second by default."""
+    """Yield the findings of each poll, every 10 s, for a queue that pops 20 messages per second by default."""
     track = TrendTrack()
     for second in range(0, 60 * minutes, 10):
         yield track.record_poll(
@@ -125,7 +125,7 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
 
 
 def silences(pushes: Callable[[int], float | None], minutes: int) -> list[tuple[int, Silence | None]]:
-    """What is found in each poll, one in two seconds."""
+    """Return the findings of each poll, every 2 s."""
     track = SilenceTrack()
     return [(second, track.record_poll(1000.0 + second, pushes(second))) for second in range(0, 60 * minutes, 2)]
 

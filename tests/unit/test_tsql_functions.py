@@ -1,4 +1,4 @@
-"""No T-SQL of ours calls a function that a server or its compatibility level lacks, nor overflows on an odd time."""
+"""qmon's T-SQL calls no function that a server or its compatibility level lacks, and does not overflow on odd times."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What qmon prints and sends to SQL Server, and what tests of the contract send, is T-SQL, as far as a parser can tell.
+"""The text that qmon prints and sends to SQL Server, and that contract tests send, is T-SQL according to a parser.
 
-All of it is parsed at once, as the parser takes longer to start than to parse.
+All of it is parsed at once, because the parser takes longer to start than to parse.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tests.unit.test_sqlserver_texts import listed_probes
 from tests.workload.test_bench_sqlserver import sent_by_a_bench
 from tests.workload.test_load_sqlserver import sent_by_a_load
 
-# A program that parses T-SQL files and ends with 0 where they hold no error; `.ci/run` names one where it has it.
+# A program that parses T-SQL files and exits with 0 if they have no errors; `.ci/run` sets it if it is installed.
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
 BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 
 
 def sent_by_the_contract() -> list[str]:
-    """The statements that are written down as they are sent, or nearly so."""
+    """Return the statements that tests contain as they are sent, or nearly so."""
     texts = [named(text, "qmon_test_1", "x") for text in astuple(replace(WAYS["sqlserver"], alter=""))]
     made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
     made += (locks.TABLE, locks.FIRST, locks.NEXT["sqlserver"], *types.MASKS, *types.PARTITIONED)
@@ -85,12 +85,12 @@ SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
 
 
 def joined(sources: tuple[Callable[[], list[str]], ...]) -> str:
-    """All texts, each a batch; a line above those of each source names it."""
+    """Return all texts as batches; a line above each source's texts names it."""
     return "\nGO\n".join("\nGO\n".join((f"-- source: {source.__name__}", *source())) for source in sources)
 
 
 def errors(text: str, place: Path) -> list[str]:
-    """What the parser says about a text: of each error its source, its line and the message."""
+    """Return the parser's errors for a text: source, line and message of each."""
     place.write_text(text, encoding="utf-8")
     done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
     lines, found = text.split("\n"), []

@@ -1,4 +1,4 @@
-"""No T-SQL of ours does to a queue what others who work on it would feel; each rule catches a file that breaks it."""
+"""qmon's T-SQL never disturbs other sessions that work on a queue; each rule catches a file that breaks it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTED = {
 COSTS = {"own", "catalog", "sessions", "locks", "counters", "memory", "files", "pages"}
 
 
-# For the designs of qmon alone, whose states are numbers: any text is turned into one.
+# Only for the designs of qmon, whose states are numbers: any text is converted to a number.
 OWN = ("action/workload/", "action/pause/taken", "design/")
 
 

@@ -1,4 +1,4 @@
-"""Tests that are alone have the machine to themselves; only what may run beside them does, at a low priority."""
+"""A test marked alone has the machine to itself; only tests allowed beside it run too, at a low priority."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def priority() -> int:
 
 
 def waits(folder: Path, *, alone: bool) -> bool:
-    """Whether another process would have to wait for its turn now."""
+    """Return whether another process would have to wait for its turn now."""
     with (folder / "turn").open("w") as held:
         try:
             fcntl.flock(held, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -46,4 +46,4 @@ def test_what_may_run_beside_one_that_is_alone_does_so_at_a_low_priority(tmp_pat
             assert priority() == min(usual + LOWER, 19)
         assert priority() == usual
     with turn(tmp_path, alone=False, beside=True):
-        assert priority() == usual, "nobody is alone"
+        assert priority() == usual, "no test is alone"

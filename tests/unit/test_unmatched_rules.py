@@ -1,4 +1,4 @@
-"""Alerts that can never be raised, because no target or queue has the name that they give."""
+"""Alerts that can never be raised, because no target or queue has the given name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_target_that_is_there(target: str) -> None:
         ("*", "pay*", []),
         ("*", "*", []),
         ("shop", "jobs", []),
-        ("shpo", "jbos", []),  # that it has no target is said of it
+        ("shpo", "jbos", []),  # the missing target is reported elsewhere
     ],
 )
 def test_a_queue_is_missing_if_no_target_of_the_rule_has_it(target: str, queue: str, lines: list[str]) -> None:

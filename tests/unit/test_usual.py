@@ -1,4 +1,4 @@
-"""What is usual at an hour of the week, and what lies outside of it."""
+"""The usual range for an hour of the week, and values outside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TUE_14 = 24 + 14
 
 
 def known(median: float, mad: float = 1.0, weeks: int = 9, *, figure: str = "ready", hour: int = TUE_14) -> Baselines:
-    """One hour of the week of one figure of mails of shop, on Berlin's clock."""
+    """Return the baseline of one figure of shop's mails for one hour of the week, in Berlin time."""
     return Baselines(
         {"shop": {"mails": {figure: {hour: Baseline(median, mad, weeks)}}}}, "UTC", {"shop": "Europe/Berlin"}
     )
@@ -40,7 +40,7 @@ def test_the_hour_is_that_of_the_targets_clock() -> None:
 
 
 def test_the_hour_follows_summer_time() -> None:
-    """14:30 on the wall is 12:30 UTC in summer and 13:30 UTC in winter: the same hour of the week."""
+    """14:30 local time is 12:30 UTC in summer and 13:30 UTC in winter: the same hour of the week."""
     summer = datetime(2026, 7, 14, 14, 30, tzinfo=BERLIN).timestamp()
     assert (summer - TUESDAY) % 86_400 != 0
     assert known(100.0).band_at("shop", "mails", "ready", summer) is not None

@@ -26,7 +26,7 @@ FINE = RuleInput(
 
 
 def after(signs: RuleInput, seconds: float) -> tuple[str, str]:
-    """The verdict once the sign has lasted for so long."""
+    """Return the verdict after the sign has lasted for this number of seconds."""
     _, since = judge_queue(signs, 1000.0, {})
     verdict = judge_queue(signs, 1000.0 + seconds, since)[0][0]
     return verdict.code, verdict.proof
@@ -98,7 +98,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
     (verdict,), _ = judge_queue(replace(still, net_rate=50.0), 10.0, {})
     assert verdict.code == "cannot tell"
     (verdict,), _ = judge_queue(replace(FINE, ready=Figure(9_000.0), net_rate=50.0), 10.0, {})
-    assert verdict.code == "healthy", "that it grows is a warning, with the rates in the line"
+    assert verdict.code == "healthy", "growth is a warning, with the rates in the line"
 
 
 def test_full_ring() -> None:

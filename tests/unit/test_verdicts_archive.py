@@ -1,4 +1,4 @@
-"""Archive behind: done messages that pile up while nothing is taken out."""
+"""Archive behind: done messages pile up while nothing is archived."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_no_archiver_is_behind_without_all_of_the_evidence(fine: Archiving | Non
 
 
 def watched(polls: Iterable[tuple[float, float, int]], track: ArchiveTrack | None = None) -> set[float]:
-    """The times with evidence, of polls with a time, the messages that were done so far, and those archived."""
+    """Return the times with evidence, from polls with a time, the number of done messages, and the number archived."""
     track = track or ArchiveTrack()
     behind: set[float] = set()
     for at, done, archived in polls:
@@ -69,7 +69,7 @@ def watched(polls: Iterable[tuple[float, float, int]], track: ArchiveTrack | Non
 def polls(
     seconds: int, pushed: Callable[[int], float], archives: Callable[[int, float], float], before: int = 0
 ) -> list[tuple[float, float, int]]:
-    """One poll each second. ``pushed``: messages in a second; ``archives``: how many of so many done it takes."""
+    """Poll once per second. ``pushed``: messages in a second; ``archives``: how many of the done messages it takes."""
     done, archived, found = float(before), 0, []
     for at in range(seconds):
         done += pushed(at)
@@ -115,7 +115,7 @@ def test_an_archiver_that_stops_is_behind_once_and_until_it_comes_again(
 
     behind = sorted(watched(polls(7_300, pushed, stops)))
     assert behind, "it is found within an hour"
-    assert behind == [float(at) for at in range(int(behind[0]), int(behind[-1]) + 1)], "once, also between bursts"
+    assert behind == [float(at) for at in range(int(behind[0]), int(behind[-1]) + 1)], "only once, even between bursts"
     assert behind[0] < 3_600 + 2_400
     assert 7_199 <= behind[-1] <= 7_200 + 300
 

@@ -1,4 +1,4 @@
-"""No consumers, and consumers that do not claim: who is one, and when it is said."""
+"""No consumers, and consumers that do not claim: which sessions count as consumers, and when it is reported."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_those_connected_do_not_pop() -> None:
 
 
 def test_where_messages_complete_somebody_claims_them_however_pops_are_counted() -> None:
-    """A pop that deletes its row looks like a complete, where the layout does not say that pops delete."""
+    """A pop that deletes its row looks like a complete, unless the layout says that pops delete."""
     two = ClientsSeen(2, 2, "routine", IDLE, 3)
     assert said(signs(two, completes=0.0))[0] == "consumers not claiming"
     assert said(signs(two, completes=56.5))[0] == "healthy"
@@ -76,7 +76,7 @@ def test_where_messages_complete_somebody_claims_them_however_pops_are_counted()
 
 
 def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() -> None:
-    """A server counts what a session did last ten seconds after it has fallen idle."""
+    """A server counts the last work of a session ten seconds after the session has fallen idle."""
     late = {"recent_pop_rate": Figure(3.0)}
     assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=5.0), **late))[0] == "consumers not claiming"
     assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=3.0), **late))[0] == "healthy"
@@ -128,7 +128,7 @@ def test_stuck_messages_are_not_work() -> None:
         ("EXEC [dbo].[Mails_Pop]", True, False),
         ("select mails_pop()", True, False),
         ("SELECT other.mails_pop()", False, False),
-        ("SELECT dbo.mails_push('mails_pop')", True, True),  # a name in a text is taken for a call: a consumer too many
+        ("SELECT dbo.mails_push('mails_pop')", True, True),  # a name in a text counts as a call: one consumer too many
         ("SELECT 1", False, False),
     ],
 )
@@ -193,4 +193,4 @@ def test_where_sessions_cannot_be_seen_nobody_knows_who_is_connected(sees: bool,
     found = track.record_poll(snapshot, LAYOUT, sessions)
     assert (None if found is None else found.connected) == connected
     by_name = track.record_poll(snapshot, replace(LAYOUT, consumers=Clients(application="mailer-*")), sessions)
-    assert by_name is not None and by_name.connected == 1, "names of applications are seen by everybody"
+    assert by_name is not None and by_name.connected == 1, "every role sees application names"

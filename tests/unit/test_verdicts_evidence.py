@@ -1,4 +1,4 @@
-"""No verdict without its evidence: what is not known, old or seen in part is never called healthy or empty."""
+"""No verdict without evidence: data that is unknown, old or incomplete is never called healthy or empty."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_INDEX = "no index leads to the rows in progress"
 
 
 def said(signs: RuleInput) -> tuple[str, str]:
-    """The worst verdict of the first poll and its proof."""
+    """Return the worst verdict of the first poll and its proof."""
     verdict = judge_queue(signs, 0.0, {})[0][0]
     return verdict.code, verdict.proof
 
@@ -101,7 +101,7 @@ def polled(
     sees_sessions: bool = True,
     **more: object,
 ) -> QueueView:
-    """What one poll shows of a queue; ``more``: fields of the snapshot."""
+    """Return one poll's view of a queue. ``more``: fields of the snapshot."""
     server = ServerSample(at, 1.0, None, False, 5, 10, 0, 0, sees_sessions)
     snapshot = Snapshot("t", "postgres", "18.6", 1, at, at, 3.0, 1.5, 10, 2.0, server, (sample,), **more)  # type: ignore[arg-type]
     (queue,) = (history or TargetHistory()).record_snapshot(snapshot).queues
@@ -192,11 +192,9 @@ def test_a_scan_that_found_nothing_stuck_says_so_only_as_long_as_nothing_can_hav
 
     young = TableCount(990.0, 0.0, 60.0, 1, 0, in_progress=3, stuck=0, longest_at=985.0, began_at=990.0)
     assert not stuck(young).at_least
-    assert stuck(young, 1_290.0).at_least, "what was popped at 985 is stuck from 1285 on"
+    assert stuck(young, 1_290.0).at_least, "messages popped at 985 are stuck from 1285 on"
     none = TableCount(990.0, 0.0, 60.0, 1, 0, in_progress=0, stuck=0, began_at=990.0)
     assert not stuck(none, 1_289.0).at_least
     unwritten = replace(none, counted_at=1_289.0)
-    assert not stuck(unwritten, 1_300.0).at_least, "nobody has written, as far as the server has counted"
-    assert stuck(unwritten, 1_289.0 - 10.0 + 301.0).at_least, (
-        "what was done in the ten seconds before may not be counted"
-    )
+    assert not stuck(unwritten, 1_300.0).at_least, "the server has counted no writes"
+    assert stuck(unwritten, 1_289.0 - 10.0 + 301.0).at_least, "work of the ten seconds before may not be counted yet"

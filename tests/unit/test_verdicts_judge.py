@@ -1,4 +1,4 @@
-"""Judging: all verdicts that hold, the worst first, without those that merely follow; and what was said before."""
+"""Judging: all verdicts that hold, the worst first, without those that merely follow; and earlier verdicts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def undecided_of(given: RuleInput, at: float, since: Spans, *, follow: bool = Fa
     return undecided_codes(given, verdicts, since)
 
 
-# A poll of which nothing slow is missing.
+# A poll that contains every slow probe.
 READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY_S, 0.0)))
 
 

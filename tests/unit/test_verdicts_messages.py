@@ -1,4 +1,4 @@
-"""Owners told apart, failures at the head, messages in two hands, holes and orphans: sign, no sign, and boundary."""
+"""Distinct owners, failures at the head, messages delivered twice, holes and orphans: sign, no sign, and boundary."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_message_is_followed_from_its_second_attempt_on() -> None:
 
 @pytest.mark.parametrize(("back_at", "found"), [(36.0, Repeated("5", 1, 36.0, None)), (36.1, None)])
 def test_a_message_that_is_away_while_it_is_popped_may_come_back(back_at: float, found: Repeated | None) -> None:
-    """Where a server shows no row that is being popped, and a transaction may hold it."""
+    """The server hides rows that are being popped, and a transaction may hold the message."""
     tries, there = TriesTrack(), MessageDiagnostics(tried=TriedSample("5", None, "0"))
     for at in (0.0, 6.0):
         assert tries.record_poll(there, at) is None

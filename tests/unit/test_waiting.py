@@ -1,4 +1,4 @@
-"""Waits between two readings: seconds to sessions, shares, resets, gaps; and what is known about them."""
+"""Waits between two readings: seconds, sessions, shares, resets and gaps; and the known facts about waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates over a window, and the depth carried on from a count."""
+"""Rates over a window, and the depth extrapolated from a count."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_watched_rows_are_stuck_only_for_as_long_as_they_were_seen() -> None:
 def test_rows_taken_between_two_reads_may_be_stuck_if_the_reads_lie_further_apart_than_the_timeout() -> None:
     watched = WatchedProgress()
     watched.record_ids(["1"], 100.0)
-    assert watched.count_perhaps_beyond(300.0, 100.0) == 1, "nobody saw when it was taken"
+    assert watched.count_perhaps_beyond(300.0, 100.0) == 1, "the time of its pop is unknown"
     watched.record_ids(["2"], 500.0)
     assert (watched.count_beyond(300.0, 500.0), watched.count_perhaps_beyond(300.0, 500.0)) == (0, 1)
     watched.record_ids(["2", "3"], 700.0)
@@ -127,4 +127,4 @@ def test_a_count_is_carried_on_over_2400_polls() -> None:
     window.rebase_ready(10_000.0 - 2390.0, 100.0)
     assert window.extrapolated_ready() == (100.0 + 2 * 2390.0, 2390.0)
     window.rebase_ready(1.0, 100.0)
-    assert window.extrapolated_ready() == (100.0 + 2 * 2390.0, 2390.0), "what is older is not remembered"
+    assert window.extrapolated_ready() == (100.0 + 2 * 2390.0, 2390.0), "older samples are not remembered"

@@ -1,4 +1,4 @@
-"""What shows only a part of the sessions, or of the work, is unknown in the snapshot of either engine."""
+"""A reading that covers only part of the sessions or the work is unknown in the snapshot of either engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No verdict, hint or screen gives advice in words of the other engine."""
+"""No verdict, hint or screen gives advice in the terms of the other engine."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ EXCUSED: Final = {
 
 
 def texts(tree: ast.AST, engine: str = "") -> Iterator[tuple[str, str]]:
-    """Each text that is no docstring, with the engine under whose key it is in a table; empty: under none."""
+    """Yield each text except docstrings, with the engine whose key it is under in a table; empty: under none."""
     if isinstance(tree, ast.Dict):
         for key, value in zip(tree.keys, tree.values, strict=True):
             named = key.value if isinstance(key, ast.Constant) and key.value in OF_ENGINE else engine
@@ -90,7 +90,7 @@ def texts(tree: ast.AST, engine: str = "") -> Iterator[tuple[str, str]]:
 
 
 def shown_by_both() -> list[Path]:
-    """The modules that write proofs, hints and screens."""
+    """Return the modules that write proofs, hints and screens."""
     folders = ("model/verdicts", "monitor", "operate", "cli", "tui")
     files = [file for folder in folders for file in (QMON / folder).rglob("*.py")]
     return [*files, QMON / "model" / "reasons.py", QMON / "model" / "settings.py"]
@@ -113,7 +113,7 @@ def test_a_text_with_a_word_of_one_engine_is_chosen_by_engine() -> None:
 
 
 def proofs(engine: str) -> dict[str, str | None]:
-    """Proofs of the verdicts that have words for each engine, or other evidence."""
+    """Return proofs of the verdicts with different text or evidence for each engine."""
     samples = fifo(COUNTERS)
     now = replace(poll(1, 1000.0, samples), engine=engine, statistics=(STALE,), horizon=(HOLDER,))
     stale = replace(FINE, layout=samples.layout, samples=samples, snapshot=now, queue=QueueEvidence(use=ANALYZED))

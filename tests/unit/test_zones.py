@@ -1,4 +1,4 @@
-"""Times in columns without a time zone mean what the configuration or the column's default says, or nothing at all."""
+"""Times in columns without a time zone follow the configuration or the column's default; otherwise they are unknown."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_the_changes_of_a_clock_are_those_of_its_zone() -> None:
 
 
 def reckoned(text: str, written: str) -> datetime:
-    """What the expression makes of a wall clock's time: its CASE is read as the server would."""
+    """Return the expression's result for a wall clock time: its CASE is evaluated as the server would."""
     never, rest = text.split(" THEN 0 ELSE ", 1)
     bounds = re.findall(r"'([^']+)'", never)
     at = datetime.fromisoformat(written)
@@ -183,7 +183,7 @@ def reckoned(text: str, written: str) -> datetime:
     ("written", "utc"),
     [
         ("2026-10-25T01:59:59", "2026-10-24T23:59:59"),
-        ("2026-10-25T02:30:00", "2026-10-25T01:30:00"),  # comes twice: the later one, so that nothing looks too old
+        ("2026-10-25T02:30:00", "2026-10-25T01:30:00"),  # occurs twice: the later one, so that no age is too high
         ("2026-10-25T03:00:00", "2026-10-25T02:00:00"),
         ("2026-03-29T01:59:59", "2026-03-29T00:59:59"),
         ("2026-03-29T03:00:00", "2026-03-29T01:00:00"),

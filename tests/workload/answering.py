@@ -1,7 +1,7 @@
 """A driver that answers the workload's statements for SQL Server with rows of the types that its procedures return.
 
-Which columns a procedure returns its file says, and of which type a message is the type of its first parameter. It
-knows no SQL and keeps no queue: what it is for is the way of values through the driver's seam, both ways.
+The file of a procedure declares its result columns; a message has the type of the procedure's first parameter. The
+driver understands no SQL and keeps no queue: it tests how values pass through the driver's seam, both ways.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install.install_queue import prepare_install
 
 ENGINE: Final = SqlServer()
-# The first whole number that a float cannot hold.
+# The smallest whole number that a float cannot represent.
 BIG: Final = 2**53 + 1
 MESSAGE: Final = '{"number": 1, "from": "Ünï \U0001f600", "poison": false, "text": "xx"}'
 _NAME: Final = re.compile(r"/\* qmon (\S+) \*/")
@@ -29,12 +29,12 @@ _VERBS: Final = {"take": "pop", "take_batch": "pop_batch", "pop_subscriber": "po
 
 
 def layout_of(design: str, major: int = 16, queue: str = "orders") -> Layout:
-    """The layout that an install of this design records."""
+    """Return the layout that an install of this design records."""
     return prepare_install(ENGINE, (major, 0), design, schema="dbo", queue=queue, ring_size=64).layout
 
 
 def procedure(design: str, verb: str, major: int = 16) -> Query:
-    """The file of a design that creates a procedure."""
+    """Return the file of a design that creates a procedure."""
     (found,) = (
         query
         for query in queries.design_files("sqlserver", design, (major, 0))
@@ -44,18 +44,18 @@ def procedure(design: str, verb: str, major: int = 16) -> Query:
 
 
 def parameters(query: Query) -> dict[str, str]:
-    """The parameters of a procedure, in order, and their types."""
+    """Return the parameters of a procedure, in order, and their types."""
     head = re.split(r"^AS$", query.text, maxsplit=1, flags=re.MULTILINE)[0]
     return dict(re.findall(r"^\s+@(\w+) ([^\s,=]+)", head, re.MULTILINE))
 
 
 @dataclass
 class Driver:
-    """What pyodbc's connection and its cursor do, as far as qmon uses them."""
+    """The part of pyodbc's connection and cursor that qmon uses."""
 
     layout: Layout
     major: int = 16
-    # A pop finds nothing.
+    # A pop finds no message.
     empty: bool = False
     # The name of each statement, and its values.
     sent: list[tuple[str, tuple[object, ...]]] = field(default_factory=list)
@@ -120,12 +120,12 @@ class Driver:
 
 
 def names(query: Query) -> dict[str, queries.Name]:
-    """A name for each slot."""
+    """Return a name for each slot."""
     return {name: 64 if name == "size" else f"q_{name}" for name in query.names}
 
 
 def connection(driver: Driver) -> OdbcConnection:
-    """qmon's own connection over this driver."""
+    """Return qmon's own connection over this driver."""
 
     def explain(fault: DriverFault, name: str) -> QmonError:
         return QueryFailed(f"{name}: {fault.text}", query=name)

@@ -1,4 +1,4 @@
-"""The bench on a real server: it measures every design, counts truly, and leaves nothing behind however it ends."""
+"""The bench on a real server: it measures every design, counts correctly, and leaves nothing behind however it ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHORT = BenchPlan(
 
 
 def traces(url: str) -> list[object]:
-    """Schemas and sessions of benches, and schemas of qmon."""
+    """Return schemas and sessions of benches, and schemas of qmon."""
     schemas = query(url, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'qmon%'")
     sessions = query(url, "SELECT application_name FROM pg_stat_activity WHERE application_name LIKE 'qmon%bench%'")
     return [row[0] for row in (*schemas, *sessions)]
@@ -56,7 +56,7 @@ def site(database: str) -> Iterator[BenchSite]:
 
 @pytest.fixture
 def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many slices in half the time: every session of a bench keeps a processor busy."""
+    """Use the same number of slices in half the time: every session of a bench keeps a processor busy."""
     for module in ("load_sessions", "measure"):
         monkeypatch.setattr(f"qmon.workload.bench.{module}.SLICE_S", SLICE_S / 2)
     monkeypatch.setattr("qmon.workload.bench.measure.SAMPLE_EVERY_S", SAMPLE_EVERY_S / 4)
@@ -67,7 +67,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("design", ALL)
 @pytest.mark.parametrize("batch", [1, 7])
 def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batch: int) -> None:
-    """Before and after are counted one by one: what was pushed less what was popped is what is there."""
+    """Messages before and after are counted one by one: pushed minus popped messages equal the rows in the table."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
     case = Case(design, batch, held=False)
     if not case.is_possible(layout):
@@ -75,7 +75,7 @@ def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batc
         return
     pushed = popped = loads = 0
     pushes, pops = list[Slice](), list[Slice]()
-    while not popped:  # on a busy machine a slice may be over before a consumer has had its turn
+    while not popped:  # on a busy machine a slice may end before a consumer gets its turn
         for all_of_them, new in zip((pushes, pops), loaded(site, layout, case), strict=True):
             all_of_them += new
         loads += 1
@@ -89,10 +89,10 @@ def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batc
         whole = [each for each in slices if each not in cut]
         timed = sum(sum(each.spent) for each in whole)
         assert timed == sum(each.messages for each in whole) if batch == 1 else cut or timed > 0
-    assert pushed - popped <= 16 * 12 + (4 * 16 + 2 * batch) * loads  # the gate, and what sessions have not told it yet
+    assert pushed - popped <= 16 * 12 + (4 * 16 + 2 * batch) * loads  # the gate, and counts not reported yet
     for gate, messages in ((PUSHED, pushed), (POPPED, popped)):
         steps = query_of(site, f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {{}}.{gate}")
-        # Each of two sessions carries less than a step on.
+        # Each of two sessions keeps a remainder of less than a step.
         assert 0 <= messages - 16 * int(str(steps)) < 16 * 2 * loads, gate
 
 
@@ -112,7 +112,7 @@ def test_what_was_committed_before_a_slice_failed_is_counted(site: BenchSite, de
     pushes, pops = loaded(site, layout, Case(design, batch, held=False), middle)
     pushed, popped = sum(each.messages for each in pushes), sum(each.messages for each in pops)
     cut = [each for each in (*pushes, *pops) if each.messages and not sum(each.spent)]
-    if batch > 1:  # single pushes keep no account: those of the slices that were cut are lost
+    if batch > 1:  # single pushes are not recorded: those of the interrupted slices are lost
         assert cut
         assert pushed - popped - working(site, layout) == ready(site, layout)
     else:
@@ -122,7 +122,7 @@ def test_what_was_committed_before_a_slice_failed_is_counted(site: BenchSite, de
 def loaded(
     site: BenchSite, layout: Layout, case: Case, meanwhile: Callable[[float], None] = lambda _: None
 ) -> tuple[list[Slice], list[Slice]]:
-    """What two producers and two consumers did in three slices."""
+    """Return the work of two producers and two consumers in three slices."""
     loops = make_loops(site, layout, case)
     settings: dict[str, Value] = {"batch": case.batch, "unit": 16, "ahead": 10, "bytes": 50}
     with LoadSessions(site.connect_load, site.statement("salvage")) as sessions:
@@ -137,20 +137,20 @@ def loaded(
 
 
 def now(site: BenchSite) -> float:
-    """Seconds since the epoch on the server's clock."""
+    """Return seconds since the epoch on the server's clock."""
     ((at,),) = site.fetch_rows("clock")
     return float(str(at))
 
 
 def ready(site: BenchSite, layout: Layout) -> int:
-    """Messages that are ready, counted one by one."""
+    """Return the number of ready messages, counted one by one."""
     if layout.design == "heap":
         return int(str(query_of(site, "SELECT count(*) FROM {}.q")))
     return WorkloadStatements(ENGINE, layout, site.connection.version).count_ready(site.connection)
 
 
 def working(site: BenchSite, layout: Layout) -> int:
-    """Messages in progress, counted one by one."""
+    """Return the number of messages in progress, counted one by one."""
     if layout.state is None or layout.state.in_progress is None:
         return 0
     column, state = ENGINE.quote((layout.state.column,)), int(layout.state.in_progress)
@@ -225,13 +225,13 @@ def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: BenchSite, 
     assert found.batches == 21
     assert query_of(site, "SELECT count(*) FROM {}.q WHERE status = 1") == 205
     assert min(map(known, (found.whole.table, found.whole.index, found.whole.payload))) > 0
-    assert known(found.whole.payload) > 10 * 2  # most payloads are stored apart, in some pieces each
+    assert known(found.whole.payload) > 10 * 2  # most payloads are stored separately, in some pieces each
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
 
 def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: BenchSite) -> None:
-    """Somebody drops the table under a running bench."""
+    """Another session drops the table under a running bench."""
     layout = install_trial(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
     gone: list[bool] = []
 
@@ -262,7 +262,7 @@ def test_what_is_left_of_a_bench_is_known_by_its_comment(site: BenchSite, databa
     query(database, "CREATE SCHEMA qmon_bench_of_mine")
     assert find_leftovers(site.connection, ENGINE) == (site.schema,)
     sweep_schema(target_of(database), site.schema)
-    sweep_schema(target_of(database), site.schema)  # twice is no error
+    sweep_schema(target_of(database), site.schema)  # twice is not an error
     assert find_leftovers(site.connection, ENGINE) == ()
     assert traces(database) == ["qmon_bench_of_mine", "qmon bench"]
 
@@ -293,7 +293,7 @@ LONG = (
 def test_nothing_stays_however_the_program_ends(
     server: EmbeddedServer, database: str, number: signal.Signals, code: int, role: str
 ) -> None:
-    """Producers alone run empty loops before the designs are measured."""
+    """Producers run empty loops alone before the designs are measured."""
     command = program("design", "bench", database, *LONG)
     with subprocess.Popen(command, env=surroundings(), stderr=subprocess.DEVNULL, start_new_session=True) as process:
         at_work = (
@@ -313,7 +313,7 @@ RUNS = [("naive", False), ("ring", False), ("naive", True), ("ring", True)]
 def test_the_command_prints_what_it_measured_and_writes_a_picture(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measured once, with a short warm-up, and printed in each kind."""
+    """One measurement with a short warm-up is printed in each format."""
     measured: list[BenchResults] = []
 
     def brief(target: Target, plan: BenchPlan, *rest: Any) -> BenchResults:

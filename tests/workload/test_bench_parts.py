@@ -1,4 +1,4 @@
-"""What a bench reckons with: histograms, the gate, and what it refuses before anything starts."""
+"""The parts of a bench: histograms, the gate, and the input it refuses before anything starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD
 
 
 def bucket(microseconds: float) -> int:
-    """The bucket, from 0, of an operation that took so long, as ``PER_OCTAVE`` says it."""
+    """Return the bucket, from 0, of an operation of this duration, as defined by ``PER_OCTAVE``."""
     return min(histogram.BUCKETS - 1, math.floor(histogram.PER_OCTAVE * math.log2(1 + max(0.0, microseconds))))
 
 
@@ -60,7 +60,7 @@ def loops() -> list[queries.SqlFile]:
 
 
 def test_the_server_counts_into_the_same_buckets(database: str) -> None:
-    """The formula is taken from the files as it stands there. Times are below 0 where a clock was set back."""
+    """The formula is taken from the files as written there. Times are below 0 if a clock was set back."""
     formulas = {
         re.sub(r"v_\w+ - v_\w+", "d", found)
         for file in loops()

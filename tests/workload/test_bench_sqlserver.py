@@ -1,4 +1,4 @@
-"""The bench on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+"""The bench on SQL Server, tested without a server: the statements it sends, and its results from the answers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ PLAN: Final = BenchPlan(
     batches=(1,),
     parts=(Part.HEALTHY, Part.HELD),
 )
-# Statements of the bench whose rows have the types of what they read.
+# Statements of the bench whose rows have the types of the columns they read.
 TYPED: Final = ("readings", "conditions", "leftovers")
 
 
 class Server(Driver):
-    """Answers the bench: what it reads with rows of the documented types, its loops as they end, each at once."""
+    """Answers the bench: readings with rows of the documented types, loops with their final result, each at once."""
 
     def __init__(self, row: Row = full) -> None:
         super().__init__(row)
@@ -88,7 +88,7 @@ class Server(Driver):
 
 
 class Bench(SqlServer):
-    """The engine, over this driver."""
+    """Return the engine over this driver."""
 
     def __init__(self, driver: Driver, version: tuple[int, int] = (16, 0)) -> None:
         self.driver, self.version = driver, version
@@ -158,7 +158,10 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
 
 
 def test_what_is_popped_into_a_table_does_not_do_that_itself_and_rolls_nothing_back() -> None:
-    """Errors 8164 and 3915: neither is allowed within INSERT … EXEC. One rollback is left, which the locks exclude."""
+    """Errors 8164 and 3915: neither is allowed within INSERT … EXEC.
+
+    One rollback is left, which the locks make impossible.
+    """
     rolled = set()
     for design in DESIGNS:
         layout = layout_of(design)
@@ -223,14 +226,14 @@ def test_typed_rows_become_a_report(
 def test_a_dequeue_reads_what_the_procedures_have_read() -> None:
     at, _ = site()
     found = measure_dequeue(at, replace(PLAN, rows=205), "batch_fast", 10, layout_of("batch_fast"), lambda _: None)
-    assert found.batches == 22  # each statement moves the totals on by one, and every pop returns one message
+    assert found.batches == 22  # each statement increases the totals by one, and every pop returns one message
     assert found.whole.total is not None
     assert found.whole.total > 0
     assert (found.whole.table, found.whole.index) == (None, None)
 
 
 def sent_by_a_bench() -> list[str]:
-    """What a bench sends for each design, one message at a time and several."""
+    """Return the statements of a bench for each design, one message at a time and several."""
     texts: dict[str, None] = {}
     for design in DESIGNS:
         layout = layout_of(design)

@@ -1,4 +1,4 @@
-"""The load on a real server: it drives every design, counts truly, fails on purpose, and leaves nobody behind."""
+"""The load on a real server: it drives every design, counts correctly, fails on purpose, and ends all sessions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def popped(load: Load, queue: str = "orders") -> int:
 
 
 def alive(pids: tuple[int, ...]) -> list[int]:
-    """Those of the processes that still run; one that only waits for its parent does not."""
+    """Return the processes that still run, without those that only wait for their parent."""
     return [pid for pid in pids if _state(pid) not in ("", "Z")]
 
 
@@ -57,7 +57,7 @@ def _state(pid: int) -> str:
 _SLOTS: Final = "SELECT count(*) FROM {} WHERE message_id IS NOT NULL"
 _ROWS: Final = "SELECT count(*) FROM {}"
 _STATUS_0: Final = "SELECT count(*) FROM {} WHERE status = 0"
-# How many messages are ready, by SQL; a ring for several subscribers has an answer for each.
+# The number of ready messages, by SQL; a ring with several subscribers returns one number for each.
 READY: Final = {
     "naive": _ROWS,
     "heap": _ROWS,
@@ -98,7 +98,7 @@ def test_each_design_is_driven_and_the_counts_are_those_of_the_table(database: s
             rate=80,
             pop_rate=50,
             batch=batch,
-            # A classic ring never recovers from a number that a rollback has lost.
+            # A classic ring never recovers from a number lost in a rollback.
             rollback_share=0.0 if design == "ring_classic" else 0.2,
             poison_share=0.2,
             fail_share=0.1 if layout.traits.deletes_on_pop or design == "flag" else 0.0,
@@ -178,7 +178,7 @@ def test_counts_survive_kill_9_of_both_sides(database: str) -> None:
                 assert alive(before) == []
         wait_until(lambda: load.connected_members("orders") == 4 and popped(load) >= 150, what="all are back")
     totals = load.counts.totals("orders")
-    # What was committed at the very moment of a kill may miss from the counts: one message a connection killed.
+    # Messages committed at the moment of a kill may be missing from the counts: one per killed connection.
     assert 0 <= number(database, "SELECT last_value FROM orders_id_seq") - totals.pushed <= 4
     assert abs(ready(database, "fifo") - (totals.pushed - totals.popped)) <= 8
 
@@ -220,7 +220,7 @@ def test_consumers_that_crash_in_their_transaction_give_their_messages_back(data
         assert totals.pushed - totals.popped == ready(database, design, design), design
 
 
-# The first of the five messages that go next, of 30.
+# The first of the five messages that come next, of 30.
 HELD: Final = {"strict_fifo": 1, "fifo": 1, "lifo": 26, "pending": 1, "flag": 1, "batch_split": 1}
 
 
@@ -252,7 +252,7 @@ def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: 
     layout = made(database, design, ring_size=50)
     with load_of(database, QueueLoad(layout, consumers=1, rate=100, keeper=True, requeue_after_s=0.2)) as load:
         wait_until(lambda: popped(load) > 5)
-        # The consumers stay away: one that comes back would take the orphan itself.
+        # The consumers stay away: a returning one would take the orphan itself.
         load.inject_fault(PlannedFault("crash", "orders", for_s=600))
         wait_until(lambda: load.counts.totals("orders").repaired > 0, timeout=90, what="an orphan is repaired")
     with load_of(database, QueueLoad(layout, producers=0, consumers=1)):

@@ -1,4 +1,4 @@
-"""The load on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+"""The load on SQL Server, tested without a server: the statements it sends, and its results from the answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TARGET: Final = Target("shop", "sqlserver", {})
 
 
 def wanted(layout: Layout, major: int) -> dict[str, str]:
-    """Every statement that a load of this queue may send, by name."""
+    """Return every statement that a load of this queue may send, by name."""
     statements = WorkloadStatements(ENGINE, layout, (major, 0))
     holds = statements.hold_statement(5).statement
     depth = statements.bind(statements._depth_statement()[0]).statement
@@ -106,7 +106,7 @@ def test_the_types_of_the_tables_handed_over_are_those_that_install_creates(desi
 
 
 def sent_by_a_load() -> list[str]:
-    """Every statement of a load, for each design and version."""
+    """Return every statement of a load, for each design and version."""
     texts = dict[str, None]()
     for number, design in enumerate(DESIGNS):
         for major in MAJORS:
@@ -122,7 +122,7 @@ def sent_by_a_load() -> list[str]:
 
 
 def rows_of(value: object) -> list[tuple[str, str]]:
-    """Number and text of each row of the XML."""
+    """Return number and text of each row of the XML."""
     found = re.findall(r'<r n="(\d+)" k="([^"]*)" />', str(value))
     return [(number, html.unescape(text)) for number, text in found]
 
@@ -130,7 +130,7 @@ def rows_of(value: object) -> list[tuple[str, str]]:
 def worked(
     kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
 ) -> dict[CounterField, int]:
-    """One round of a worker over this driver; what it counted."""
+    """Run one round of a worker over this driver. Return its counts."""
     role: Role = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()

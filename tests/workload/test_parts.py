@@ -1,4 +1,4 @@
-"""The parts of the workload that need no server: pacing, counters, counts, messages, and who does what."""
+"""The parts of the workload that need no server: pacing, counters, counts, messages, and roles."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
--- What the statistics counters say about some tables since they were last reset; of a parent the sums of
+-- The statistics counters of some tables since they were last reset; for a parent, the sums of
 -- its partitions.
 -- :tables     oids, separated by commas
 -- > table_id  the table's oid
 -- > inserted  rows inserted, those rolled back too
 -- > updated   rows updated
 -- > deleted   rows deleted
--- > live      rows there are, estimated
+-- > live      estimated number of rows
 WITH RECURSIVE part AS (
     SELECT c.oid AS table_id, c.oid AS id
     FROM pg_catalog.pg_class AS c

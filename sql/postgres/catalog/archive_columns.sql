@@ -1,8 +1,8 @@
--- The columns of an archive; no rows if there is no such table.
+-- The columns of an archive; no rows if the table does not exist.
 -- {archive_log}  the archive
 -- > table_id     its oid
 -- > column_name  the column's name
--- > is_key       the server numbers each row in it, one after the other, and nobody else can
+-- > is_key       the server numbers the rows with it, one after the other, and no session can write it
 SELECT
     CAST(a.attrelid AS bigint) AS table_id,
     CAST(a.attname AS text) AS column_name,

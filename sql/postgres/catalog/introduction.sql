@@ -4,7 +4,7 @@
 -- > session_id   the server's process for this session
 -- > role         our role
 -- > application  the application name
--- > source       where the session has that name from: client where it came when the session began
+-- > source       origin of that name: client if it was given when the session began
 -- > age_s        seconds since the session began
 -- > standby      the server replays the log of another one, and changes nothing itself
 -- > search_path  the schemas that names without one are looked for in

@@ -6,9 +6,9 @@
 -- :read_only            on or off
 -- :application          the application name
 -- :schema_owner         a role that may own the schema qmon; empty: none. Always set, so that no ALTER DATABASE … SET counts
--- :repeats              true: the same statements come again and again, each led by an index. The server may keep their
---                       plans, so these must not be such as are good for a small table only: reading it whole, sorting.
---                       What must be read whole after all is not worth compiling, however dear the server takes it to be
+-- :repeats              true: the same statements run repeatedly, each through an index. The server may keep their
+--                       plans, so it must avoid plans that suit small tables only: reading the whole table, sorting.
+--                       A statement that must read a whole table is not worth compiling, whatever cost is estimated
 -- > done                true
 SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_setting('statement_timeout')), s.local) IS NOT NULL
        AND set_config('lock_timeout', COALESCE(s.lock_timeout, current_setting('lock_timeout')), s.local) IS NOT NULL
@@ -38,7 +38,7 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
        AND set_config('DateStyle', 'ISO, MDY', s.local) IS NOT NULL
        AND set_config('IntervalStyle', 'postgres', s.local) IS NOT NULL
        AND set_config('quote_all_identifiers', 'off', s.local) IS NOT NULL
-       -- A view runs functions of whoever made it. None that others made is read when watching; newer servers can refuse it.
+       -- A view runs functions of its owner. Watching reads no views of other roles; newer servers can refuse them.
        AND CASE WHEN s.read_only = 'on' AND current_setting('restrict_nonsystem_relation_kind', true) IS NOT NULL
                 THEN set_config('restrict_nonsystem_relation_kind', 'view', s.local) IS NOT NULL
                 ELSE true END

@@ -4,9 +4,9 @@
 -- > table_schema    its schema
 -- > table_name      its name
 -- > visible         preferred if several tables have a name: its schema is public, or is named like our role. The
---                  search_path is not asked, since whoever owns the database may set it
+--                  search_path is ignored, because the owner of the database may set it
 -- > readable        our role may read it
--- > estimated_rows  rows as last counted by VACUUM or ANALYZE, of a parent those of its partitions; NULL where never
+-- > estimated_rows  rows as last counted by VACUUM or ANALYZE, of a parent those of its partitions; NULL if never
 -- > pages           pages of 8 kB as last counted
 SELECT CAST(c.oid AS bigint)                                                AS table_id,
        CAST(n.nspname AS text)                                              AS table_schema,

@@ -71,7 +71,7 @@ walk AS MATERIALIZED (
         least(greatest(list.high - list.low + 1, 0), CAST(:walk AS int)) AS slots
     FROM list
 ),
--- They lie in one run of slots, or in two where they go over the ring's end.
+-- They are in one run of slots, or in two if they cross the ring's end.
 found AS MATERIALIZED (
     SELECT
         t.*,

@@ -21,7 +21,7 @@ SELECT
     CAST(c.relname AS text) AS part_name,
     CASE WHEN c.relkind IN ('r', 'm') AND (
         c.oid = CAST(:table_id AS oid)
-        -- What our role may do with a parent holds for its partitions only where they are read through it.
+        -- Our role's rights on a parent apply to its partitions only if they are read through it.
         OR has_any_column_privilege(c.oid, 'SELECT')
             AND has_schema_privilege(c.relnamespace, 'USAGE')
             AND NOT row_security_active(c.oid)

@@ -4,8 +4,8 @@
 -- > stats_reset_at when this database's counters were last reset, NULL if never
 -- > in_recovery    true on a standby
 -- > replay_paused  true if the replay of the primary's log was paused
--- > behind_s       seconds since what was replayed last was committed, 0 where all that came was replayed; NULL on a primary,
---                  and where nothing was replayed since the start
+-- > behind_s       seconds since the commit of the last replayed transaction, 0 if everything received was replayed;
+--                  NULL on a primary, and if nothing was replayed since the start
 -- > sessions       sessions connected to this database, without qmon's own
 -- > sessions_used  sessions of programs in all databases, each of which takes a connection; NULL if our role sees only its own
 -- > sessions_limit connections that programs may have in total: max_connections without those reserved for administrators

@@ -89,7 +89,7 @@ pairs AS (
             AND o.resource_description = l.resource_description
     ) AS d
 ),
--- Of each pair the one that waits (side 1) and the one it waits for (side 2), read once: what follows is told by windows.
+-- Both sessions of each pair, the waiting one (side 1) and its blocker (side 2), read once. Windows do the rest.
 sides AS (
     SELECT
         p.*,
@@ -105,7 +105,7 @@ sides AS (
         SELECT 2, p.blocker, p.gid
     ) AS e
 ),
--- Sessions of qmon count where they hold up others: known of the side that waits, and so of its pair.
+-- Sessions of qmon count if they block others. The waiting side shows this, and so it applies to the whole pair.
 told AS (
     SELECT
         s.*,

@@ -117,7 +117,7 @@ CROSS APPLY (
         SELECT TOP (:limit)
             t.*,
             CASE WHEN CAST(:down AS int) = 1 THEN walk.high - t.qmon_n ELSE t.qmon_n - walk.low END + 1 AS qmon_place
-        -- They lie in one run of slots, or in two where they go over the ring's end.
+        -- They are in one run of slots, or in two if they cross the ring's end.
         FROM (
             SELECT
                 walk.low AS low,

@@ -1,10 +1,10 @@
--- What some procedures have cost so far, by the totals that the server keeps with the plans it has cached; neither plan
+-- The cost of some procedures so far, from the totals that the server keeps with its cached plans; neither plan
 -- nor text is read. A call counts once it has ended. The totals of a procedure start again with each new plan.
 -- :procedures     object ids, separated by commas
--- > procedure_id  as asked
+-- > procedure_id  the procedure's object id
 -- > executions    calls that have ended
 -- > logical_reads pages that they have read, in memory or not
--- > plans         tells one set of plans from another: totals of different sets are not to be compared
+-- > plans         identifies a set of plans: totals of different sets must not be compared
 WITH wanted AS (
     SELECT v.item.value('.', 'int') AS object_id
     FROM (

@@ -33,7 +33,7 @@ popped AS (
     FROM drawn AS d
     WHERE CHARINDEX(',' + CAST(d.object_id AS varchar(11)) + ',', ',' + CAST(:pop_sequences AS varchar(800)) + ',') > 0
 ),
--- Nothing where one of the sequences cannot be seen.
+-- No row if one of the sequences cannot be seen.
 pos AS (
     SELECT p.last_number AS push_last, o.last_number AS pop_last
     FROM drawn AS p

@@ -1,4 +1,4 @@
-"""Every claim of the five articles on a real PostgreSQL, as a table: what shows it, its figure, and a verdict."""
+"""Every claim of the five articles on a real PostgreSQL, as a table: its demonstration, its figure, and a verdict."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CLAIMS = (*alzabir.CLAIMS, *buschmann.CLAIMS, *kejser.CLAIMS, *rusanu.CLAIMS)
 
 
 def articles(parts: Collection[str], designs: Sequence[str], messages: int, seed: int) -> Iterator[str]:
-    """Lines as the parts go on, and the table at last. ``designs``, ``messages`` and ``seed`` are for the chaos.
+    """Yield lines during the parts, and the table at the end. The chaos uses ``designs``, ``messages`` and ``seed``.
 
-    Raises ``SystemExit`` where a message is lost, doubled or out of order, or a claim is not as it was found to be.
+    Raises ``SystemExit`` if a message is lost, doubled or out of order, or a claim does not match its verdict.
     """
     rows: list[Row] = []
     for row in _rows(parts, designs, messages, seed):

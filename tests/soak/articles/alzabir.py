@@ -14,7 +14,7 @@ from tests.soak.articles.scene import Queue, Scene
 
 
 def locking_select(scene: Scene) -> Found:
-    """While one has popped a batch and not committed, another pop waits; then it gets another message."""
+    """While one session has popped a batch and not committed, another pop waits; then it gets another message."""
     queue = scene.queue("batch_single")
     queue.fill(3)
     with scene.sessions(2) as (one, other):
@@ -28,7 +28,7 @@ def locking_select(scene: Scene) -> Found:
 
 
 def processed_rows(scene: Scene) -> Found:
-    """Pages of a pop before and after 20,000 processed rows of earlier dates, by two indexes."""
+    """Count pages of a pop before and after 20,000 processed rows of earlier dates, by two indexes."""
     pages = {}
     for design in ("batch_single", "batch_fast"):
         queue = scene.queue(design)
@@ -49,13 +49,13 @@ def _dequeue(scene: Scene, design: str, batch: int) -> Dequeue:
 
 
 def payload_reads(scene: Scene) -> Found:
-    """Pages of payloads that a batch of ten reads."""
+    """Return the pages of payloads that a batch of ten reads."""
     single, split = (known(_dequeue(scene, design, 10).first.payload) for design in ("batch_single", "batch_split"))
     return Found(f"{single:.0f} pages of payload a batch of 10; split {split:.0f}", single < 2 * split)
 
 
 def split_reads(scene: Scene) -> Found:
-    """All pages that a batch of ten reads."""
+    """Return all pages that a batch of ten reads."""
     single, split = (known(_dequeue(scene, design, 10).first.total) for design in ("batch_single", "batch_split"))
     return Found(
         f"{single:.0f} pages a batch of 10; split {split:.0f} ({split / single:.2f} times)", split > 0.9 * single
@@ -63,7 +63,8 @@ def split_reads(scene: Scene) -> Found:
 
 
 def one_update(scene: Scene) -> Found:
-    """Pages a message: select then update of ten, one UPDATE of a hundred; and what the same batch differs in."""
+    """Compare pages per message: SELECT then UPDATE of ten, one UPDATE of a hundred, and SELECT then UPDATE of a
+    hundred."""
     ten, same, hundred = (
         known(_dequeue(scene, design, batch).first.total) / batch
         for design, batch in (("batch_split", 10), ("batch_split", 100), ("batch_fast", 100))
@@ -87,7 +88,7 @@ def lock_timeouts(scene: Scene) -> Found:
 
 
 def rebuilt_online(scene: Scene) -> Found:
-    """Indexes of the small table, and of one with large payloads, are built anew while a consumer pops."""
+    """Rebuild indexes of a small table and of a table with large payloads while a consumer pops."""
     during = {}
     for design in ("batch_fast", "batch_single"):
         queue = scene.queue(design)
@@ -98,7 +99,7 @@ def rebuilt_online(scene: Scene) -> Found:
 
 
 def _pops_during(queue: Queue, statement: str) -> int:
-    """How many messages a consumer gets while a statement runs; fails where it waits five seconds for a lock."""
+    """Count the messages that a consumer pops while a statement runs. Fail if it waits five seconds for a lock."""
     over, popped = threading.Event(), list[str]()
 
     def pop() -> None:
@@ -119,7 +120,7 @@ def _pops_during(queue: Queue, statement: str) -> int:
 
 
 def delete_or_update(scene: Scene) -> Found:
-    """Pages and updates of pushing and popping, by a pop that deletes and one that sets a flag."""
+    """Count pages and updates of pushes and pops, for a pop that deletes and one that sets a flag."""
     deletes, updates = (scene.cycles(scene.queue(design), 300).pages / 300 for design in ("fifo", "flag"))
     return Found(f"{deletes:.1f} pages a cycle deleting (fifo), {updates:.1f} updating (flag)", deletes < updates)
 
@@ -144,7 +145,7 @@ def archived(scene: Scene) -> Found:
 
 
 def bigger_batches(scene: Scene) -> Found:
-    """Pages a message by batch."""
+    """Return pages per message by batch size."""
     ten, hundred = (known(_dequeue(scene, "batch_fast", batch).first.total) / batch for batch in (10, 100))
     return Found(f"{ten:.1f} pages a message in batches of 10, {hundred:.1f} of 100", hundred > 0.9 * ten)
 
@@ -160,7 +161,7 @@ def earlier_first(scene: Scene) -> Found:
 
 
 def slower_by_and_by(scene: Scene) -> Found:
-    """Pages of a pop at first, after 20,000 pops beside an open transaction, and after vacuum."""
+    """Count pages of a pop at first, after 20,000 pops next to an open transaction, and after vacuum."""
     queue = scene.queue("batch_fast")
     queue.fill(20_300)
     first = scene.pops(queue, 100)
@@ -177,7 +178,7 @@ def slower_by_and_by(scene: Scene) -> Found:
 
 
 def rates(scene: Scene) -> Found:
-    """Cycles a second under the same load."""
+    """Measure cycles per second under the same load."""
     found = scene.bench(BENCHED, SECONDS)
     single, split, fast = (found[design] for design in ("batch_single", "batch_split", "batch_fast"))
     return Found(

@@ -1,6 +1,6 @@
 """Every design in chaos: rollbacks, savepoints, sessions that are ended, several messages in a transaction.
 
-What is pushed, popped and completed is written into a ledger in the same transaction. Nobody repairs a ring.
+Pushed, popped and completed messages are written into a ledger in the same transaction. Rings are not repaired.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tests.facts import query, wait_until
 from tests.queues import made, routine
 from tests.soak.articles.claim import HOLDS, Row
 
-# As published it loses a number with each rollback: one message a transaction, and none is rolled back.
+# The published ring loses a number with each rollback. So it gets one message per transaction, and no rollbacks.
 GENTLE: Final = ("ring_classic",)
 HEAL_S: Final = 90.0
-# Who gets nothing in for so long stands still.
+# A producer that cannot push for this long, in seconds, is stuck.
 PUSH_S: Final = 60.0
 _SIDES: Final = 3
 _MOST: Final = 4
-# How the driver says that the session has been ended.
+# The driver's errors after a session was terminated.
 _GONE: Final = frozenset({"57P01", "08S01", "08003", "08006", "08007", "HY000", "01000"})
 
 
 @dataclass
 class Storm:
-    """What happened: transactions that were rolled back, savepoints likewise, sessions ended, deadlocks."""
+    """Counts of transactions rolled back, savepoints rolled back, sessions ended, and deadlocks."""
 
     rollbacks: int = 0
     savepoints: int = 0
@@ -46,17 +46,17 @@ class Storm:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self, what: str) -> None:
-        """One more."""
+        """Add one."""
         with self.lock:
             setattr(self, what, getattr(self, what) + 1)
 
 
 class _Undone(Exception):
-    """The transaction is to be rolled back, or has been."""
+    """The transaction is to be rolled back, or was."""
 
 
 class Client:
-    """A producer or consumer that commits, rolls back, or is ended, as its dice say."""
+    """A producer or consumer that commits, rolls back, or loses its session, at random."""
 
     def __init__(self, url: str, orders: Orders, storm: Storm, seed: int, *, gentle: bool) -> None:
         self.url, self.orders, self.storm, self.gentle = url, orders, storm, gentle
@@ -66,7 +66,7 @@ class Client:
         self._session: pyodbc.Connection | None = None
 
     def session(self) -> pyodbc.Connection:
-        """The session, a new one if the last was ended."""
+        """Return the session, a new one if the last one was ended."""
         if self._session is None:
             self._session = pyodbc.connect(self.orders.connection, autocommit=False)
             self._session.execute("SET application_name = 'hammer'")
@@ -95,7 +95,7 @@ class Client:
         return int(number or 0), int(attempt)  # a heap does not number its messages
 
     def transaction(self) -> list[tuple[int, int]]:
-        """Push or pop some messages in one transaction; those that were committed, with their attempts."""
+        """Push or pop some messages in one transaction. Return the committed ones, with their attempts."""
         rough = not self.gentle and not self.calm.is_set()
         try:
             done = self._messages(self.dice.randint(1, _MOST) if rough else 1, rough=rough)
@@ -133,7 +133,7 @@ class Client:
         return done
 
     def _end_session(self) -> None:
-        """As a crash of the client or an administrator would: nothing is committed, nobody says so."""
+        """Terminate the session, as a crash of the client or an administrator would. Nothing is committed."""
         pid = self.session().execute("SELECT pg_backend_pid()").fetchval()
         query(self.url, "SELECT pg_terminate_backend(?)", pid)
         self.storm.count("ended")
@@ -149,7 +149,7 @@ class Client:
             raise error
 
     def finish(self, number: int, attempt: int) -> None:
-        """Complete or fail a popped message in a transaction of its own; some are left to be requeued."""
+        """Complete or fail a popped message in a separate transaction. Some are left to be requeued."""
         fate = self.dice.random() if not self.calm.is_set() else 1.0
         if fate < 0.05:
             return
@@ -163,7 +163,7 @@ class Client:
 def _push(client: Client, share: int) -> None:
     pushed, until = 0, time.monotonic() + PUSH_S
     while pushed < share:
-        assert time.monotonic() < until, f"{client.orders.name} got {pushed} of {share} in: the queue does not move"
+        assert time.monotonic() < until, f"{client.orders.name} pushed {pushed} of {share}: the queue does not move"
         if more := len(client.transaction()):
             pushed, until = pushed + more, time.monotonic() + PUSH_S
         if share - pushed < _MOST:
@@ -184,7 +184,7 @@ def _pop(client: Client, over: threading.Event) -> None:
 
 @dataclass(frozen=True)
 class Weathered:
-    """What the ledger says after a storm. ``healed_s``: seconds from the last push until all was popped."""
+    """The ledger's result after a storm. ``healed_s``: seconds from the last push until all messages were popped."""
 
     pushed: int
     pops: int
@@ -196,7 +196,7 @@ class Weathered:
 
 
 def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
-    """Push so many messages through a fresh queue of a design, in chaos, and read the ledger."""
+    """Push this number of messages through a fresh queue of a design, in chaos, and read the ledger."""
     layout = made(url, design, ring_size=24)
     subscribers = max(1, len(layout.ring.subscribers)) if layout.ring is not None else 1
     query(url, LEDGER)
@@ -229,13 +229,13 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
     if layout.traits.completes:
         lost += len(query(url, ledger.NOT_COMPLETED_ONCE))
     pushed, pops = (int(str(query(url, f"SELECT count(*) FROM ledger_{each}")[0][0])) for each in ("pushed", "popped"))
-    # So many messages may be in the hands of transactions that end one way or the other.
+    # Open transactions may hold this number of messages and end either way.
     order = ledger.order(url, layout, allowed=2 * _MOST * (len(producers) + len(consumers)))
     return Weathered(pushed, pops, storm, lost, doubled, order, healed_s if healed else -1.0)
 
 
 def _drained(url: str, layout: Layout, subscribers: int) -> bool:
-    """Wait until all is popped (and completed); what consumers left in progress is requeued, rings are left alone."""
+    """Wait until all messages are popped (and completed). Requeue messages left in progress; do not repair rings."""
     if layout.traits.completes:
         undone = "SELECT 1 FROM ledger_pushed EXCEPT ALL SELECT 1 FROM ledger_completed"
     else:
@@ -256,7 +256,7 @@ def _drained(url: str, layout: Layout, subscribers: int) -> bool:
 
 @contextlib.contextmanager
 def _running(over: threading.Event | None, jobs: list[tuple[object, tuple[object, ...]]]) -> Iterator[None]:
-    """Run these on threads; at the end say that it is over, wait for them, and raise what one has raised."""
+    """Run these on threads; at the end signal the end, wait for them, and raise the first of their errors."""
     failed: list[BaseException] = []
 
     def run(job: object, arguments: tuple[object, ...]) -> None:
@@ -280,7 +280,7 @@ def _running(over: threading.Event | None, jobs: list[tuple[object, tuple[object
 
 
 def row(version: str, url: str, design: str, messages: int, seed: int) -> Row:
-    """A design's line of the table."""
+    """Return a design's line of the table."""
     says = f"{design}: each message once, in the order promised"
     shown_by = f"make soak ARGS='--articles --chaos --designs {design} --seed {seed}'"
     told = (version, f"Chaos: {TRAITS[design].article}", says, shown_by)

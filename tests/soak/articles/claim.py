@@ -1,4 +1,4 @@
-"""A claim of an article, and what became of it on a real PostgreSQL."""
+"""A claim of an article, and its result on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SQL_SERVER_ONLY = "SQL Server only: not shown here"
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured, in words, and whether it is as the claim's verdict says."""
+    """A measured figure, in words, and whether it agrees with the claim's verdict."""
 
     figure: str
     as_said: bool
@@ -23,10 +23,10 @@ class Found:
 class Claim:
     """One claim of an article, in our words.
 
-    ``shown_by``: the command or statements that show it. ``verdict``: what is true of it on PostgreSQL: holds, holds
-    otherwise, or does not hold here, because …. ``show``: measures it; ``None`` where the verdict says why it cannot
-    be shown. ``or_else``: the verdict where a figure depends on the machine and came out the other way; a claim
-    without one is broken then.
+    ``shown_by``: the command or statements that show it. ``verdict``: its truth on PostgreSQL: holds, holds otherwise,
+    or does not hold here, because …. ``show``: measures it; ``None`` if the verdict says why it cannot be shown.
+    ``or_else``: the verdict if a figure depends on the machine and had the other result; a claim without one is then
+    broken.
     """
 
     article: str
@@ -39,7 +39,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table; ``broken``: the run has failed."""
+    """A line of the table. ``broken``: the run has failed."""
 
     version: str
     article: str
@@ -51,13 +51,13 @@ class Row:
 
 
 def judged(claim: Claim, scene: Scene) -> Row:
-    """Measure a claim; what goes wrong meanwhile breaks it."""
+    """Measure a claim. An error in the meantime breaks it."""
     told = (scene.version, claim.article, claim.says, claim.shown_by)
     if claim.show is None:
         return Row(*told, "", claim.verdict)
     try:
         found = claim.show(scene)
-    except Exception as error:  # the others are still to be shown, and the run fails
+    except Exception as error:  # show the other claims too; the run fails
         return Row(*told, f"{type(error).__name__}: {error}"[:300], f"BROKEN, expected: {claim.verdict}", broken=True)
     if found.as_said:
         return Row(*told, found.figure, claim.verdict)
@@ -67,7 +67,7 @@ def judged(claim: Claim, scene: Scene) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """All rows as text, by article: the claim, and below it what shows it, its figure and its verdict by version."""
+    """Return all rows as text, by article: the claim, its demonstration, and its figure and verdict by version."""
     lines: list[str] = []
     for article in dict.fromkeys(row.article for row in rows):
         mine = [row for row in rows if row.article == article]
@@ -81,7 +81,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _figures(rows: Iterable[Row]) -> list[str]:
-    """Figure and verdict of each version; once where they are the same in all."""
+    """Return the figure and verdict of each version, or one pair if all versions agree."""
     told = {row.version: (row.figure, row.verdict) for row in rows}
     if len(set(told.values())) == 1:
         told = {"": next(iter(told.values()))}

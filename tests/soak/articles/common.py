@@ -12,7 +12,7 @@ from tests.facts import connected, query
 from tests.soak.articles.claim import Found
 from tests.soak.articles.scene import LOCK_NOT_AVAILABLE, Scene
 
-# Designs whose pops pass over what is locked.
+# Designs whose pops skip locked rows.
 PASSING: Final = ("naive", "fifo", "heap", "lifo", "pending", "status", "flag", "batch_fast")
 
 
@@ -58,7 +58,7 @@ def ordered(scene: Scene, design: str, *, newest: bool = False) -> Found:
 
 
 def front(scene: Scene) -> Found:
-    """A, B and C are pushed; A is popped, not completed within its time, and requeued: the next pop gives A."""
+    """A, B and C are pushed. A is popped, not completed in time, and requeued: the next pop returns A."""
     said = []
     for design in ("status", "batch_single", "batch_split", "batch_fast"):
         queue = scene.queue(design)
@@ -73,7 +73,7 @@ def front(scene: Scene) -> Found:
 
 
 def kept_while_at_work(scene: Scene) -> Found:
-    """A consumer commits its pop and dies before it has done the work: what is there to be popped again?"""
+    """A consumer commits its pop and dies before the work is done. Count the messages that can be popped again."""
     left, owner = dict[str, str | None](), None
     for design in ("fifo", "status"):
         queue = scene.queue(design)
@@ -90,7 +90,7 @@ def kept_while_at_work(scene: Scene) -> Found:
 
 
 def leading_key(scene: Scene) -> Found:
-    """Pages of a pop among 20,000 processed rows: the flag leading the key, and the key on the id alone."""
+    """Count pages of a pop among 20,000 processed rows: with an index led by the flag, and with one on the id alone."""
     pages = []
     for name in ("with_flag", "id_only"):
         queue = scene.queue("flag", name)
@@ -139,7 +139,7 @@ def deadlock(scene: Scene) -> Found:
 
 
 def peeked(scene: Scene) -> Found:
-    """A reader has read the whole table in a transaction that stays open: pops go on; what they touch then."""
+    """Measure the pages that pops touch while a transaction that has read the whole table stays open."""
     queue = scene.queue("flag")
     queue.fill(400)
     with scene.sessions(1) as (reader,):
@@ -157,7 +157,7 @@ def peeked(scene: Scene) -> Found:
 
 
 def timed_out(session: pyodbc.Connection, statement: str, tries: int) -> int:
-    """How often a statement gave up on a lock."""
+    """Count how often a statement gave up on a lock."""
     count = 0
     session.execute("SET lock_timeout = '50ms'")
     for _ in range(tries):

@@ -19,7 +19,7 @@ _FULL: Final = "QM003"
 
 
 def stale(scene: Scene) -> Found:
-    """The queue is analyzed while it is full, and popped empty."""
+    """The queue is analyzed while it is full, and then emptied by pops."""
     queue = scene.queue("naive")
     queue.fill(5_000)
     query(scene.url, f"ANALYZE {queue.table}")
@@ -30,7 +30,7 @@ def stale(scene: Scene) -> Found:
 
 
 def forced(scene: Scene) -> Found:
-    """Pages of a pop of 20,000 messages with the statistics of an empty table, and with true ones."""
+    """Count pages of a pop of 20,000 messages with the statistics of an empty table, and with true ones."""
     queue = scene.queue("naive")
     query(scene.url, f"ANALYZE {queue.table}")
     queue.fill(20_000)
@@ -41,7 +41,7 @@ def forced(scene: Scene) -> Found:
 
 
 def analyzed(scene: Scene) -> Found:
-    """A table with the server's own thresholds, and the design's, filled and emptied while autovacuum runs."""
+    """Fill and empty a table while autovacuum runs, with the server's own thresholds and with the design's."""
     queue = scene.queue("naive")
     query(scene.url, "CREATE TABLE plain (id bigserial PRIMARY KEY, payload text)")
     scene.setting(autovacuum="on", autovacuum_naptime="1")
@@ -65,7 +65,8 @@ def analyzed(scene: Scene) -> Found:
 
 
 def in_place(scene: Scene) -> Found:
-    """Three laps of the ring, and a burst as large through the naive queue: growth of the tables, and HOT updates."""
+    """Run three laps of the ring, and a burst of that size through the naive queue: growth of the tables, and HOT
+    updates."""
     ring, naive = scene.queue("ring"), scene.queue("naive")
     size = "SELECT pg_relation_size(CAST(CAST(? AS text) AS regclass)) / 8192"
     before = scene.number(size, ring.table)
@@ -81,13 +82,13 @@ def in_place(scene: Scene) -> Found:
 
 
 def ring_pages(scene: Scene) -> Found:
-    """Pages touched by a message pushed and popped."""
+    """Count pages touched by a push and a pop of a message."""
     ring, naive = (scene.cycles(scene.queue(design), 1_000).pages / 1_000 for design in ("ring", "naive"))
     return Found(f"{ring:.1f} pages a message, naive {naive:.1f} ({ring / naive:.1f} times)", ring > naive)
 
 
 def log_latency(scene: Scene) -> Found:
-    """Twenty commits of a push, each flush of the log made 50 ms slower."""
+    """Measure twenty commits of a push with each flush of the log 50 ms slower."""
     queue = scene.queue("naive")
     spent = []
     for delay in ("0", "50000"):
@@ -104,21 +105,21 @@ def log_latency(scene: Scene) -> Found:
 
 
 def fifteen_times(scene: Scene) -> Found:
-    """Cycles a second of both, healthy."""
+    """Measure cycles per second of both, healthy."""
     rates = scene.bench(BENCHED, SECONDS)
     ratio = rates["ring"] / rates["naive"]
     return Found(f"ring {rates['ring']:,.0f}/s, naive {rates['naive']:,.0f}/s: {ratio:.1f} times", ratio < 5)
 
 
 def held(scene: Scene) -> Found:
-    """The same beside a transaction that is held open."""
+    """The same next to a transaction that is held open."""
     rates = scene.bench(("naive", "ring"), HELD_S, held=True)
     ratio = rates["ring"] / rates["naive"]
     return Found(f"ring {rates['ring']:,.0f}/s, naive {rates['naive']:,.0f}/s: {ratio:.1f} times", ratio > 1)
 
 
 def full(scene: Scene) -> Found:
-    """Five messages into four slots, a pop, the fifth again."""
+    """Push five messages into four slots, pop one, and push the fifth again."""
     queue = scene.queue("ring", ring_size=4)
     refused = ""
     with scene.sessions(1, autocommit=True) as (session,):
@@ -175,7 +176,7 @@ def ahead(scene: Scene) -> Found:
 
 
 def work_outside(scene: Scene) -> Found:
-    """Whether the next consumer waits while one works in its transaction, and when it has committed first."""
+    """Return whether the next consumer waits while another works in its transaction, and after an early commit."""
     waited = {}
     for design in ("strict_fifo", "batch_single", "fifo"):
         queue = scene.queue(design)
@@ -200,7 +201,7 @@ def work_outside(scene: Scene) -> Found:
 
 
 def pointers(scene: Scene) -> Found:
-    """Pages a message of 20,000 characters in the ring, and in the ring of pointers."""
+    """Count pages per message of 20,000 characters in the ring, and in the ring of pointers."""
     payload = "".join(chr(33 + n * 7919 % 90) for n in range(20_000))
     costs = {}
     for design in ("ring", "ring_pointer"):
@@ -216,13 +217,13 @@ def pointers(scene: Scene) -> Found:
 
 
 def groups(scene: Scene) -> Found:
-    """Messages a second one by one, and in batches of a hundred."""
+    """Measure messages per second one by one, and in batches of a hundred."""
     one, many = (scene.bench(("fifo",), SECONDS, batch=batch)["fifo"] for batch in (1, 100))
     return Found(f"{many / one:.0f} times the messages a second in batches of 100", many > 2 * one)
 
 
 def empty(scene: Scene) -> Found:
-    """Pages of a pop that finds nothing."""
+    """Count pages of a pop that finds no message."""
     found = {design: scene.pops(scene.queue(design), 50) for design in ("naive", "fifo", "ring", "status")}
     return Found(
         ", ".join(f"{name} {pages:.1f}" for name, pages in found.items()) + " pages a pop", max(found.values()) < 10

@@ -33,7 +33,7 @@ def destructive_read(scene: Scene) -> Found:
 
 
 def heap_order(scene: Scene) -> Found:
-    """Vacuum frees the room of popped messages, and later ones are put there."""
+    """Vacuum frees the space of popped messages, and later messages reuse it."""
     queue = scene.queue("heap")
     queue.fill(1_000)
     with scene.sessions(1, autocommit=True) as (session,):
@@ -47,7 +47,7 @@ def heap_order(scene: Scene) -> Found:
 
 
 def no_delete_from_cte(scene: Scene) -> Found:
-    """The article's statement, and the one that PostgreSQL has instead."""
+    """The article's statement, and its equivalent in PostgreSQL."""
     queue = scene.queue("fifo")
     queue.fill(1)
     refused = ""
@@ -81,7 +81,7 @@ def lax_order(scene: Scene) -> Found:
 
 
 def strict_order(scene: Scene) -> Found:
-    """The second pop waits until the first has committed or rolled back, and then comes in order."""
+    """The second pop waits until the first has committed or rolled back, and then keeps the order."""
     queue = scene.queue("strict_fifo")
     with scene.sessions(2) as (one, other):
         queue.push(one, "A", "B")
@@ -97,7 +97,7 @@ def strict_order(scene: Scene) -> Found:
 
 
 def only_due(scene: Scene) -> Found:
-    """Due later, due before, due first; in sessions with different time zones."""
+    """Push a later one, an earlier one, and the first due one, in sessions with different time zones."""
     queue = scene.queue("pending")
     due = ", clock_timestamp() {} CAST(? AS interval)"
     with scene.sessions(2, autocommit=True) as (producer, consumer):
@@ -113,19 +113,19 @@ def only_due(scene: Scene) -> Found:
 
 
 def stack(scene: Scene) -> Found:
-    """Cycles a second of both under the same load."""
+    """Measure cycles per second of both under the same load."""
     rates = scene.bench(BENCHED, SECONDS)
     return Found(f"{rates['lifo'] / rates['fifo']:.2f} times the cycles of fifo", rates["lifo"] < 0.9 * rates["fifo"])
 
 
 def half_a_million(scene: Scene) -> Found:
-    """Pushes and pops a minute of the flag design, one a transaction, 4 producers and 4 consumers."""
+    """Measure pushes and pops per minute of the flag design, one per transaction, with 4 producers and 4 consumers."""
     operations = scene.bench(BENCHED, SECONDS)["flag"] * 2 * 60
     return Found(f"{operations:,.0f} pushes and pops a minute by 8 sessions", operations >= 500_000)
 
 
 def second_index(scene: Scene) -> Found:
-    """Pages of a push and a pop, without and with an index on the id beside the key."""
+    """Count pages of a push and a pop, with and without an additional index on the id."""
     found = []
     for name in ("key_only", "and_id"):
         queue: Queue = scene.queue("flag", name)

@@ -1,4 +1,4 @@
-"""Where claims are shown: a server, a fresh database for each claim, and what is counted there."""
+"""The setting of a claim: a server, a fresh database for each claim, and counters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COUNTED: Final = """
 
 @dataclass(frozen=True)
 class Counted:
-    """What some work has touched: pages of tables and indexes, of payloads in TOAST; updates, and those HOT."""
+    """Touched pages of tables and indexes, and of payloads in TOAST; updates, and HOT updates."""
 
     pages: float
     payload: float
@@ -44,18 +44,18 @@ class Counted:
 
 @dataclass(frozen=True)
 class Queue:
-    """An installed queue and how it is pushed into and popped from, messages being text."""
+    """An installed queue with its calls to push and pop; messages are text."""
 
     url: str
     layout: Layout
 
     @property
     def table(self) -> str:
-        """The quoted name of its table."""
+        """Return the quoted name of its table."""
         return ENGINE.quote(self.layout.table.parts)
 
     def routine(self, verb: str) -> str:
-        """The quoted name of one of its routines."""
+        """Return the quoted name of one of its routines."""
         return routine(self.layout, verb)
 
     def _text(self, expression: str) -> str:
@@ -68,27 +68,30 @@ class Queue:
             assert session.execute(asked, message).fetchval() is not None
 
     def fill(self, count: int, payload: str = "'m' || n") -> None:
-        """Push so many messages in one transaction, in the order of n."""
+        """Push this number of messages in one transaction, in the order of n."""
         push = f"{self.routine('push')}({self._text(payload)})"
         query(self.url, f"SELECT count({push}) FROM (SELECT n FROM generate_series(1, {count}) AS n ORDER BY n) AS s")
 
     def pop(self, session: pyodbc.Connection, arguments: str = "") -> str | None:
-        """The next message, if there is one."""
+        """Return the next message, if there is one."""
         text = "convert_from(payload, 'UTF8')" if self.layout.design in BYTES else "payload"
         row = session.execute(f"SELECT {text} FROM {self.routine('pop')}({arguments})").fetchone()
         return None if row is None else str(row[0])
 
     def taken(self, session: pyodbc.Connection) -> tuple[int, int]:
-        """Id and attempt of the next message of a design that completes."""
+        """Pop the next message of a design that completes. Return its id and attempt."""
         row = session.execute(f"SELECT id, attempt FROM {self.routine('pop')}()").fetchone()
         return int(row[0]), int(row[1])
 
     def drained(self, session: pyodbc.Connection) -> list[str]:
-        """All messages, in the order in which they are popped."""
+        """Return all messages in the order of their pops."""
         return list(iter(lambda: self.pop(session) or "", ""))
 
     def waits(self, session: pyodbc.Connection) -> bool:
-        """Whether a pop waits for another session's lock; what it popped otherwise is rolled back or committed."""
+        """Return whether a pop waits for another session's lock.
+
+        The caller commits or rolls back a pop that did not wait.
+        """
         session.execute("SET lock_timeout = '300ms'")
         try:
             self.pop(session)
@@ -106,21 +109,21 @@ class Scene:
         self.server, self.version, self.url = server, version, url
 
     def queue(self, design: str, name: str = "", *, ring_size: int = 1000) -> Queue:
-        """Install a queue, called like its design by default."""
+        """Install a queue, named like its design by default."""
         return Queue(self.url, made(self.url, design, name or design, ring_size=ring_size))
 
     @contextlib.contextmanager
     def sessions(self, count: int, *, autocommit: bool = False) -> Iterator[list[pyodbc.Connection]]:
-        """So many sessions, in transactions of their own unless said otherwise."""
+        """Open this number of sessions, in transactions unless ``autocommit`` is set."""
         with contextlib.ExitStack() as stack:
             yield [stack.enter_context(connected(self.url, autocommit=autocommit)) for _ in range(count)]
 
     def number(self, sql: str, *values: object) -> float:
-        """The one number that a statement gives."""
+        """Return the only number in a statement's result."""
         return float(str(query(self.url, sql, *values)[0][0]))
 
     def counted(self, work: Callable[[pyodbc.Connection], object]) -> Counted:
-        """What some work in a session of its own touches; nobody else may be about."""
+        """Count the pages that ``work`` touches in its own session. No other session may be active."""
         before = self._counted()
         with connected(self.url) as session:
             pid = session.execute("SELECT pg_backend_pid()").fetchval()
@@ -134,11 +137,11 @@ class Scene:
         return [float(str(value)) for value in row]
 
     def pops(self, queue: Queue, count: int) -> float:
-        """Pages of a pop, of so many in a session of their own, whether they find something or not."""
+        """Return pages per pop over ``count`` pops in their own session, whether they find a message or not."""
         return self.counted(lambda session: [queue.pop(session) for _ in range(count)]).pages / count
 
     def cycles(self, queue: Queue, count: int, payload: str = "") -> Counted:
-        """So many messages of 300 characters pushed and popped one by one, each in a transaction of its own."""
+        """Push and pop ``count`` messages of 300 characters one by one, each in its own transaction."""
 
         def work(session: pyodbc.Connection) -> None:
             for _ in range(count):
@@ -158,11 +161,13 @@ class Scene:
             wait_until(lambda a=shown, n=name, v=value: query(self.url, a, n, v), what=f"{name} is set")  # type: ignore[misc]
 
     def bench(self, designs: Sequence[str], seconds: float, *, held: bool = False, batch: int = 1) -> dict[str, float]:
-        """Cycles of push and pop a second by design, 4 producers and 4 consumers; measured once for a server."""
+        """Return cycles of push and pop per second by design, with 4 producers and 4 consumers; measured once per
+        server."""
         return _bench(self.server, tuple(designs), seconds, held, batch)
 
     def dequeues(self) -> BenchResults:
-        """What batches of the batch designs read, of messages up to 16,000 characters; measured once for a server."""
+        """Return the reads of batches of the batch designs, for messages up to 16,000 characters; measured once per
+        server."""
         return _dequeues(self.server)
 
 
@@ -183,6 +188,6 @@ def _dequeues(server: EmbeddedServer) -> BenchResults:
 
 
 def version_of(bin_dir: Path | None, url: str) -> str:
-    """The version, and whose programs these are."""
+    """Return the version, and the origin of the programs."""
     shown = str(query(url, "SHOW server_version")[0][0]).split()[0]
     return shown if bin_dir is None else f"{shown} of this machine"

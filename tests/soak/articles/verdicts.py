@@ -1,4 +1,4 @@
-"""What qmon says of the troubles that the articles warn of, each provoked on a server of its own."""
+"""qmon's verdicts on the problems that the articles warn of, each provoked on its own server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ BESIDE: Final = tuple(
     next(case for case in _ALL if case.verdict == verdict)
     for verdict in ("everything locked", "delivered twice", "deadlocks", "statistics")
 )
-# Verdicts whose trouble takes more processors than every machine has: not a fault where it cannot be provoked.
+# Verdicts on problems that need more processors than some machines have: not an error if they cannot be provoked.
 MACHINE: Final = frozenset({"latch-bound"})
 
 
 def rows(version: str, bin_dir: Path | None) -> Iterator[Row]:
-    """Inject each trouble, and say what qmon said."""
+    """Inject each problem, and yield qmon's verdict."""
     with laboratory(BESIDE, ("fifo",), bin_dir=bin_dir) as lab:
         yield from (
             _row(version, case, outcome) for case, outcome in zip(BESIDE, lab.run(BESIDE, again=True), strict=True)

@@ -8,7 +8,7 @@ SELECT CAST(clock_timestamp() AS text)                                          
        CAST(extract(epoch FROM clock_timestamp()) AS float8)                               AS epoch,
        pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')                                AS sees_others,
        CAST(extract(epoch FROM greatest(pg_catalog.pg_postmaster_start_time(), (
-           -- These end and begin anew when a backend has crashed; the last two begin when a standby is promoted.
+           -- These restart when a backend has crashed; the last two start when a standby is promoted.
            SELECT max(a.backend_start)
            FROM pg_catalog.pg_stat_activity AS a
            WHERE a.backend_type IN ('checkpointer', 'walwriter', 'autovacuum launcher')

@@ -2,7 +2,7 @@
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops
--- {front}      column that pops go by
+-- {front}      column that orders the pops
 -- :ready       the state value of a ready message
 -- > place      the place, as text
 SELECT CAST({front} - 1 AS text) AS place

@@ -9,8 +9,8 @@
 -- :keys        the same, with the partition
 -- :versions    which version of each is meant, an array as text
 -- > key        position of a row that has not changed since the plan
--- > locked     we have locked it; otherwise somebody else has; NULL: no transaction is known to hold it, and we cannot
---              lock it, since row level security lets us see it and not change it
+-- > locked     true: we have locked it; false: another session has; NULL: no transaction is known to hold it, and we
+--              cannot lock it, because row level security lets us see it but not change it
 WITH writing AS MATERIALIZED (
     SELECT l.transactionid AS holder
     FROM pg_catalog.pg_locks AS l

@@ -4,10 +4,10 @@
 -- {key!list}   columns: the key of such a row, which does not change
 -- :operation   the requeue
 -- :rows        kept rows, an array as text
--- :tids        where their messages lie, an array as text
+-- :tids        positions of their messages, an array as text
 -- > key        a kept row whose message has not changed since the requeue
--- > locked     we have locked both; otherwise somebody else has one; NULL: no transaction is known to hold it, and we
---              cannot lock it, since row level security lets us see it and not change it
+-- > locked     true: we have locked both; false: another session has one; NULL: no transaction is known to hold it,
+--              and we cannot lock it, because row level security lets us see it but not change it
 WITH writing AS MATERIALIZED (
     SELECT l.transactionid AS holder
     FROM pg_catalog.pg_locks AS l

@@ -4,8 +4,8 @@
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
 --          being deleted; refers: it refers to another table; elsewhere: a partition that another server keeps; unique:
 --          an index that covers the state; trigger: one that is on; on insert, update or delete: one that fires then;
---          before insert, update or delete: one that sees each row before; after update: one that fires behind it; rule
---          insert, update or delete: a rule stands in for the statement; uncounted: the server does not count the rows
+--          before insert, update or delete: one that sees each row before; after update: one that fires after it; rule
+--          insert, update or delete: a rule replaces the statement; uncounted: the server does not count the rows
 --          that a session writes; too wide: why its rows do not fit into the trash
 -- > name   the other table and the constraint, the trigger, the rule or the index
 WITH tree AS MATERIALIZED (
@@ -75,7 +75,7 @@ SELECT 'too wide',
             THEN 'its ' || w.columns || ' columns and 3 of the trash are more than the 1600 that a table can have'
             ELSE 'its rows have ' || w.bytes || ' bytes or more with the columns of the trash, and the server stores 8160' END
 FROM (
-    -- At least so much: without padding, without the bitmap of NULLs, and texts empty. The last 35 bytes are of the trash.
+    -- A lower bound: without padding, without the bitmap of NULLs, and with empty texts. The trash adds 35 bytes.
     SELECT count(*) AS columns, 24 + coalesce(sum(CASE WHEN NOT a.attnotnull THEN 0 ELSE abs(a.attlen) END), 0) + 35 AS bytes
     FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = CAST({table!literal} AS regclass) AND a.attnum > 0 AND NOT a.attisdropped

@@ -4,7 +4,7 @@
 -- {known?!list}   columns: the key of a row, which is not written
 -- {attempts?}     column: number of pops
 -- {most?}         column: attempts after which it is dead
--- {front}         column that pops go by
+-- {front}         column that orders the pops
 -- {written!list}  the other columns that are written: the state and related ones
 -- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values and that of the front, a row as JSON: the server makes its own types of them
@@ -17,7 +17,7 @@
 -- > same          true: it has the written values, and its key is unchanged
 WITH given AS MATERIALIZED (
     SELECT n.{front} AS qmon_front, {written!list.n}
-    -- Of a row of NULLs: one that is NULL itself is refused where the domain of a column takes none.
+    -- A value of a row of NULLs: a plain NULL is refused if the domain of a column does not allow it.
     FROM (SELECT (CAST(NULL AS {table})).*) AS qmon_nulls
     CROSS JOIN LATERAL json_populate_record(CAST(qmon_nulls AS {table}), CAST(CAST(:written AS jsonb) || (
         SELECT coalesce(jsonb_object_agg(c.key, CASE c.value

@@ -47,7 +47,7 @@ BEGIN
         );
         EXIT WHEN cardinality(v_ids) > 0;
         v_known := v_seen;
-        -- Counted besides, so that all three come from one pass over the index on ready rows.
+        -- The count is included so that all three come from one pass over the index on ready rows.
         SELECT ARRAY[count(*), min(r.queue_id), max(r.queue_id)]
         INTO v_seen
         FROM {table} AS r

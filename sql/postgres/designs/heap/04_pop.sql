@@ -8,7 +8,7 @@
 --
 -- The session remembers where it popped last (setting qmon.heap) and continues from there, then from the beginning:
 -- otherwise every pop would read all the dead rows at the front that vacuum has not removed yet. One pop in a thousand
--- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the
+-- begins at the beginning all the same, so that under a load that never ends no message is left behind the
 -- consumers.
 -- enable_seqscan off: a range of places is read, not the table.
 --

@@ -89,10 +89,10 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
-        -- Full: the slot holds an earlier message that nobody has popped, or waits for one that may never come.
+        -- Full: the slot holds an earlier message that was not popped, or waits for one that may never arrive.
         v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
         IF v_pause > 0.004 THEN
-            -- The slot may have come to our own number since the UPDATE: that is no hole.
+            -- The slot may have reached our own number since the UPDATE: that is no hole.
             v_hole := v_turn < coalesce(v_number, v_next) AND (coalesce(v_number, v_next) - v_turn) % {size!int} = 0;
             IF coalesce(v_number, v_next) > v_from AND (v_hole OR v_from = 0) THEN
                 v_from := coalesce(v_number, v_next);

@@ -8,7 +8,7 @@ WITH changed AS (
     WHERE name = :queue AND paused_at IS NULL
     RETURNING name, tableoid
 )
--- as the library tells workers that listen; others look by themselves
+-- notify listening workers as the library does; other workers poll
 SELECT c.name AS queue
 FROM changed AS c
 JOIN pg_class AS t ON t.oid = c.tableoid

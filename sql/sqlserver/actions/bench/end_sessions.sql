@@ -1,4 +1,4 @@
--- Ends the remaining sessions of the load. KILL takes no value from anywhere: the numbers of the sessions are written.
+-- Ends the remaining sessions of the load. KILL accepts no parameter, so its text contains the number.
 -- :prefix prefix of their application names
 -- > ended number of sessions that were asked to end
 SET NOCOUNT ON;
@@ -20,7 +20,7 @@ BEGIN
         EXEC sys.sp_executesql @text;
     END TRY
     BEGIN CATCH
-        -- Gone by itself meanwhile; whoever may not end it finds the schema in use.
+        -- The session ended by itself. Without the right to end it, the next step finds the schema in use.
         SET @ended = @ended - 1;
     END CATCH;
 END;

@@ -4,9 +4,9 @@
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops
--- {front}      column that pops go by
+-- {front}      column that orders the pops
 -- :ready       the state value of a ready message
--- :step        milliseconds between two places that the column tells apart
+-- :step        milliseconds between two places that the column can distinguish
 -- > place      the place, as text
 DECLARE @ready nvarchar(200) = :ready, @step int = :step;
 SELECT TOP (1) CONVERT(nvarchar(40), CASE WHEN {front} > '19000102' THEN DATEADD(MILLISECOND, -@step, {front}) END, 126) AS place

@@ -3,7 +3,7 @@
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops
--- {front}      column that pops go by
+-- {front}      column that orders the pops
 -- :ready       the state value of a ready message
 -- > place      the place, as text
 DECLARE @ready nvarchar(200) = :ready;

@@ -3,7 +3,7 @@
 -- :state   the column of the state, if the state changes; otherwise NULL
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
 --          being deleted; refers: it refers to another table; unique: an index that covers the state; trigger: one that
---          is on; on delete: one that fires then; before insert, update or delete: one that stands in for the statement;
+--          is on; on delete: one that fires then; before insert, update or delete: one that replaces the statement;
 --          too wide: why its rows do not fit into the trash
 -- > name   the other table and the constraint, the trigger or the index
 DECLARE @state nvarchar(128) = :state;

@@ -6,7 +6,7 @@
 -- {known!list}    those of them that are not written
 -- {attempts?}     column: number of pops
 -- {most?}         column: attempts after which it is dead
--- {front}         column that pops go by
+-- {front}         column that orders the pops
 -- {written!list}  the other columns that are written: the state and related ones
 -- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values and that of the front, XML: the server makes its own types of them

@@ -4,7 +4,7 @@
 SET NOCOUNT ON;
 DECLARE @allowed tinyint, @queues int;
 SET @allowed = (SELECT d.snapshot_isolation_state FROM sys.databases AS d WHERE d.name = DB_NAME());
--- That has opened a transaction where they begin by themselves, and one that is open cannot become a snapshot.
+-- With implicit transactions, the SELECT has opened one, and an open transaction cannot become a snapshot.
 IF @@TRANCOUNT > 0 COMMIT TRANSACTION;
 IF @allowed = 1 SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
 BEGIN TRANSACTION;

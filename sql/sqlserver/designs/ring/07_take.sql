@@ -120,7 +120,7 @@ BEGIN
         SET @skipped = @@ROWCOUNT;
     END;
 
-    -- A thousand spare numbers are enough to wait for: looking through them is what a consumer does before it draws.
+    -- A thousand spare numbers are enough to wait for, because a consumer searches them before it draws.
     IF @side = 0 AND EXISTS (
         SELECT *
         FROM {table} AS q WITH (NOLOCK)

@@ -53,8 +53,7 @@ BEGIN
     DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
     DECLARE @in_transaction bit, @kept bigint, @given int, @behind int;
     SELECT @id = NULL, @payload = NULL, @pause_ms = 1, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());
-    -- Somebody may roll back what we do: the caller has a transaction, or one begins by itself
-    -- (IMPLICIT_TRANSACTIONS).
+    -- The caller may roll back our work: it has a transaction, or one begins by itself (IMPLICIT_TRANSACTIONS).
     SET @in_transaction = CASE WHEN @@TRANCOUNT > 0 OR @@OPTIONS & 2 <> 0 THEN 1 ELSE 0 END;
     IF @in_transaction = 1 EXEC {memory} @side = 1, @number = @kept OUTPUT;
     WHILE @id IS NULL

@@ -58,7 +58,7 @@ BEGIN
             WAITFOR DELAY '00:00:00.100';
         END;
     END;
-    -- Only what has to be kept, or was, is written: a push or pop that need not wait leaves no trace.
+    -- Written only if a number must be kept or was kept: a push or pop that does not wait leaves no trace.
     IF @id IS NULL
         EXEC {memory} @side = 0, @number = @number, @keep = 1;
     ELSE

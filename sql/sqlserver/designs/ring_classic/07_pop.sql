@@ -74,7 +74,7 @@ BEGIN
             WAITFOR DELAY '00:00:01';
         END;
     END;
-    -- Only what has to be kept, or was, is written: a push or pop that need not wait leaves no trace.
+    -- Written only if a number must be kept or was kept: a push or pop that does not wait leaves no trace.
     IF @id IS NULL
         EXEC {memory} @side = 1, @number = @number, @keep = 1;
     ELSE
