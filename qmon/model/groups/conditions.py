@@ -159,7 +159,7 @@ def table_column(column: ColumnRef, table: str) -> TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """The columns that a condition or a group reads, each with its table. ``times``: the columns among them that contain times."""
+    """The columns that a condition or a group reads, each with its table. ``times``: those that contain times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
