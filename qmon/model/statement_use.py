@@ -25,7 +25,7 @@ _EACH_S: Final = 30.0
 
 
 def reading_interval_s(queues: int) -> float:
-    """Return the seconds between two readings of one queue, if reading is fast enough."""
+    """Return the minimum seconds between two readings of one queue."""
     return max(_EVERY_S, _EACH_S * queues)
 
 

@@ -354,8 +354,7 @@ _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof for a queue without rates: no message is in progress, or all of them have been in progress for
-    long.
+    """Return the proof for a queue without rates: no message is in progress, or all have been in progress for long.
 
     This proof applies to queues in which a message stays visible until it is done.
     """

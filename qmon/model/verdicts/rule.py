@@ -149,7 +149,7 @@ class Rule:
     refuted: Condition = lambda _: False
 
     def key_for(self, context: RuleInput) -> str:
-        """Return the key that fixes the problem with this evidence, empty if none does. Spaces separate several keys."""
+        """Return the key that fixes the problem with this evidence, empty if none does. Spaces separate several."""
         return next((key for key, fits in self.keys.items() if fits(context)), "")
 
 
