@@ -263,7 +263,10 @@ class SqlServer:
         return text.encode()
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the grant of the server permission, to run in master; on Azure SQL Database, the database permission."""
+        """Return the grant of a server permission, to run in master.
+
+        Azure SQL Database has a database permission instead.
+        """
         if version[0] >= AZURE:
             return f"GRANT VIEW DATABASE STATE TO {role}"
         return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"

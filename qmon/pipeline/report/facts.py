@@ -251,8 +251,7 @@ def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[C
 
 
 def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Return the operations on the queue, or on any queue, and on whole targets; only the newest if there are too many.
-    """
+    """Return the operations on the queue (or any queue) and on whole targets; only the newest if there are too many."""
     files = view.read("operations", period.read_filter("started_at", view.dates()))
     frame = _rows_within(files, period, "started_at")
     if queue is not None:

@@ -31,7 +31,7 @@ VERSION: Final = 1
 
 
 def zones_by_target(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
-    """Return the time zone of each target: the one stated for it, else for all (key ``""``), else the newest recorded."""
+    """Return the zone of each target: the one stated for it, else for all (key ``""``), else the newest recorded."""
     rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
