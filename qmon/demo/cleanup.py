@@ -23,8 +23,8 @@ _SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's
 def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
-    The postmaster first gets SIGQUIT, so that it removes its own shared memory, without a checkpoint because nobody
-    needs the data any more. Processes that still run after ten seconds are killed.
+    The postmaster first gets SIGQUIT, so that it removes its own shared memory. It makes no checkpoint, because the
+    data is no longer needed. Processes that still run after ten seconds are killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked_pids(mark):

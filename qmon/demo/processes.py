@@ -93,7 +93,7 @@ def thaw_marked(mark: str) -> None:
 def kill_marked(mark: str) -> None:
     """Kill every marked process (SIGKILL).
 
-    Stop all of them first, so that none of them starts another one in the meantime.
+    All of them are stopped first, so that none starts another one in the meantime.
     """
     freeze_marked(mark)
     send_signal(marked_pids(mark), signal.SIGKILL)

@@ -65,11 +65,11 @@ class Client:
 
 
 class BoundedListener:
-    """Serves every connection of a listening socket. An address with too many connections loses its oldest one when it
-    opens another.
+    """Serves every connection of a listening socket.
 
-    When the listener is full, the address with the most connections loses its oldest one. So a client with many
-    connections does not displace a client with one connection.
+    An address with too many connections loses its oldest one when it opens another. If the listener is full, the
+    address with the most connections loses its oldest one. So a client with many connections does not displace a client
+    with one connection.
 
     Args:
         listening: the socket. Closed at the end.
