@@ -41,7 +41,7 @@ except ImportError as _problem:
 
 pyodbc.pooling = False  # a connection from a pool might have the settings of one of our other sessions
 
-# unixODBC pools connections even with pooling off here, so each connection string gets a different spelling.
+# unixODBC may pool connections although pooling is off here, so each connection string gets a different spelling.
 _CONNECTION_NUMBERS: Final = itertools.count()
 
 T = TypeVar("T")

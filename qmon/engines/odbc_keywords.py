@@ -60,8 +60,8 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
 def respell_keywords(keywords: Mapping[str, str], number: int) -> dict[str, str]:
     """Return the same keywords with upper and lower case set by the bits of ``number``. Keywords ignore case.
 
-    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same
-    text, whatever the program asks for.
+    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same text,
+    even if the program has turned pooling off. A different spelling prevents this.
     """
     out: dict[str, str] = {}
     for name, value in keywords.items():

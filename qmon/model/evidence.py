@@ -26,10 +26,10 @@ class Archiving:
 
     Attributes:
         done: number of done messages.
-        grown: increase over the minimum since rows were last deleted.
+        grown: how far ``done`` is above its minimum since rows were last deleted.
         silent_s: seconds since rows were last deleted, or since watching started.
-        usual_s: longest break between two runs of deletions so far, in seconds; 0 if rows were deleted continuously;
-            ``None`` if too few breaks were seen.
+        usual_s: longest break between two runs of deletions so far, in seconds. It is 0 if rows were deleted
+            continuously, and ``None`` if too few breaks were seen.
         most: highest number of done messages at the time of a deletion; ``None`` if no deletion was seen.
         untouched: the server's counters show that no row was ever deleted.
     """

@@ -28,7 +28,7 @@ class Figure:
         estimated: shown as ``~``.
         at_least: a lower bound, shown as ``≥``.
         reason: why the value is unknown, a lower bound or old.
-        age_s: how many seconds older than the poll the figure is (an exact count taken earlier), else 0.
+        age_s: seconds from the reading of the figure to the poll, if it was read earlier (an exact count), else 0.
         every_s: seconds between counts, if it is counted outside the polls, else 0.
         old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
         partial: our role may see only some of the rows, so a value of 0 does not mean that there are none.

@@ -17,7 +17,7 @@ Comparison = Literal["<", "<=", ">", ">="]
 class Lookup:
     """The row of another table that a row refers to: the one whose ``key`` equals the row's own ``by``.
 
-    ``pick``: if several rows match ``when``, take the smallest or the greatest value.
+    ``pick``: use the smallest or the greatest value if several rows match ``when``.
     """
 
     table: str

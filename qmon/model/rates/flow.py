@@ -14,8 +14,8 @@ from qmon.model.samples.polled_samples import RingSample
 class Flow:
     """Messages moved between two polls.
 
-    ``None``: this design has no such step, or its parts cannot be told apart. ``net``: change of the number of ready
-    messages.
+    ``None``: this design has no such step, or qmon cannot separate it from another step. ``net``: change of the number
+    of ready messages.
     """
 
     pushed: float

@@ -1,8 +1,8 @@
 """The net rate of a queue, its uncertainty, and when it last changed.
 
 The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
-(Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for the movement of the second before
-(counters that arrive late, batches) or continues in the next (bursts).
+(Econometrica 55, 1987, pages 703-708). The movement of one second often compensates for that of the second before (late
+counters, batches), or continues in the next one (bursts).
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class ListedSample:
-    """One row read for a page: its messages, and the first and last row read.
+    """One row for a page. The probe returns the messages of the page, and the first and the last row that it read.
 
     Attributes:
         at: value of the sort column, as text.

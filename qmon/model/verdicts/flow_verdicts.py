@@ -244,8 +244,8 @@ BLOCKED = Rule(
 )
 
 
-# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
-# A session counts as idle after this many seconds, because it would have reported any later pop by then.
+# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`). If all
+# consumers have been quiet for this many seconds, a pop rate above 0 is due to such late reports.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 

@@ -233,7 +233,7 @@ def _latch_proof(context: RuleInput) -> str | None:
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
     """Return the queue's index with the most page waits, empty if less than half of all page waits are on this queue.
 
-    Used if the server does not report the page's index, but counts page waits per index.
+    Used for servers that do not report the page's index, but count page waits per index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = context.queue.use.parts if context.queue.use is not None else ()
