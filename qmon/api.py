@@ -106,10 +106,9 @@ class OpenTarget:
         choice: Choice = Choice(),  # noqa: B008 - it is frozen
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008
     ) -> PreparedAction:
-        """A plan to make dead messages ready again, at a limited rate. It stops if too many fail again. Nothing is
-        changed.
+        """A plan to make dead messages ready again, at a limited rate.
 
-        Raises ``BadInput``.
+        It stops if too many fail again. Nothing is changed. Raises ``BadInput``.
         """
         return self.operator.redrive(self.layout(name), choice, limits)
 

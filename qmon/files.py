@@ -107,10 +107,9 @@ def replace_file(path: Path, data: str | bytes) -> None:
 
 
 def write_new_file(path: Path, data: str | bytes) -> None:
-    """Create a file that does not exist yet, private to the user. If writing fails, the file is removed again. Text is
-    UTF-8.
+    """Create a file that does not exist yet, private to the user.
 
-    Raises ``OSError``.
+    If writing fails, the file is removed again. Text is UTF-8. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     file = open_private(path, os.O_WRONLY | os.O_EXCL)

@@ -48,8 +48,9 @@ class KnownTarget:
 
 
 def known_targets(config: Config) -> tuple[KnownTarget, ...]:
-    """Return the configured targets in the order of the file, then the DSNs by name. Without a driver manager there are
-    no DSNs.
+    """Return the configured targets in the order of the file, then the DSNs by name.
+
+    Without a driver manager there are no DSNs.
     """
     from_file = [_configured_target(name, config) for name in config.targets]
     return (*from_file, *(each for each in _dsn_targets() if each.name not in config.targets))

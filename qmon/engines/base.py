@@ -119,10 +119,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL that is ready to run. Identifiers are quoted, each value is a ``?``, and ``parameters`` has the names of the
-    values in order.
+    """SQL that is ready to run.
 
-    ``values``: the values that are already known, because the conditions in the text contain them.
+    Identifiers are quoted, each value is a ``?``, and ``parameters`` has the names of the values in order. ``values``:
+    the values that are already known, because the conditions in the text contain them.
     """
 
     name: str
@@ -166,8 +166,9 @@ class Connection(Protocol):
 
     @property
     def pooled(self) -> bool:
-        """True if a pooler is between us and the server. Our settings then last for one transaction, and nothing stays
-        in the session.
+        """True if a pooler is between us and the server.
+
+        Our settings then last for one transaction, and nothing stays in the session.
         """
 
     @property

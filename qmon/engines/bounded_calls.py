@@ -38,13 +38,12 @@ class BoundedCalls:
         subject: str = "",
         is_hopeless: Callable[[], bool] = bool,
     ) -> T:
-        """Run ``call``, and return its result or raise its exception if it ends in time. ``discard`` receives a late
-        result.
+        """Run ``call``, and return its result or raise its exception if it ends in time.
 
-        ``subject``: what the call is about, such as a target. A hanging call does not block calls about other subjects.
-        ``is_hopeless``: called once, soon after the call began. It returns true if waiting is useless. Raises
-        ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier calls are still running or the
-        call is hopeless.
+        ``discard`` receives a late result. ``subject``: what the call is about, such as a target. A hanging call does
+        not block calls about other subjects. ``is_hopeless``: called once, soon after the call began. It returns true
+        if waiting is useless. Raises ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier
+        calls are still running or the call is hopeless.
         """
         with self._lock:
             left = self._hanging[subject] = [thread for thread in self._hanging.get(subject, ()) if thread.is_alive()]

@@ -71,11 +71,10 @@ class DriverCalls:
         self._statement_s = statement_s
 
     def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
-        """Run ``work`` as a call that ``cancel`` can end. ``statements``: how many statements it runs, each with its
-        own timeout.
+        """Run ``work`` as a call that ``cancel`` can end.
 
-        Raises ``ConnectionLost`` after the deadline, after ``abandon``, or if the driver reports it, and other
-        errors for the driver's faults.
+        ``statements``: how many statements it runs, each with its own timeout. Raises ``ConnectionLost`` after the
+        deadline, after ``abandon``, or if the driver reports it, and other errors for the driver's faults.
         """
         if self.lost:
             raise ConnectionLost(self.lost)

@@ -431,8 +431,9 @@ class OdbcConnection:
     def _read_list(
         self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
     ) -> list[Rows | None]:
-        """Run the requested statements. Send nothing if there are none. The text stays prepared, so it is sent only
-        once.
+        """Run the requested statements.
+
+        Send nothing if there are none. The text stays prepared, so it is sent only once.
         """
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:

@@ -17,10 +17,10 @@ _CONNINFO: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?
 
 
 def parse_connection_string(text: str) -> dict[str, str]:
-    """Return the keywords of ``Driver={…};Server=…``, as written. If a keyword is repeated, the first one counts, as in
-    ODBC.
+    """Return the keywords of ``Driver={…};Server=…``, as written.
 
-    Raises ``BadInput``, whose message never contains a value.
+    If a keyword is repeated, the first one counts, as in ODBC. Raises ``BadInput``, whose message never contains a
+    value.
     """
     out: dict[str, str] = {}
     at = 0

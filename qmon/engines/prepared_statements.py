@@ -68,10 +68,10 @@ class PreparedStatements:
         return [f'DEALLOCATE "{name}"' for name in server_names if name not in used]
 
     def statements_to_prepare(self, bounds: Sequence[Bound]) -> Iterator[str]:
-        """Return the statements to run before a batch. They prepare the statements of the batch that appear for the
-        third time.
+        """Return the statements to run before a batch.
 
-        Call ``confirm`` after the server has run them all.
+        They prepare the statements of the batch that appear for the third time. Call ``confirm`` after the server has
+        run them all.
         """
         self._batches += 1
         if self._batches % _KEEP_PLANS_FOR == 0 and self._names:

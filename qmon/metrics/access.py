@@ -90,8 +90,9 @@ def _hash_cost(hashed: bytes) -> int:
 
 
 class PasswordGate:
-    """Checks passwords one at a time. Limits the number of wrong passwords per address. Use it only on the thread of
-    one event loop.
+    """Checks passwords one at a time.
+
+    Limits the number of wrong passwords per address. Use it only on the thread of one event loop.
 
     Args:
         users: the users that may log in.

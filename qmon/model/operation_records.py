@@ -184,8 +184,9 @@ class Nothing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes that an operation would make, as read from the server. Applying the plan never touches other
-    messages.
+    """The changes that an operation would make, as read from the server.
+
+    Applying the plan never changes anything else.
 
     Attributes:
         count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.

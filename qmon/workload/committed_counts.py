@@ -134,8 +134,9 @@ class CommittedCounts:
         return out
 
     def depth_at(self, queue: str, at: float) -> float:
-        """Return the number of ready messages at a time, in seconds since the epoch. Raises ``ValueError`` as
-        ``flow_between`` does.
+        """Return the number of ready messages at a time, in seconds since the epoch.
+
+        Raises ``ValueError`` as ``flow_between`` does.
         """
         return self._interpolate(queue, at)[3]
 

@@ -50,9 +50,7 @@ def check_drivable(layout: Layout) -> Layout:
 
 
 def table_type_for(layout: Layout, slot: str) -> tuple[str, ...] | None:
-    """Return the SQL Server table type that a routine of the design has as its parameter, by its slot; ``None`` if
-    there is none.
-    """
+    """Return the SQL Server table type of a parameter of the design's routine, by its slot, ``None`` without one."""
     taker = layout.routine_for(_TABLE_TYPES.get(slot, ""))
     return None if taker is None else (taker.schema, taker.name.removesuffix(_TABLE_TYPES[slot]) + slot)
 

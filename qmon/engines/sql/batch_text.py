@@ -71,10 +71,10 @@ class PreparedTexts(Generic[C]):
         self._known: dict[str, tuple[str, C]] = {}
 
     def take_out(self, text: str) -> tuple[str, C | None]:
-        """Remove and return a text and the cursor on which it is prepared, ``None`` if it is not prepared. Give it back
-        with ``put``.
+        """Remove and return a text and the cursor on which it is prepared, ``None`` if it is not prepared.
 
-        Send the returned text, because the driver recognizes a prepared text by object identity.
+        Give it back with ``put``. Send the returned text, because the driver recognizes a prepared text by object
+        identity.
         """
         return self._known.pop(text, (text, None))
 

@@ -66,8 +66,9 @@ class GroupNames:
         self._group = group
 
     def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
-        """Return a column of a row, or of a row that it refers to. ``table``: the row's table, by default the group's
-        own.
+        """Return a column of a row, or of a row that it refers to.
+
+        ``table``: the row's table, by default the group's own.
         """
         return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
 

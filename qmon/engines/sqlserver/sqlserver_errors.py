@@ -63,10 +63,10 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
 
 
 def is_refused(server: str, timeout_s: float = 1.0) -> bool:
-    """Return whether every address of the ``server`` refuses connections to its port. ``server``: as for
-    ``why_unreachable``.
+    """Return whether every address of the ``server`` refuses connections to its port.
 
-    Takes at most about ``timeout_s`` seconds for each address. A named instance without a port has no port to try.
+    ``server``: as for ``why_unreachable``. Takes at most about ``timeout_s`` seconds for each address. A named instance
+    without a port has no port to try.
     """
     found = _SERVER.fullmatch(server.strip())
     if found is None or (found["instance"] is not None and found["port"] is None):

@@ -72,7 +72,7 @@ def _problem_text(problem: Problem) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return the text on one line, without terminal control sequences and without ``|``, which starts performance data."""
+    """Return the text on one line, without terminal control sequences and ``|``, which starts performance data."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
     return " ".join(shown.replace("|", "¦").split())
 

@@ -33,8 +33,7 @@ class LogSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationSample:
-    """One row per server that has the database: the server that answers (``local``), and the replicas it sends changes
-    to.
+    """One row per server that has the database: the server that answers (``local``), and the replicas it feeds.
 
     Attributes:
         host: machine or address of the server that answers, else empty.

@@ -56,8 +56,9 @@ class SqlServerReadings:
 
 @dataclass(frozen=True, slots=True)
 class BenchCounters:
-    """The server's counters at one time. All are totals, except ``dead`` (rows) and ``bytes``, which are current
-    values.
+    """The server's counters at one time.
+
+    All are totals, except ``dead`` (rows) and ``bytes``, which are current values.
 
     Attributes:
         at_s: time on our monotonic clock, in seconds.

@@ -109,8 +109,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Buffers, or pages, read: in total, and those of tables, of indexes, and of payloads stored separately (with their
-    indexes).
+    """Buffers, or pages, read: in total, and of tables, indexes, and separately stored payloads (with their indexes).
 
     SQL Server does not distinguish table from index. Its ``payload`` counts the payload pages that were fetched.
     """

@@ -64,8 +64,9 @@ class BenchSite:
         return f"{self.prefix}load "
 
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
-        """Return a statement of the bench. Statements without names are rendered only once, because some are used
-        often.
+        """Return a statement of the bench.
+
+        Statements without names are rendered only once, because some are used often.
         """
         if names:
             return bench_statement(self.engine, name, self.connection.version, names)
