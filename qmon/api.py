@@ -62,7 +62,7 @@ def open_target(text: str, config: Path | None = None) -> OpenTarget:
 
 @dataclass(frozen=True, slots=True)
 class OpenTarget:
-    """A target whose password is known. Each method makes connections of its own and closes them."""
+    """A target whose password is known. Each method opens its own connections and closes them."""
 
     target: Target
     configured: tuple[ConfiguredQueue, ...]
@@ -73,14 +73,14 @@ class OpenTarget:
         return view_over(self.target, self.configured, over_s=over_s)
 
     def status(self, over_s: float = 2.0) -> dict[str, Any]:
-        """The same as the object that ``qmon status`` prints as JSON."""
+        """Return the object that ``qmon status`` prints as JSON."""
         return status_object(self.view(over_s))
 
     def snapshots(self, interval_s: float | None = None) -> Iterator[View]:
-        """The figures poll after poll, until the iterator is closed.
+        """Yield the figures of each poll, until the iterator is closed.
 
-        ``interval_s``: seconds between two polls, 0.5 to 60; else that of the configuration. Polls that arrive while
-        you use a view are not lost. Raises ``Unreachable`` when the connection is lost.
+        ``interval_s``: seconds between two polls, 0.5 to 60; ``None``: the interval of the configuration. Polls that
+        arrive while you use a view are not lost. Raises ``Unreachable`` when the connection is lost.
         """
         events: queue.Queue[Event] = queue.Queue()
         history = TargetHistory(self.config.settings.budget_percent / 100)
@@ -106,9 +106,9 @@ class OpenTarget:
         choice: Choice = Choice(),  # noqa: B008 - it is frozen
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008
     ) -> PreparedAction:
-        """A plan to make dead messages ready again, at a rate, until too many fail again. Nothing is changed.
+        """A plan to make dead messages ready again, at a limited rate.
 
-        Raises ``BadInput``.
+        It stops if too many fail again. Nothing is changed. Raises ``BadInput``.
         """
         return self.operator.redrive(self.layout(name), choice, limits)
 
@@ -117,7 +117,7 @@ class OpenTarget:
         return self.operator.purge(self.layout(name), choice)
 
     def undo(self, operation: str) -> PreparedAction:
-        """A plan to take back an operation. Nothing is changed. Raises ``BadInput``."""
+        """A plan to undo an operation. Nothing is changed. Raises ``BadInput``."""
         return self.operator.undo(operation)
 
     @property
@@ -129,14 +129,17 @@ class OpenTarget:
         )
 
     def layout(self, name: str) -> Layout:
-        """Return the layout of a queue in its tables. Raises ``BadInput`` if there is no queue of that name."""
+        """Return the layout of a queue: how its tables act as a queue.
+
+        Raises ``BadInput`` if there is no queue of that name.
+        """
         engine = engine_for(self.target)
         with contextlib.closing(engine.connect(self.target, POLL)) as connection:
             return layout_of(connection, engine, self.configured, name)
 
 
 def apply(action: PreparedAction, reason: str) -> OperationResult:
-    """Run the plan in small batches and record the reason in the audit. The call itself counts as consent.
+    """Run the plan in small batches and record the reason in the audit. Calling this method is the consent.
 
     Raises ``BadInput`` and changes nothing if the plan is refused (``action.plan.refused`` has the reason), and the
     errors of ``PreparedAction.apply``.
@@ -147,7 +150,10 @@ def apply(action: PreparedAction, reason: str) -> OperationResult:
 def layout_of(
     connection: Connection, engine: Engine, configured: tuple[ConfiguredQueue, ...], name: str | None
 ) -> Layout:
-    """Return the layout of a queue, or of the only queue if no name is given. Raises ``BadInput`` if there is none."""
+    """Return the layout of a queue.
+
+    Without a name, return that of the only queue. Raises ``BadInput`` if there is none.
+    """
     resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}
     if name is None and len(known) == 1:

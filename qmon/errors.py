@@ -19,8 +19,8 @@ class Unreachable(QmonError):
     """The target cannot be reached or refuses the connection. The command line exits with 1.
 
     Attributes:
-        retryable: whether waiting may help, as with a server that is starting or full, or a failing network. A wrong
-            password, an unknown database or a missing permission needs a person to fix it.
+        retryable: whether a retry may succeed later, for example if a server is starting or full, or the network fails.
+            A person must fix a wrong password, an unknown database or a missing permission.
     """
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
@@ -33,7 +33,7 @@ class NoConnectionLeft(Unreachable):
 
 
 class PasswordNeeded(Unreachable):
-    """The server asks for a password and we sent none. ``qmon.config.credentials`` can get one."""
+    """The server asks for a password and we sent none. ``qmon.config.credentials`` provides passwords."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)

@@ -1,4 +1,4 @@
-"""Read paths that people write, and write files atomically and private to the user, whatever the umask."""
+"""Parse paths that people write. Write files atomically and private to the user, regardless of the umask."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
     try:
         path.mkdir(PRIVATE_FOLDER)
-    except FileExistsError:  # another process was faster, or it is not a folder
+    except FileExistsError:  # another process has created it in the meantime, or it is not a folder
         if not path.is_dir():
             raise
     else:
@@ -82,8 +82,8 @@ def open_private(path: Path, flags: int) -> int:
 def replace_file(path: Path, data: str | bytes) -> None:
     """Write a file atomically, replacing an existing one and keeping its mode. New files are private. Text is UTF-8.
 
-    Readers see the old file or the new one. If the disk is full or the process ends, the old one stays complete. A link
-    stays a link. A pipe or device is written to directly. Raises ``OSError``.
+    Readers get the complete old file or the complete new one. If the disk is full or the process ends, the old file
+    stays. If the path is a link, the link stays. A pipe or device is written to directly. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     before = path.stat() if path.exists() else None
@@ -102,14 +102,14 @@ def replace_file(path: Path, data: str | bytes) -> None:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError):  # the file was replaced; some file systems cannot sync a folder
+    with contextlib.suppress(OSError):  # the file is already replaced; some file systems cannot sync a folder
         system.sync_folder(place.parent)
 
 
 def write_new_file(path: Path, data: str | bytes) -> None:
-    """Create a file that does not exist yet, private to the user. It is removed again if writing fails. Text is UTF-8.
+    """Create a file that does not exist yet, private to the user.
 
-    Raises ``OSError``.
+    If writing fails, the file is removed again. Text is UTF-8. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     file = open_private(path, os.O_WRONLY | os.O_EXCL)
@@ -132,10 +132,10 @@ def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
 def describe_unsafe_permissions(path: Path) -> str | None:
     """Return why other users may change a file, and the command that fixes it, ``None`` if they may not.
 
-    The folder is checked too: a user who may write to a folder can replace the files in it, unless its sticky bit is
-    set. Windows uses access control lists, which qmon does not read. Raises ``OSError``.
+    The folder is checked too, because a user who may write to a folder can replace the files in it, unless its sticky
+    bit is set. Windows uses access control lists, which qmon does not read. Raises ``OSError``.
     """
-    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell has no folder
+    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell is in no folder
         return None
     place = real_path(path)
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):

@@ -1,7 +1,7 @@
-"""The log: a file private to the user in the state folder. Writing it never disturbs the program.
+"""The log: a file private to the user in the state folder. An error while writing it never affects the program.
 
 Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a literal of a statement or a
-payload. Servers and Python quote values in their errors, so quoted text is hidden unless it is a name.
+payload. Servers and Python quote values in their errors, so the log hides quoted text unless it is a name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# The errors if another process has moved the file or has it open. The next line tries again.
+# The errors if another process has renamed the file or has it open. The next line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
@@ -43,7 +43,7 @@ _logger: Final = logging.getLogger("qmon")
 _logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen of a program without a log
 _lock: Final = threading.Lock()
 
-# Defects that were already logged with their traceback.
+# Bugs that were already logged with their traceback.
 _seen: Final[set[tuple[object, ...]]] = set()
 
 
@@ -131,8 +131,8 @@ def _one_line(text: str) -> str:
 class FileHandler(logging.Handler):
     """Appends to a file that several processes write and rotate.
 
-    The file is opened for each line, because lines are rare. The handler never raises and never waits. A line that
-    cannot be written is lost, and ``problem`` says why.
+    The file is opened again for each line, because lines are rare. The handler never raises and never waits. A line
+    that cannot be written is lost, and ``problem`` says why.
     """
 
     def __init__(self, path: Path) -> None:
@@ -182,7 +182,7 @@ class FileHandler(logging.Handler):
         return private.open_private(self.path, flags)
 
     def _rotate(self, full: os.stat_result) -> None:
-        """Move the full file aside, unless another process has done so."""
+        """Rename the full file, unless another process has already done so."""
         with contextlib.suppress(*_NOT_NOW):
             if os.path.samestat(full, self.path.stat()):
                 for number in range(KEPT, 0, -1):
@@ -203,8 +203,8 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     """Write a log while the context is open.
 
     It contains qmon's records from ``level`` up, other libraries' warnings, and errors that end a thread. ``path``:
-    ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and everything that the
-    functions given to ``add_cover`` hide. Never raises. ``write_problem`` returns what went wrong.
+    ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and also everything that
+    functions passed to ``add_cover`` hide. Never raises. ``write_problem`` returns what went wrong.
     """
     if level is None:
         yield
@@ -231,7 +231,7 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
 
 
 def add_cover(cover: Cover) -> None:
-    """Apply another redaction function from now on, such as the one for the configured patterns."""
+    """Add a redaction function for all later lines, such as the one for the configured patterns."""
     _formatter().covers.append(cover)
 
 
@@ -257,9 +257,9 @@ def log_files() -> list[Path]:
 
 
 def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
-    """Log a defect of qmon, with its traceback the first time, and return the line for the operator.
+    """Log a bug of qmon, with its traceback the first time, and return the line for the operator.
 
-    ``once``: do not log the same defect again. Use it for code that runs in every poll.
+    ``once``: do not log the same bug again. Use it for code that runs in every poll.
     """
     last = traceback.extract_tb(problem.__traceback__)[-1:]
     key = (type(problem).__qualname__, *((frame.filename, frame.lineno) for frame in last))
@@ -293,7 +293,7 @@ class FailureLog:
         self._before: dict[str, str] = {}
 
     def record_failures(self, failing: Mapping[str, str]) -> None:
-        """Record everything that fails now: the reasons, keyed by name.
+        """Record all current failures. ``failing``: the reason of each failure, keyed by name.
 
         Reasons that differ only in numbers count as equal.
         """

@@ -19,9 +19,9 @@ VERDICTS: Final = "verdicts"
 
 # The page with a section for each figure.
 FIGURES: Final = "figures"
-# The page that lists all others.
+# The page that lists all other pages.
 INDEX: Final = "index.md"
-# Words of other queue systems, in lower case with spaces: the page, heading or command that explains them.
+# Terms of other queue systems, in lower case with spaces, and the page, heading or command that explains each.
 ALIASES: Final = MappingProxyType(
     {
         "enqueue": "push rate",
@@ -64,14 +64,17 @@ class Section:
     text: str
 
     def has_heading(self, words: str) -> bool:
-        """Return whether these words match the heading. `` · `` separates alternatives, and ``…`` matches any text."""
+        """Return whether these words match the heading. In it, `` · `` separates alternatives and ``…`` is any text."""
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
         return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
 
 
 @cache
 def pages() -> tuple[str, ...]:
-    """Return the names of the pages, such as ``acting``, ordered as in the index. Raises ``QmonError`` without one."""
+    """Return the names of the pages, such as ``acting``, in the order of the index.
+
+    Raises ``QmonError`` if there is no index.
+    """
     folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
@@ -157,7 +160,7 @@ def find_lines(word: str, page: str | None = None, *, whole: bool = False) -> It
 
 
 def _explanation_sections() -> list[Section]:
-    """Return the sections that each explain one thing on the screens."""
+    """Return the sections that each explain one item on the screens."""
     return [part for page in (VERDICTS, FIGURES) for part in sections(page) if part.level == 3]
 
 

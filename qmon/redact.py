@@ -1,7 +1,7 @@
 """Hide passwords, values quoted in server messages, and text that the configuration marks as private.
 
-``***`` replaces a password, ``•••`` anything else. All redaction is done here, except for the payloads that a recording
-omits (``qmon.recording.format.redaction``).
+``***`` replaces a password, and ``•••`` replaces any other text. All redaction is in this module, except that
+recordings omit payloads (``qmon.recording.format.redaction``).
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def remember_password(password: str) -> None:
 
 
 def hide_passwords(text: str) -> str:
-    """Return a statement, URL or message, possibly truncated, with everything that looks like a password hidden."""
+    """Return a text with everything that looks like a password hidden.
+
+    The text may be a truncated statement, URL or message.
+    """
     for pattern, covered in _PASSWORDS:
         text = pattern.sub(covered, text)
     return text
@@ -75,7 +78,7 @@ def hide_in_argument(text: str) -> str:
 
 
 def hide_secrets(text: str) -> str:
-    """Return the text with everything that looks like a password hidden, and every known distinctive password.
+    """Return the text with everything that looks like a password hidden, and also every known distinctive password.
 
     This is a last resort. qmon's own texts contain no passwords, and ``qmon.engines.driver_faults`` cleans the texts of
     drivers.
@@ -88,8 +91,8 @@ def hide_secrets(text: str) -> str:
 def hide_known_password(text: str, password: str) -> str:
     """Return a driver's text with this password hidden in connection strings, URLs and quotes that contain no name.
 
-    A password that is short or an ordinary word stays if a sentence contains the same word. Hiding it there would
-    reveal the password to the reader.
+    If a password is short or an ordinary word, the same word in a sentence is not hidden. Hiding it there would reveal
+    the password.
     """
     text = hide_passwords(text)
     if is_distinctive(password):
@@ -105,13 +108,13 @@ def _cover_unless_name(match: re.Match[str]) -> str:
 
 
 def is_distinctive(word: str) -> bool:
-    """Return whether a password is so unlike ordinary words that it can be hidden wherever it appears."""
+    """Return whether a password is so different from ordinary words that it can be hidden wherever it occurs."""
     mixed = any(map(str.isalpha, word)) and any(map(str.isdigit, word))
     return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
 
 
 def _hide_word(text: str, word: str) -> str:
-    """Hide the word in every form in which URLs, braces and literals write it."""
+    """Hide the word in each form in which it may occur in URLs, braces and literals."""
     written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
     doubled = (word.replace("}", "}}"), word.replace("'", "''"))
     for form in sorted({*written, *doubled, " ".join(word.split())}, key=len, reverse=True):
@@ -152,7 +155,7 @@ _PARTS: Final = re.compile(
     r"|STATEMENT|QUERY)\s?:.*"
 )
 
-# Quotes that also occur inside words.
+# Quote characters that also occur inside words.
 _APOSTROPHES: Final = "'‘"
 _BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
 
@@ -187,7 +190,7 @@ def hide_values(text: str) -> str:
     """Return one line of an error with the values in it hidden: quoted, bracketed, JSON or XML, or in details.
 
     Everything from the first quoted value to the last quote is hidden, because no server escapes quotes inside values.
-    A quoted text after a word such as ``table`` is a name and stays.
+    A quoted text after a word such as ``table`` is a name and is not hidden.
     """
     text = _PARTS.sub(rf"\1: {COVER}", text)
     text = _BRACKETED.sub(rf"\1{COVER})", text)

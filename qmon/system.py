@@ -23,7 +23,7 @@ from qmon.errors import BadInput
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
 
-# The longest time for which a signal that arrives as a wait begins stays unnoticed, in seconds.
+# Maximum seconds until a signal is handled that arrives just when a wait begins.
 _SIGNAL_UNNOTICED_S: Final = 1.0
 
 # For every file opened for writing: do not follow links and do not translate line ends.
@@ -68,17 +68,17 @@ if sys.platform == "win32":
         _retry_while_held(lambda: path.rename(to))  # fails if the name exists
 
     def sync_folder(path: Path) -> None:
-        """Do nothing: Windows stores names as safely as the files."""
+        """Do nothing: Windows writes names to the disk as safely as the files."""
 
     def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:
         """Kill a process and its descendants."""
-        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # found in Windows' system folder
+        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # the program is in Windows' system folder
         with suppress(OSError):
             subprocess.run(command, check=False, capture_output=True)
         process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Return memory that processes share and its number: new memory, or the memory with this number.
+        """Return memory that processes can share, and its number. Without ``number`` the memory is new.
 
         ``size`` is in bytes. The memory is freed when the last process closes it.
         """
@@ -137,7 +137,7 @@ else:
             process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Return memory that processes share and its number, which is the descriptor of an unnamed file.
+        """Return memory that processes can share, and its number, which is the descriptor of an unnamed file.
 
         ``size`` is in bytes. ``number``: use existing memory; ``None`` creates new memory.
         """
@@ -170,7 +170,7 @@ def read_text(path: Path, max_bytes: int) -> str:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; did you mean another file?")
-    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of any system
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of all systems
 
 
 def rename_over(path: Path, to: Path) -> None:
@@ -184,7 +184,7 @@ def remove_file(path: Path) -> None:
 
 
 def _retry_while_held(work: Callable[[], object]) -> None:
-    """Run a file operation. If another process has the file open (Windows), retry for some seconds."""
+    """Run a file operation. Retry for some seconds if another process has the file open (Windows)."""
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -199,8 +199,8 @@ def _retry_while_held(work: Callable[[], object]) -> None:
 def wait_for_event(event: threading.Event, seconds: float | None = None) -> bool:
     """Wait like ``event.wait(seconds)``, but notice every signal within a second.
 
-    Python runs a signal's handler on the main thread. A signal that arrives as the main thread begins to wait is
-    handled only when that wait ends, so each wait is short.
+    Python runs signal handlers on the main thread. If a signal arrives just when the main thread begins to wait, its
+    handler runs only after that wait. So each wait is short.
     """
     until = math.inf if seconds is None else time.monotonic() + seconds
     while not event.wait(min(_SIGNAL_UNNOTICED_S, max(0.0, until - time.monotonic()))):

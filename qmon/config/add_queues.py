@@ -23,8 +23,8 @@ def unused_name(base_name: str, config: Config) -> str:
 def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Config:
     """Append blocks of a target to the file, which need not exist. Return the new configuration.
 
-    ``connect``: connection of a new target, without a password; ``None`` if the target is in the file already.
-    Raises ``BadInput`` if the result would be invalid, or if the file cannot be written; the file is then unchanged.
+    ``connect``: connection of a new target, without a password; ``None`` if the file already has the target. Raises
+    ``BadInput`` if the result would be invalid, or if the file cannot be written; the file is then unchanged.
     """
     try:
         place = files.real_path(path)  # a symbolic link stays a link

@@ -41,8 +41,8 @@ class FoundTarget:
 def find_target(text: str, config: Config, environment: Mapping[str, str] | None = None) -> FoundTarget:
     """Return the target that the user named. Does not connect.
 
-    Raises ``BadInput`` with the nearest name if it is not a target, and ``MissingDriver`` if it is a DSN and there
-    is no driver manager. No message repeats a URL or connection string, because it may contain a password.
+    Raises ``BadInput`` with the nearest name if there is no such target, and ``MissingDriver`` if it may be a DSN and
+    there is no driver manager. No message repeats a URL or connection string, because it may contain a password.
     """
     environment = os.environ if environment is None else environment
     named = config.targets.get(text)
@@ -176,7 +176,7 @@ def _parse_target(text: str, origin: str) -> Target | None:
 
 
 def _url_for(text: str) -> str:
-    """Return the URL form that replaces a JDBC URL or a .NET connection string, without any part of that."""
+    """Return the form of URL to use instead of a JDBC URL or .NET connection string, without any part of it."""
     if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
         return "postgresql://user@host:5432/database"
     return "mssql://user@host:1433/Database"
@@ -192,7 +192,7 @@ def _dsn_target(name: str, config: Config) -> Target:
         if name in config.fleets:
             raise BadInput(f"{name!r} is a fleet in {config.path}, but this command needs a single target")
         known = (*config.targets, *odbc.known_dsns())
-        if "@" in name:  # a URL without its beginning, perhaps with a password
+        if "@" in name:  # a URL whose beginning is missing, possibly with a password
             raise BadInput("this is not a target; a URL starts with postgresql:// or mssql://")
         raise BadInput(f"{name!r} is neither a target in {config.path} nor a DSN{suggest_nearest(name, known)}")
     return Target(name, engine_from_words(driver), {"DSN": name})

@@ -54,7 +54,7 @@ class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
     - ``written``: its queues, keyed by name, as written in the file.
-    - ``budget``: cost budget of this target, ``None`` for the one of the settings.
+    - ``budget``: cost budget of this target; ``None``: that of the settings applies.
     - ``baselines``: file with the usual values for each hour of the week.
     """
 
@@ -71,7 +71,7 @@ class TargetConfig:
     baselines: Path | None = None
 
     def names_table(self, table: TableName) -> bool:
-        """Return whether one of its queues is this table. A name without a schema matches any schema."""
+        """Return whether one of the target's queues is this table. A name without a schema matches any schema."""
         named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
         return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
 
@@ -92,7 +92,7 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path``: the file that it was or would be read from.
+    """The whole file. ``path``: the file from which it was read, or would be read if it existed.
 
     ``fleets``: names of the targets of each fleet.
     """
@@ -115,7 +115,8 @@ def default_path() -> Path:
 def read_config(path: Path | None = None) -> Config:
     """Read the file. Without ``path``, read the default file, which need not exist.
 
-    Raises ``BadInput`` naming file and key, also if other users may change a file that names something to run.
+    Raises ``BadInput`` naming file and key. It is also raised if other users may change the file and the file names
+    something to run.
     """
     place = path or default_path()
     try:

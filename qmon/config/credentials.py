@@ -1,7 +1,6 @@
 """Provides passwords, and URLs and keys of receivers.
 
-Passwords in the environment are used at once. The keyring and a prompt are only used if the server asks for a
-password.
+A password in the environment is used at once. The keyring and a prompt are used only if the server asks for a password.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ T = TypeVar("T")
 KEYRING_SERVICE: Final = "qmon"
 _ALERTS_PATH: Final = "/api/v2/alerts"
 
-# Minimum length at which the path or query of a secret URL is also hidden by itself.
+# If the path or query of a secret URL has at least this length, it is also hidden without the rest of the URL.
 _MIN_HIDDEN_CHARS: Final = 12
 
 
@@ -100,7 +99,7 @@ _SOURCES: Final[tuple[PasswordSource, ...]] = (password_from_keyring, ask_passwo
 
 
 def password_sources(*, may_ask: bool) -> tuple[PasswordSource, ...]:
-    """Return the sources of passwords: the keyring, then up to three prompts if the user may be asked."""
+    """Return the sources of passwords: the keyring, then three prompts if qmon may ask the user."""
     return _SOURCES if may_ask else _SOURCES[:1]
 
 
@@ -110,8 +109,8 @@ def retry_with_password(
     """Run ``attempt``, such as connecting, and retry it with a password if the server asks for one or refuses it.
 
     Returns the target with the password that worked, for later connections that cannot ask, and the result of
-    ``attempt``. Call it before a screen takes the terminal. Raises what ``attempt`` raises: ``WrongPassword`` if no
-    source has another password, and ``PasswordNeeded`` with advice if there is none.
+    ``attempt``. Call it before a full-screen program uses the terminal. Raises what ``attempt`` raises:
+    ``WrongPassword`` if no source has another password, and ``PasswordNeeded`` with advice if there is none.
     """
     refused: PasswordNeeded | WrongPassword
     try:

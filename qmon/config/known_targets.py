@@ -26,9 +26,9 @@ class KnownTarget:
 
     Attributes:
         name: the name to type.
-        engine: its engine; ``None`` if only the server can tell.
+        engine: its engine; ``None`` if qmon must ask the server.
         place: its address without secrets: ``db1/shop``; for a DSN the driver's name.
-        dsn: it is a DSN that the configuration does not name.
+        dsn: the target is a DSN that the configuration does not name.
         dsn_of: owner of the DSN, ``user`` or ``system``, if known.
         environment, prod, read_only: as configured.
         queues: number of queues or tables of queues in the configuration.
@@ -48,8 +48,9 @@ class KnownTarget:
 
 
 def known_targets(config: Config) -> tuple[KnownTarget, ...]:
-    """Return the configured targets in their order, then the DSNs by name. Without a driver manager
-    there are no DSNs.
+    """Return the configured targets in the order of the file, then the DSNs by name.
+
+    Without a driver manager there are no DSNs.
     """
     from_file = [_configured_target(name, config) for name in config.targets]
     return (*from_file, *(each for each in _dsn_targets() if each.name not in config.targets))

@@ -1,7 +1,7 @@
 """Stores what the dashboard remembers for a user: theme, interval, columns and order.
 
-Several dashboards may write the file at the same time: each change is read, made and written under a lock, and the
-file is replaced as a whole. Unreadable content is ignored. The file never contains passwords or parts of messages.
+Several dashboards may write the file at the same time. For each change, a dashboard locks the file, reads it, and
+replaces it as a whole. Unreadable content is ignored. The file never contains passwords or parts of messages.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Preferences:
         self._store_change(lambda stored: replace(stored, theme=name))
 
     def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
-        """Change the preferences for a target. ``change`` gets the stored preferences and returns the new ones."""
+        """Change the preferences for a target. ``change`` receives the stored preferences and returns the new ones."""
 
         def changed(stored: _Stored) -> _Stored:
             made = change(stored.targets.get(target, TargetPreferences()))
@@ -138,7 +138,10 @@ def _without_bad_intervals(stored: _Stored) -> _Stored:
 
 @contextlib.contextmanager
 def _hold_lock(path: Path) -> Iterator[None]:
-    """Hold the lock file. Other dashboards hold it only briefly; raises ``OSError`` if one does not release it."""
+    """Hold the lock file.
+
+    Other dashboards hold the lock only briefly. Raises ``OSError`` if one of them does not release it.
+    """
     file = files.open_private(path, os.O_WRONLY)
     try:
         tries = 1

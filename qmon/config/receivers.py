@@ -30,7 +30,7 @@ EVENTS_URL: Final = "https://events.pagerduty.com/v2/enqueue"
 class Receiver:
     """One ``[[notify]]``. ``shape`` is empty for a ``command``.
 
-    - ``url``: its URL unless that is a secret, else empty.
+    - ``url``: its URL; empty if the URL is a secret.
     - ``bearer``: requests carry a token.
     - ``targets``: patterns of target names.
     - ``severity``: minimum severity of its alerts.
@@ -48,17 +48,17 @@ class Receiver:
 
     @property
     def variable_name(self) -> str | None:
-        """The environment variable with its URL or key: ``QMON_NOTIFY_ON_CALL`` for ``on-call``."""
+        """The environment variable with the receiver's URL or key: ``QMON_NOTIFY_ON_CALL`` for ``on-call``."""
         name = to_variable_name(self.name)
         return f"QMON_NOTIFY_{name}" if name else None
 
     @property
     def needs_secret(self) -> bool:
-        """Whether its URL or key is stored outside of the file."""
+        """True if the receiver's URL or key is stored outside the file."""
         return bool(self.shape) and (self.bearer or not self.url or self.shape == PAGERDUTY)
 
     def is_for_target(self, target: str) -> bool:
-        """Return whether it receives alerts of this target."""
+        """Return whether the receiver gets alerts of this target."""
         return any(matches_pattern(pattern, target) for pattern in self.targets)
 
 

@@ -11,7 +11,7 @@ from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matc
 from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
 
-# Figures for which the lake stores the duration of each value, by their names in the status report.
+# Figures for which the lake stores how long each value lasted, by their names in the status report.
 STORED_FIGURES: Final = ("ready", "oldest_seconds")
 _WINDOW_S: Final = 28 * 86_400.0
 _MIN_WINDOW_S: Final = 86_400.0
@@ -39,7 +39,7 @@ class Objective:
         return LIMIT_FIGURES[self.figure].label
 
     def applies_to(self, target: str, queue: str) -> bool:
-        """Return whether it applies to this queue."""
+        """Return whether the objective applies to this queue."""
         return any(matches_pattern(each, target) for each in self.targets) and any(
             matches_pattern(each, queue) for each in self.queues
         )

@@ -19,7 +19,7 @@ if sys.platform == "win32":
 
 
 class RunAs(TypedDict, total=False):
-    """The keywords of ``subprocess`` that change the account. Empty if it stays the same."""
+    """The keywords of ``subprocess`` that change the account; empty if the account stays the same."""
 
     user: int
     group: int
@@ -53,7 +53,7 @@ class Account:
             os.chown(path, self.uid, self.gid)
 
     def can_enter(self, folder: Path) -> bool:
-        """Return true if the account may enter the folder and all above it, by their permission bits."""
+        """Return true if the permission bits let the account enter the folder and all folders above it."""
         return not self.other or all(
             self._has_permission(part, stat.S_IXOTH) for part in [folder.resolve(), *folder.resolve().parents]
         )
@@ -78,9 +78,9 @@ class Account:
 
 
 def server_account() -> Account:
-    """Return our own account, or as root an existing unprivileged one.
+    """Return our own account, or if we are root, an existing unprivileged one.
 
-    Nothing is created, and no privileges are gained: every account may do what this one may.
+    Nothing is created. The account gives no additional privileges, because every account may do what this one may.
 
     Raises:
         BadInput: we are root and there is no such account.

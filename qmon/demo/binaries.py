@@ -35,8 +35,8 @@ def packaged_bin_dir() -> Path:
 def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
     """Return a bin folder from which the account can run programs: the given one, or a copy below ``spare``.
 
-    No permissions are loosened. A copy keeps the installation's relative layout, by which the programs find their
-    libraries and data.
+    Permissions stay unchanged. A copy has the same relative layout as the installation, because the programs use it to
+    find their libraries and data.
 
     Raises:
         BadInput: the folder has no server, or is unreachable and cannot be copied.

@@ -1,4 +1,4 @@
-"""Ends a server and removes what it left in memory: processes and shared memory. Standard library only."""
+"""Ends a server and removes what it leaves behind: processes and shared memory. Standard library only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's
 def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
-    The postmaster gets SIGQUIT first (no checkpoint, because the data is not needed any more), as it then removes its
-    own shared memory. What is left after ten seconds is killed.
+    The postmaster first gets SIGQUIT, so that it removes its own shared memory. It makes no checkpoint, because the
+    data is no longer needed. Processes that still run after ten seconds are killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked_pids(mark):
@@ -43,7 +43,7 @@ def end_server(mark: str, data: Path) -> None:
 def end_group(group: int) -> None:
     """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it created.
 
-    A group that has ended, or is not ours, is skipped.
+    Does nothing if the group has ended or is not ours.
     """
     processes.signal_group(group, signal.SIGSTOP)
     makers = processes.group_pids(group)
@@ -60,10 +60,11 @@ def postmaster_pid(data: Path) -> int:
 
 
 def remove_shared_memory(data: Path) -> None:
-    """Remove the segment that a killed server named in ``postmaster.pid``, which the kernel would keep.
+    """Remove the segment that a killed server named in ``postmaster.pid``. Otherwise the kernel would keep it.
 
-    Call it only when no process of the server lives. Does nothing if the server removed it itself, or if the segment
-    and the data belong to different accounts: root must not be tricked into removing a foreign segment.
+    Call this only if no process of the server is alive. Does nothing if the server has removed the segment itself. Also
+    does nothing if the segment and the data belong to different accounts, so that root cannot be tricked into removing
+    a foreign segment.
     """
     try:
         segment = int((data / "postmaster.pid").read_text().splitlines()[_SHMEM_LINE].split()[1])
@@ -77,8 +78,8 @@ def remove_shared_memory(data: Path) -> None:
 def _remove_segments_of(pids: set[int]) -> None:
     """Remove unused segments that these ended processes created.
 
-    A server writes the id of its segment to a file only after creating it. So a server killed in between, as initdb's
-    are, leaves no record of it.
+    A server creates its segment before it writes the segment's id to a file. A server that is killed in between, such
+    as one that initdb runs, leaves no record of its segment.
     """
     for row in _shared_segments():
         if row["cpid"] in pids and not row["nattch"]:

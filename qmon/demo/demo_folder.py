@@ -50,7 +50,7 @@ class DemoFolder:
 
 
 def create_demo_folder(account: Account) -> DemoFolder:
-    """Create a folder that the account can be let into. Raises ``BadInput`` if there is no place for one."""
+    """Create a folder to which the account can get access. Raises ``BadInput`` if there is no place for one."""
     tried = dict.fromkeys([tempfile.gettempdir(), "/tmp", "/var/tmp"])  # noqa: S108 - mkdtemp makes a private one
     for base in map(Path, tried):
         if base.is_dir() and account.can_enter(base) and _PLAIN.fullmatch(str(base)):

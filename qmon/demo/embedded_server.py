@@ -46,8 +46,8 @@ class EmbeddedServer:
     """A private PostgreSQL server with one superuser and a database ``qmon``.
 
     Data, log and socket are in a temporary folder. The server listens on a socket in a folder that only we and its
-    account can enter, and trusts connections there. With ``tcp`` it also listens on 127.0.0.1, with a random password
-    that ``url`` contains. If we are root, it runs as an unprivileged account.
+    account can enter, and accepts all connections there without a password. With ``tcp`` it also listens on 127.0.0.1,
+    with a random password that ``url`` contains. If we are root, it runs as an unprivileged account.
 
     A guardian process ends the server and removes its folder when our process ends, however that happens. Not
     thread-safe. As a context manager it starts on entry and is destroyed on exit.
@@ -119,7 +119,7 @@ class EmbeddedServer:
 
     @property
     def is_running(self) -> bool:
-        """True if the postmaster lives, frozen or not."""
+        """True if the postmaster is alive, even if it is frozen."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -163,7 +163,7 @@ class EmbeddedServer:
             raise
 
     def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
-        """Stop the server and wait at most 60 s, then kill it. A frozen server is thawed. Idempotent."""
+        """Stop the server. If it has not ended after 60 s, kill it. A frozen server is continued first. Idempotent."""
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -181,7 +181,7 @@ class EmbeddedServer:
         self._reap_process()
 
     def freeze(self) -> None:
-        """Stop every process of the server (SIGSTOP): it accepts connections and answers nothing."""
+        """Suspend every process of the server (SIGSTOP). The server then accepts connections but does not answer."""
         processes.freeze_marked(self._mark)
 
     def thaw(self) -> None:

@@ -1,7 +1,7 @@
 """A small process that cleans up when we cannot: after kill -9, a closed terminal, or a crash.
 
-It reads what to remove from a pipe, and watches for the end of its parent. It has its own session, so that signals for
-the terminal's programs do not reach it. It imports only the standard library and ends when its work is done.
+It reads from a pipe what it must remove, and waits for the end of its parent. It has its own session, so that signals
+for the terminal's programs do not reach it. It imports only the standard library and ends when its work is done.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if sys.platform == "win32":
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
-_CHECK_EVERY_S = 0.5  # how soon the parent's end is noticed if a forked child still holds the pipe
+_CHECK_EVERY_S = 0.5  # after this time the parent's end is noticed, even if a forked child has the pipe open
 
 
 class Guardian:
-    """The parent's end of the pipe. Not thread-safe. Closing it twice is allowed.
+    """The parent's end of the pipe. Not thread-safe. ``close`` may be called twice.
 
-    ``unregister_group`` undoes a registration. After ``close`` nothing is touched.
+    ``unregister_group`` undoes a registration. After ``close`` the guardian removes nothing.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Guardian:
         self._send("server", mark, str(data))
 
     def register_group(self, group: int) -> None:
-        """Register a process group to kill when we end. Forget it before its leader is waited for.
+        """Register a process group to kill when we end. Unregister it before you wait for its leader.
 
         Raises ``ValueError`` for 0 (our own), 1 and negative numbers (all processes).
         """
@@ -140,7 +140,7 @@ def _read_registrations(cleanups: _CleanupList, parent: int) -> None:
     received = b""
     while not cleanups.done:
         ready, _, _ = select.select([0], [], [], _CHECK_EVERY_S)
-        gone = os.getppid() != parent  # checked before the last read, so that no last registrations are lost
+        gone = os.getppid() != parent  # checked before the last read, so that the last registrations are not lost
         if ready or gone:
             with contextlib.suppress(BlockingIOError):
                 while piece := os.read(0, 65536):

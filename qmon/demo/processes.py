@@ -1,8 +1,8 @@
 """Finds the processes of a server by a mark on their command lines, and sends signals to them.
 
 A server is started with a random ``cluster_name``, which PostgreSQL puts on the command line of each of its processes.
-Every account may read it. So processes are found even after their parent has ended, and a reused process id is never
-mistaken for one of them. Standard library only, because the guardian runs this.
+Every account may read command lines. So processes are found even after their parent has ended, and a process that
+reuses an id is never mistaken for a process of the server. Standard library only, because the guardian runs this.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def process_state(pid: int) -> str:
 def freeze_marked(mark: str, seconds: float = 5.0) -> None:
     """Stop every marked process (SIGSTOP), including those being started, and wait until they are stopped.
 
-    A process that the kernel does not release (state D) is waited for at most ``seconds``.
+    The wait for a process that the kernel does not release (state D) is at most ``seconds``.
     """
     stopped: set[int] = set()
 
@@ -91,7 +91,10 @@ def thaw_marked(mark: str) -> None:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill every marked process (SIGKILL). They are stopped first, so that none starts while the others are killed."""
+    """Kill every marked process (SIGKILL).
+
+    All of them are stopped first, so that none starts another one in the meantime.
+    """
     freeze_marked(mark)
     send_signal(marked_pids(mark), signal.SIGKILL)
 
@@ -114,12 +117,12 @@ def group_pids(group: int) -> set[int]:
 
 
 def wait_group_gone(group: int, seconds: float) -> bool:
-    """Wait until no process of the group lives. Returns false if some do after ``seconds``."""
+    """Wait until no process of the group is alive. Returns false if one still is after ``seconds``."""
     return _wait_until_false(lambda: group_pids(group), seconds)
 
 
 def wait_marked_gone(mark: str, seconds: float) -> bool:
-    """Wait until no marked process is left. Returns false if some are after ``seconds``."""
+    """Wait until no marked process is left. Returns false if one still is after ``seconds``."""
     return _wait_until_false(lambda: marked_pids(mark), seconds)
 
 

@@ -1,4 +1,4 @@
-"""The demo: an embedded PostgreSQL with queues under load, and, without a screen, the figures.
+"""The demo: an embedded PostgreSQL with queues under load. Without a screen it prints figures.
 
 With a screen, the command line adds the dashboard. Nothing remains after it ends: the server's guardian and the workers
 notice the end of this process.
@@ -57,8 +57,8 @@ class Scene(NamedTuple):
 def run_scene(*, tour: bool = False) -> Iterator[Scene]:
     """Run the server with the scene's queues under load. Everything is stopped and removed at the end.
 
-    ``tour``: one fault at a time, each until it is answered. Raises ``BadInput`` if the server's programs are missing,
-    and ``Unreachable`` if it does not start.
+    ``tour``: one fault at a time, each until the user has fixed it. Raises ``BadInput`` if the server's programs are
+    missing, and ``Unreachable`` if it does not start.
     """
     with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, tour=tour) as made:
         yield made
@@ -87,8 +87,8 @@ def demo_target(url: str) -> Target:
 def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
     """Run the scene for some seconds without a screen.
 
-    Returns qmon's last view, and the same as a report. The report has the load's own counts, keyed by queue, under
-    ``workload``.
+    Returns qmon's last view, and the same as a status report. The report also has the load's own counts, keyed by
+    queue, under ``workload``.
     """
     with run_scene() as (target, load, _):
         views = _watch_target(target, seconds)
@@ -100,7 +100,7 @@ def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
 
 
 def wait_until_counted(counts: CommittedCounts, at: float) -> None:
-    """Wait until the load has counted up to a moment (seconds since the epoch)."""
+    """Wait until the load has counted up to a time (seconds since the epoch)."""
     pause = threading.Event()
     while counts.last_at() < at:
         pause.wait(0.02)
@@ -158,7 +158,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
 
 
 def _load_counts(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
-    """Return the load's own counts over the window of qmon's rates, and its depth at the moment of the view."""
+    """Return the load's own counts over the window of qmon's rates, and its depth at the time of the view."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}

@@ -46,7 +46,7 @@ PARTS: Final = (
     ScenePart("webhooks", "flag"),
 )
 
-# Healthy queues, each of a design that the others do not show. They share their processes.
+# Healthy queues, one for each design that no other queue of the scene has. They share their processes.
 STEADY: Final = (
     "alerts",
     "cleanup",
@@ -62,7 +62,10 @@ STEADY: Final = (
 
 
 def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """Return the healthy load. All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly."""
+    """Return the load without faults.
+
+    All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly.
+    """
     of_its_own: dict[str, dict[str, float]] = {
         "ledger": {"consumers": 3, "pop_rate": 7.0},
         "uploads": {"pop_rate": 40.0},
@@ -91,7 +94,10 @@ def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPause:
-    """A pause of a queue's producers, as by a key of qmon. Times in seconds, as for a fault."""
+    """A pause of a queue's producers, as an operator would make it with a key of qmon.
+
+    Times are in seconds, as for a fault.
+    """
 
     queue: str
     reason: str
@@ -116,7 +122,7 @@ class StoryStep:
     answer: str
 
     def is_seen_in(self, view: View) -> bool:
-        """Return true if the verdict holds in a view."""
+        """Return true if a view has the verdict."""
         return any(
             verdict.code == self.code
             for queue in view.queues

@@ -1,4 +1,4 @@
-"""The story of the demo: the faults of its first minute, by the clock or, on a tour, one at a time."""
+"""The story of the demo: its faults, at fixed times or, on a tour, one after the other."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from qmon.workload.load_plan import PlannedFault
 
 SEEN_WITHIN_S: Final = 60.0
 
-# Seconds to wait for a fault to be seen (`SEEN_WITHIN_S`) and then to be answered, before the tour goes on.
+# The tour waits this many seconds for a fault to show (`SEEN_WITHIN_S`), and then for the user to fix it. Then it goes
+# on.
 ANSWERED_WITHIN_S: Final = 60.0
 
 # Faults last this many times longer on a tour, so that there is time to read.
 TOUR_FACTOR: Final = 3.0
 BETWEEN_S: Final = 4.0
 
-# Consecutive views that must show that a fault is there, or over.
+# Number of consecutive views that must show that a fault exists, or that it is over.
 _AGREEING_VIEWS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """A step of the tour. ``title``: its title. ``broken``: the fault that it causes. ``answer``: the keys to press."""
+    """A step of the tour. ``title``: its title. ``broken``: the fault. ``answer``: the keys that fix it."""
 
     title: str
     broken: str
@@ -50,8 +51,8 @@ class TourStep:
 class Story:
     """Runs the faults of the scene while it is open, on its own thread.
 
-    Without ``tour`` faults occur by the clock, repeatedly. On a tour each one follows when the previous one was
-    answered, or was not answered for a minute.
+    Without ``tour`` the faults occur at fixed times, repeatedly. On a tour the next fault occurs when the user has
+    fixed the previous one, or has not fixed it for a minute.
     """
 
     def __init__(self, target: Target, layouts: dict[str, Layout], load: Load, audit: Path, *, tour: bool) -> None:
@@ -83,7 +84,7 @@ class Story:
         return self._current_step
 
     def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
-        """Return ``fold`` wrapped so that the tour sees its views."""
+        """Return a wrapped ``fold`` that also passes its views to the tour."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
@@ -146,7 +147,7 @@ class Story:
             return self._news.wait_for(lambda: self._is_over, max(0.0, seconds))
 
     def _wait_for_verdict(self, step: StoryStep, expected: bool, seconds: float) -> bool:
-        """Wait until two consecutive new views agree that the fault is there, or not. Returns false on timeout."""
+        """Wait until two consecutive new views have the fault's verdict, or both do not. Returns false on timeout."""
         end, before, agree = monotonic() + seconds, self._last_view, 0
         with self._news:
             while not self._is_over and agree < _AGREEING_VIEWS and (left := end - monotonic()) > 0:

@@ -1,8 +1,8 @@
-"""Texts of databases that do not check their encoding (SQL_ASCII of PostgreSQL): they may contain any bytes.
+"""Texts of databases that do not check the encoding (SQL_ASCII of PostgreSQL). They may contain any bytes.
 
-A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains such a sequence,
-its first character is written as ``<3C>``: ``<3C>E9>``. Different texts are never written the same, and each can be
-converted back to the same bytes.
+A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains such a sequence, its
+first character is written as ``<3C>``: ``<3C>E9>``. So different texts always look different, and each can be converted
+back to its bytes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.cost_budget import Budget
 from qmon.model.layout.time_zones import Zone
 
-# UTF-16 units of the longest text that is not a large object (SQL Server).
+# Maximum UTF-16 units of a text that is not a large object (SQL Server).
 MAX_TEXT_UNITS: Final = 4000
 # Maximum characters of an error that lists and plans show.
 MOST_OF_AN_ERROR: Final = 200
@@ -36,11 +36,12 @@ def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
 
 
 def fits_max_text(value: Value) -> bool:
-    """Return whether a value can be sent as a text of ``MAX_TEXT_UNITS``: NULL and texts that are short enough."""
+    """Return whether a value is NULL or a text of at most ``MAX_TEXT_UNITS``."""
     return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * MAX_TEXT_UNITS)
 
 
-# Seconds that an answer may be late. The server enforces statement timeouts itself; this covers the network.
+# How many seconds after the statement timeout an answer may arrive. The server itself enforces the timeout; this is the
+# time for the network.
 SILENCE_S: Final = 5.0
 
 EngineName = Literal["postgres", "sqlserver"]
@@ -52,15 +53,15 @@ class Target:
     """A database to connect to.
 
     - ``name``: contains no secrets and may be shown on a screen.
-    - ``engine``: ``None`` if only the server can tell (a DSN).
-    - ``parameters``: ODBC keywords without the password. ``password`` contains the password if it is already known.
+    - ``engine``: ``None`` if qmon must ask the server (a DSN).
+    - ``parameters``: ODBC keywords without the password. ``password``: the password, if it is already known.
     - ``prod``: actions require the queue's name and a reason.
     - ``read_only``: actions are refused.
     - ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), in addition to our own role and
       superusers.
     - ``budget``: cost budget of watching it.
-    - ``raised_hidden``: hide error texts raised by triggers and functions. They may contain any part of a payload,
-      and the configuration hides parts of payloads.
+    - ``raised_hidden``: hide error texts raised by triggers and functions, because the configuration hides parts of
+      payloads and these texts may repeat them.
     """
 
     name: str
@@ -86,9 +87,9 @@ class Session:
     - ``writes``: the connection changes data, so connecting to a standby is refused (``BadInput``).
     - ``silence_s``: seconds beyond ``statement_timeout_s`` after which qmon stops waiting for an answer and abandons
       the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a statement
-      may take as long as it needs; Ctrl-C ends the wait. ``None``: once the session is set up, calls run on the
-      caller's thread, which has its own deadline.
-    - ``repeats``: the session repeats the same batches, so it is worth preparing them.
+      may take as long as it needs. Ctrl-C ends the wait. ``None``: after the session is set up, calls run on the
+      caller's thread, and the caller has its own deadline.
+    - ``repeats``: the session repeats the same batches, so they are prepared.
     """
 
     purpose: str = ""
@@ -118,9 +119,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL ready to run: identifiers quoted, ``?`` for each value, ``parameters`` naming the values in order.
+    """SQL that is ready to run.
 
-    ``values``: values that are already known because they belong to the conditions in the text.
+    Identifiers are quoted, each value is a ``?``, and ``parameters`` has the names of the values in order. ``values``:
+    the values that are already known, because the conditions in the text contain them.
     """
 
     name: str
@@ -140,7 +142,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A result set: column names in lower case as declared, and rows as tuples."""
+    """A result set: the declared column names in lower case, and the rows as tuples."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
@@ -164,8 +166,9 @@ class Connection(Protocol):
 
     @property
     def pooled(self) -> bool:
-        """Whether a pooler is in between. Then our settings last for one transaction, and nothing
-        stays in the session.
+        """True if a pooler is between us and the server.
+
+        Our settings then last for one transaction, and nothing stays in the session.
         """
 
     @property
@@ -176,30 +179,32 @@ class Connection(Protocol):
         """Run one statement that returns rows. Its columns must be the declared ones."""
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
-        """Run several statements in one round trip. If one fails, the whole batch fails: fall back to ``fetch``."""
+        """Run several statements in one round trip.
+
+        If one fails, the whole batch fails. The caller can then use ``fetch``.
+        """
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
-        """Run some statements of a list. The list stays the same from poll to poll, but the statements to run change.
+        """Run some statements of a list. The list is the same in each poll, but the statements to run differ.
 
-        If the server caches plans by text, the text of the whole list is sent, so that its plan is reused. A long
-        list takes a few round trips. Statements that are not asked for keep their previous values, so that their
-        types stay the same.
+        If the server caches plans by text, the text of the whole list is sent, so that its plan is reused. A long list
+        takes a few round trips. Statements that are not run are sent with their previous values, so that the types of
+        the values stay the same.
         """
 
     def set_up_session(self, bound: Bound) -> None:
-        """Run a statement that configures the session, at once, or on a pooled connection at the start of each
-        transaction.
+        """Run a statement that configures the session: now, or on a pooled connection at the start of each transaction.
 
-        Its parameter ``local``, if it has one, is set here.
+        If the statement has a parameter ``local``, this method sets it.
         """
 
     def limit_statements(self, statement_s: float) -> None:
-        """End statements after this many seconds from now on, in place of the session's first setting."""
+        """Change the session's statement timeout to this many seconds."""
 
     def execute(self, bound: Bound) -> int:
         """Run one statement for its effect. Return the affected rows, -1 if the driver does not report them.
 
-        A statement whose only declared column is ``done`` returns the number itself.
+        If the only declared column of a statement is ``done``, the statement returns that number itself.
         """
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -237,10 +242,10 @@ class Engine(Protocol):
         """
 
     def ids_value(self, ids: Sequence[int]) -> str:
-        """Return several object ids as one value, in the form that the statements of this engine take."""
+        """Return several object ids as one value, in the form that this engine's statements expect."""
 
     def texts_value(self, texts: Iterable[str]) -> str:
-        """Return several texts as one value, in order, in the form that the statements of this engine take."""
+        """Return several texts as one value, in order, in the form that this engine's statements expect."""
 
     def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return an expression for a time in UTC. ``zone`` applies if the time has no zone itself."""
@@ -249,7 +254,7 @@ class Engine(Protocol):
         """Return an expression for the current time, comparable with a column of this zone."""
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
-        """Return the start time of the statement, minus some seconds if given, in a form that an index can serve."""
+        """Return the start time of the statement, minus ``seconds`` if given, so that the server can use an index."""
 
     def advisory_lock_condition(self, key: str) -> str:
         """Return a condition: a session of this database holds an advisory lock with this whole number as key.
@@ -260,7 +265,7 @@ class Engine(Protocol):
     def text_type(self, kind: str) -> str:
         """Return the type of text, without length, for values compared with a column of type ``kind``.
 
-        The column is not converted.
+        With this type the server does not convert the column.
         """
 
     def readable_expression(self, column: str, kind: str) -> str:
@@ -270,9 +275,10 @@ class Engine(Protocol):
     def newest(self, expression: str, kind: str) -> str:
         """Return an expression for the newest end of an error, as text of at most ``MOST_OF_AN_ERROR`` characters.
 
-        An error column may contain one text, or a list to which each failure appends. The result is the last element
-        of an array, or of a list in PostgreSQL's ``jsonb``; the end of any other JSON list; else the beginning of the
-        text. An empty text or list gives NULL, a large value its size alone.
+        An error column may contain one text, or a list to which each failure appends. For an array, or a list in
+        PostgreSQL's ``jsonb``, the result is the last element. For any other JSON list it is the end of the text.
+        Otherwise it is the beginning of the text. For an empty text or list it is NULL, and for a large value only its
+        size.
 
         Args:
             expression: the value; it appears once in the result.
@@ -289,15 +295,16 @@ class Engine(Protocol):
         """
 
     def equals_condition(self, column: str, type_name: str, kind: str) -> str:
-        """Return a condition: the column (quoted) equals the value whose text is one parameter.
+        """Return a condition: the column (quoted) equals the value given as text in one parameter.
 
-        ``type_name``: its type, with length. ``kind``: its base type, without length. An index on the column serves it.
+        ``type_name``: its type, with length. ``kind``: its base type, without length. The server can use an index on
+        the column.
         """
 
     def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:
         """Return a condition: the column (quoted, of type ``kind``) compares with a value given as text.
 
-        ``operator``: such as ``<=``. An index on the column serves it.
+        ``operator``: such as ``<=``. The server can use an index on the column.
         """
         ...
 
@@ -326,19 +333,19 @@ class Engine(Protocol):
 
     @property
     def types_without_text(self) -> Collection[str]:
-        """Types without an exact text that the server converts back to the same value."""
+        """Types whose values have no text that the server converts back to the same value."""
 
     @property
     def counts_reads(self) -> bool:
-        """Whether the server counts transactions that only read."""
+        """True if the server also counts transactions that only read."""
 
     @property
     def plans_by_text(self) -> bool:
-        """Whether the server caches a plan for each text of a batch, so that texts should be repeated."""
+        """True if the server caches plans by the text of a batch, so that batches should repeat their text."""
 
     @property
     def shows_deleted(self) -> bool:
-        """Whether our reads return rows that a running transaction has deleted."""
+        """True if our reads also return rows that a running transaction has deleted."""
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
         """Return the statement that lets ``role`` (quoted) see the sessions of others."""

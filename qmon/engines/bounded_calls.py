@@ -20,7 +20,7 @@ MAX_HANGING: Final = 3
 
 
 class CallTimeoutError(Exception):
-    """Raised when the call has not returned in time, or too many earlier calls are hanging."""
+    """Raised if the call has not returned in time, or if too many earlier calls are hanging."""
 
 
 class BoundedCalls:
@@ -38,12 +38,12 @@ class BoundedCalls:
         subject: str = "",
         is_hopeless: Callable[[], bool] = bool,
     ) -> T:
-        """Return or raise what ``call`` does if it ends in time. A late result is passed to ``discard``.
+        """Run ``call``, and return its result or raise its exception if it ends in time.
 
-        ``subject``: what the call is about, such as a target. A hanging call does not block calls about other
-        subjects. ``is_hopeless``: asked once, soon after the call began, whether waiting is useless. Raises
-        ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier calls are still running or the
-        call is hopeless.
+        ``discard`` receives a late result. ``subject``: what the call is about, such as a target. A hanging call does
+        not block calls about other subjects. ``is_hopeless``: called once, soon after the call began. It returns true
+        if waiting is useless. Raises ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier
+        calls are still running or the call is hopeless.
         """
         with self._lock:
             left = self._hanging[subject] = [thread for thread in self._hanging.get(subject, ()) if thread.is_alive()]
@@ -96,8 +96,8 @@ _LOGINS: Final = BoundedCalls()
 def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
     """Return the result of ``call``, which logs in and has its own login timeout.
 
-    Drivers do not always keep their timeout, and some send queries afterwards without any deadline. Raises
-    ``Unreachable`` if there is no answer, and what ``call`` raises.
+    Drivers do not always enforce their timeout, and some then send queries without any deadline. Raises ``Unreachable``
+    if there is no answer, and what ``call`` raises.
     """
     seconds = login_timeout_s + SILENCE_S
     try:

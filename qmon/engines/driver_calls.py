@@ -1,4 +1,4 @@
-"""Calls into the driver of one connection: one at a time, with a deadline, cancelled or abandoned from any thread."""
+"""Calls into the driver of one connection, one at a time and with a deadline. Any thread can cancel or abandon them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 # Seconds to wait for a cancel, and for a connection to close.
 _CANCEL_S: Final = 2.0
 
-# Seconds for a call to end after Ctrl-C, once the server was asked to cancel it.
+# After Ctrl-C qmon asks the server to cancel the call, and waits this many seconds for its end.
 _SETTLE_S: Final = 1.0
 
-# Converts a fault of a running statement, with the statement's name, to the error to raise.
+# Converts a fault of a running statement, and the statement's name, to the error to raise.
 ExplainStatement = Callable[[DriverFault, str], QmonError]
 
 
@@ -50,11 +50,11 @@ class DriverCalls:
         self.raised_hidden = False
         # True if a call has failed since this was last set to false.
         self.failed = False
-        # Why no more calls are possible; empty while they are.
+        # Why no more calls are possible; empty while calls are possible.
         self.lost = ""
 
     def configure_deadline(self, statement_s: float | None, silence_s: float | None) -> None:
-        """Set the deadline of answers from now on: the time of a statement plus the allowed delay, in seconds.
+        """Set the deadline of all later answers: the time of a statement plus the allowed delay, in seconds.
 
         ``statement_s`` ``None``: calls have no deadline, but Ctrl-C ends the wait. ``silence_s`` ``None``: calls run
         on the caller's thread for as long as they take.
@@ -71,15 +71,14 @@ class DriverCalls:
         self._statement_s = statement_s
 
     def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
-        """Run ``work`` as the call that ``cancel`` ends. ``statements``: how many it runs, each with its own time.
+        """Run ``work`` as a call that ``cancel`` can end.
 
-        Raises ``ConnectionLost`` after the deadline, after ``abandon``, or if the driver reports it, and other
-        errors for the driver's faults.
+        ``statements``: how many statements it runs, each with its own timeout. Raises ``ConnectionLost`` after the
+        deadline, after ``abandon``, or if the driver reports it, and other errors for the driver's faults.
         """
         if self.lost:
             raise ConnectionLost(self.lost)
-        # A running cancel belongs to the previous statement. It must have reached the server before the next one
-        # starts.
+        # A running cancel belongs to the previous statement. It must reach the server before the next one starts.
         if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
             self.abandon("no answer to a cancel; the connection was abandoned")
             raise ConnectionLost(self.lost)
@@ -135,7 +134,7 @@ class DriverCalls:
             return
         self._cancelled = True
 
-        def send() -> None:  # over a separate connection, to a server that may be silent
+        def send() -> None:  # the cancel uses a separate connection, and the server may not answer on it
             try:
                 with contextlib.suppress(self._fault):
                     running.cancel()
@@ -176,11 +175,12 @@ class DriverCalls:
             with contextlib.suppress(NoAnswer):
                 self._thread.run(put_away, _CANCEL_S)
             self._thread.end_thread()
-        elif not self._thread.is_busy:  # no other thread runs any more
+        elif not self._thread.is_busy:  # the interpreter has stopped all other threads
             put_away()
 
     def _free_connection(self, idle: bool) -> None:
-        # The driver crashes if a connection is freed during a cancel. A cancel that never ends keeps its connection.
+        # The driver crashes if a connection is freed during a cancel. If a cancel never ends, its connection is not
+        # freed.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         try:

@@ -66,7 +66,8 @@ _QMON_ERRORS: Final = re.compile(
 )
 
 # PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so only the
-# text can tell. A text that does not match, for example a translated message, counts as a text of an application.
+# text shows the origin. A text that does not match, for example a translated message, is treated as the text of an
+# application.
 _BUILT_IN: Final = re.compile(
     r"(?:ERROR|FATAL|PANIC):\s+(?:"
     rf"duplicate key value violates unique constraint {_NAME}"
@@ -102,7 +103,7 @@ class _Records:
 def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
     """Return the fault in the arguments of a driver's exception while connecting: SQLSTATE and text, or only a text.
 
-    ``password``: hidden if the text repeats it.
+    ``password``: hidden in the text.
     """
     found = _parse_records(arguments, first_line=False)
     text = "; ".join(found.texts)
@@ -115,8 +116,8 @@ def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool =
     """Return the fault of a statement, without the values of rows that servers repeat.
 
     Only the first line is kept, because DETAIL, HINT and CONTEXT follow on separate lines in every language. In that
-    line, everything from the first quoted text on is hidden, because values may contain quotes. A quoted text after
-    a word such as ``table`` is a name and stays.
+    line, everything from the first quoted value on is hidden, because values may contain quotes. A quoted text after a
+    word such as ``table`` is a name, and is not hidden.
 
     ``raised_hidden``: leave out texts raised by triggers and functions, which may contain any part of a payload.
     """

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class NoAnswer(Exception):
-    """Raised when the call has not returned in time, or was abandoned from another thread."""
+    """Raised if the call has not returned in time, or if another thread has abandoned it."""
 
 
 class _Call(Generic[T]):
@@ -31,7 +31,7 @@ class _Call(Generic[T]):
                 self._result.append(work())
         except BaseException as problem:
             self._problem = problem
-        del work  # before the caller continues: this thread must not be the last to hold the connection
+        del work  # before the caller continues: this thread must not have the last reference to the connection
         self.over.set()
 
     def result(self) -> T:
@@ -41,14 +41,14 @@ class _Call(Generic[T]):
         try:
             raise problem
         finally:
-            del problem  # its traceback holds this frame
+            del problem  # its traceback refers to this frame
 
 
 class DriverThread:
     """Run calls one after the other on a separate thread, which starts with the first call.
 
-    One thread uses it; ``wait_settled`` and ``abandon_call`` are safe from any. The thread is a daemon: no exit
-    waits for it.
+    Only one thread uses this object, but any thread may call ``wait_settled`` and ``abandon_call``. The thread is a
+    daemon, so the program can exit without waiting for it.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,10 @@ class DriverThread:
         return call is None or (call.over.wait(seconds) and not call.left)
 
     def abandon_call(self, last: Callable[[], None]) -> None:
-        """Raise ``NoAnswer`` in the thread that waits for the current call. Run ``last`` if the call ever returns."""
+        """Raise ``NoAnswer`` in the thread that waits for the current call.
+
+        If the call ever returns, ``last`` is run.
+        """
         self._calls.put(_Call(last))
         self._calls.put(None)
         if (call := self._running) is not None:

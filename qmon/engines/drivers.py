@@ -44,7 +44,7 @@ def sql_server_hint() -> str:
 
 
 def sql_server_load_hint() -> str:
-    """Return what helps if the driver for SQL Server cannot be loaded."""
+    """Return what to do if the driver for SQL Server cannot be loaded."""
     ours = install_command("sqlserver")
     return choose_for_system(
         linux=f"{ours} includes one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
@@ -54,7 +54,7 @@ def sql_server_load_hint() -> str:
 
 
 def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None:
-    """Return the error for a driver's ``name`` that is not ``installed``; ``None`` if it is, or is a path."""
+    """Return the error if no driver ``name`` is ``installed``; ``None`` if there is one or the name is a path."""
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
         return None
@@ -62,7 +62,7 @@ def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None
 
 
 def dsn_owner(dsn: str) -> str:
-    """Return who defines a DSN, ``user`` or ``system``; the user's wins.
+    """Return who defines a DSN, ``user`` or ``system``. A DSN of the user hides one of the system.
 
     Empty if the driver manager does not report it.
     """
@@ -75,7 +75,10 @@ def dsn_owner(dsn: str) -> str:
 
 @contextlib.contextmanager
 def _config_mode(mode: int) -> Iterator[bool]:
-    """Read only the user's (1) or the system's (2) odbc.ini in the block. Yields whether that is possible."""
+    """Make the driver manager read only the user's (1) or the system's (2) odbc.ini in the block.
+
+    Yields whether that is possible.
+    """
     library = _load_installer()
     if library is None or not library.SQLSetConfigMode(ctypes.c_ushort(mode)):
         yield False
@@ -94,7 +97,7 @@ def _load_installer() -> ctypes.CDLL | None:
 
 
 def read_dsn_keyword(dsn: str, keyword: str) -> str:
-    """Return the value of a keyword of a DSN, of the user or the system; empty if it is not set."""
+    """Return the value of a keyword of a DSN, defined by the user or the system; empty if it is not set."""
     library = _load_installer()
     if library is None:
         return ""

@@ -39,9 +39,9 @@ except ImportError as _problem:
         raise
     raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER_HINT}") from None
 
-pyodbc.pooling = False  # a pooled connection would keep our session settings, or those of another purpose
+pyodbc.pooling = False  # a connection from a pool might have the settings of one of our other sessions
 
-# unixODBC pools connections even with pooling off here, so each connection string gets a different spelling.
+# unixODBC may pool connections although pooling is off here, so each connection string gets a different spelling.
 _CONNECTION_NUMBERS: Final = itertools.count()
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ COUNT_COLUMNS: Final = ("done",)
 def connect(
     keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: ExplainFault
 ) -> pyodbc.Connection:
-    """Open a driver connection in autocommit mode. Raises the error that ``explain`` makes of the driver's fault.
+    """Open a driver connection in autocommit mode. Raises the error to which ``explain`` converts the driver's fault.
 
     ``login_timeout_s``: seconds, rounded up to whole ones; ``None``: the timeout of the driver or the DSN.
 
@@ -101,9 +101,9 @@ def connect(
 def _disable_driver_log(connection: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
     """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` when its last connection closes.
 
-    It does so if odbcinst.ini has ``CommLog=1``, as on Debian. ``CommLog=0`` of a connection counts while that
-    connection is open. A connection that fails is never closed. So a refused connection, which only reads its
-    settings, keeps the log off.
+    It writes this log if odbcinst.ini has ``CommLog=1``, as on Debian. If a connection has ``CommLog=0``, that applies
+    while it is open. A connection that fails is never closed. So a connection that the server refuses keeps the log
+    off.
     """
     if "psqlodbc" not in driver_name(connection).lower():
         return
@@ -157,7 +157,7 @@ def _decode_text(raw: bytes | None) -> str | None:
 
 
 def _encode_text(value: Value) -> Value:
-    """Return a text as bytes if it contains some that are not UTF-8, else as it is in the database."""
+    """Return a text as bytes if it contains bytes that are not UTF-8, else as the text in the database."""
     if not isinstance(value, str):
         return value
     raw = bytes_from_text(value)
@@ -185,21 +185,21 @@ class OdbcConnection:
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``login``: the session that is being set up. Until it is, answers may take as long as its login timeout.
-        ``None``: calls have no deadline.
+        """``login``: the session that is being set up. Until that is done, answers may take as long as its login
+        timeout. ``None``: calls have no deadline.
 
         ``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
         ``most_values``: maximum number of values in a batch, if the server has a limit; larger batches are sent in
-        parts. On such servers, texts and NULL are sent with a type of one length. Each length would need its own
-        plan, and for NULL the driver would ask the server for the type, in a round trip each time. ``list_of``:
-        returns the text of a list of statements whose first value selects the statements to run, for servers that
-        cache plans by text.
+        parts. On such servers, texts and NULL are sent with a type of fixed length. Otherwise each length would need
+        its own plan, and for NULL the driver would ask the server for the type in an extra round trip each time.
+        ``list_of``: returns the text of a list of statements whose first value selects the statements to run, for
+        servers that cache plans by text.
         """
         self._raw = raw
         self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)
         if login is not None:
-            # Until the session is set up, also for a session whose caller watches the time itself from then on.
+            # This applies until the session is set up, even if the caller has its own deadline after that.
             self._calls.configure_deadline(login.login_timeout_s, SILENCE_S)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
@@ -240,7 +240,7 @@ class OdbcConnection:
             self._raw.add_output_converter(kind, _decode_text)
 
     def mark_pooled(self) -> None:
-        """Limit settings to a transaction from now on, because a pooler gives this session to others after us."""
+        """Limit all later settings to a transaction, because a pooler gives this session to other clients after us."""
         self._pooled = True
 
     @property
@@ -269,7 +269,7 @@ class OdbcConnection:
             self._read_statements(bound.statement.name, bound.statement.text, (bound,))
 
     def configure_deadline(self, session: Session) -> None:
-        """Use the timeouts of this session from now on, after it is set up."""
+        """Use the timeouts of this session. Call this after the session is set up."""
         self._calls.configure_deadline(session.statement_timeout_s, session.silence_s)
 
     def limit_statements(self, statement_s: float) -> None:
@@ -285,7 +285,7 @@ class OdbcConnection:
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         prepared = self.prepared
-        if prepared is None or len(bounds) < 2:  # the driver itself would prepare a single statement, and by its values
+        if prepared is None or len(bounds) < 2:  # the driver would prepare a single statement itself
             with self._statement_context():
                 return self._read_batch(bounds)
         try:
@@ -300,7 +300,7 @@ class OdbcConnection:
             raise
 
     def _prepare(self, prepared: PreparedStatements, bounds: Sequence[Bound]) -> None:
-        """Prepare repeated statements. A name is used only after the server has confirmed it."""
+        """Prepare repeated statements. A prepared statement is used only after the server has confirmed its name."""
         if prepared.is_uncertain:
             (known,) = self._read_statements(KNOWN_NAMES.name, KNOWN_NAMES.text, (Bound(KNOWN_NAMES),))
             self._run_all(list(prepared.statements_to_deallocate(str(name) for (name,) in known.rows)))
@@ -361,7 +361,7 @@ class OdbcConnection:
                 raise QueryFailed("nothing was committed, because a statement of the transaction failed")
             self._commit()
         except BaseException:
-            # The original error says more than a failing rollback. The server rolls back by itself.
+            # The original error is more useful than that of a failing rollback. The server rolls back by itself.
             with contextlib.suppress(QmonError):
                 self._call_driver("rollback", self._raw.rollback)
             raise
@@ -380,7 +380,7 @@ class OdbcConnection:
         self.commits += 1
 
     def _statement_context(self) -> contextlib.AbstractContextManager[None]:
-        """Return the context for a single statement: a transaction if settings last for a transaction, else nothing."""
+        """Return the context for a single statement: a transaction if settings last for one, else an empty context."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
     def cancel(self) -> None:
@@ -402,8 +402,8 @@ class OdbcConnection:
     def __del__(self) -> None:
         """Close the connection if the caller did not.
 
-        If a driver does not free the cursor of a session that has ended (psqlODBC 17), pyodbc raises an error at an
-        arbitrary place in the program.
+        Otherwise pyodbc raises an error at an arbitrary place in the program if a driver (psqlODBC 17) does not free
+        the cursor of an ended session.
         """
         self.close()
 
@@ -431,8 +431,9 @@ class OdbcConnection:
     def _read_list(
         self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
     ) -> list[Rows | None]:
-        """Run the statements that are asked for; send nothing if there are none. The text stays prepared, so it is sent
-        once.
+        """Run the requested statements.
+
+        Send nothing if there are none. The text stays prepared, so it is sent only once.
         """
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:

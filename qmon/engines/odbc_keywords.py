@@ -17,9 +17,10 @@ _CONNINFO: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?
 
 
 def parse_connection_string(text: str) -> dict[str, str]:
-    """Return the keywords of ``Driver={…};Server=…``, as written. The first of a repeated keyword counts, as in ODBC.
+    """Return the keywords of ``Driver={…};Server=…``, as written.
 
-    Raises ``BadInput`` that never repeats a value.
+    If a keyword is repeated, the first one counts, as in ODBC. Raises ``BadInput``, whose message never contains a
+    value.
     """
     out: dict[str, str] = {}
     at = 0
@@ -44,7 +45,7 @@ def format_connection_string(keywords: Mapping[str, str]) -> str:
 
 
 def format_for_manager(keywords: Mapping[str, str]) -> str:
-    """Return the connection string in the form in which the driver manager finds the driver.
+    """Return the connection string in a form with which the driver manager finds the driver.
 
     unixODBC on Linux converts a library's path to bytes as ISO 8859-1 in every locale, so each byte becomes one
     character.
@@ -59,8 +60,8 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
 def respell_keywords(keywords: Mapping[str, str], number: int) -> dict[str, str]:
     """Return the same keywords with upper and lower case set by the bits of ``number``. Keywords ignore case.
 
-    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same
-    text, whatever the program asks for.
+    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same text,
+    even if the program has turned pooling off. A different spelling prevents this.
     """
     out: dict[str, str] = {}
     for name, value in keywords.items():

@@ -1,7 +1,8 @@
 """Prepares statements that a session repeats in each poll, so that the server parses each text once.
 
-This is for PostgreSQL, which otherwise parses, analyses and plans every statement of a batch again. With small results
-that costs more than running them. Plans are discarded from time to time, because tables grow and statistics change.
+This is for PostgreSQL, which otherwise parses, analyses and plans every statement of a batch again. If results are
+small, that costs more than running the statements. Plans are discarded from time to time, because tables grow and
+statistics change.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ _MAX_PREPARED: Final = 120
 # Maximum number of counted texts: tables that come and go create new texts without end.
 _MAX_COUNTED: Final = 20_000
 
-# Statements that appear in less than every fifth batch are not prepared.
+# Statements that appear in fewer than every fifth batch are not prepared.
 _MAX_BREAK: Final = 5
 _FAILURES: Final = 3
 
-# Number of batches of which three failures stop the preparing: a pooler may give each batch another session.
+# If three of this many batches fail, qmon stops preparing, because a pooler may give each batch another session.
 _FAILURE_WINDOW: Final = 500
 
 # Number of batches for which plans are kept.
@@ -44,7 +45,8 @@ class PreparedStatements:
     """The prepared statements of one session. Not thread-safe: it belongs to the thread of its connection."""
 
     def __init__(self) -> None:
-        # For each text: in how many batches it appeared without a longer break, and the last of them.
+        # For each text: the number of batches in which it appeared without a longer break, and the last of these
+        # batches.
         self._seen: dict[int, tuple[int, int]] = {}
         self._names: dict[str, str] = {}
         # Names that were sent and not yet confirmed by the server.
@@ -53,11 +55,11 @@ class PreparedStatements:
         # The numbers of the batches that failed last.
         self._failed: list[int] = []
         self._batches = 0
-        # Whether the server may have names that are not used here.
+        # True if the server may have prepared statements that are not used here.
         self.is_uncertain = False
 
     def statements_to_deallocate(self, server_names: Iterable[str]) -> list[str]:
-        """Return the statements that remove the server's names that no statement here uses.
+        """Return the statements that remove prepared statements from the server that are no longer used here.
 
         Call ``confirm`` after the server has run them all.
         """
@@ -66,9 +68,10 @@ class PreparedStatements:
         return [f'DEALLOCATE "{name}"' for name in server_names if name not in used]
 
     def statements_to_prepare(self, bounds: Sequence[Bound]) -> Iterator[str]:
-        """Return the statements to run before a batch: they prepare statements that appear for the third time.
+        """Return the statements to run before a batch.
 
-        Call ``confirm`` after the server has run them all.
+        They prepare the statements of the batch that appear for the third time. Call ``confirm`` after the server has
+        run them all.
         """
         self._batches += 1
         if self._batches % _KEEP_PLANS_FOR == 0 and self._names:

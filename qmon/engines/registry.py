@@ -37,7 +37,8 @@ def engine_named(name: EngineName) -> Engine:
 def engine_for(target: Target) -> Engine:
     """Return the engine of a target, from its URL, its driver's name, or the server itself.
 
-    Only the last case connects. Raises ``BadInput`` for an unknown server or DSN, and what connecting raises.
+    Connects only if it must ask the server. Raises ``BadInput`` for an unknown server or DSN, and what connecting
+    raises.
     """
     if target.engine is not None:
         return engine_named(target.engine)
@@ -51,7 +52,7 @@ def engine_for(target: Target) -> Engine:
 
 
 def engine_from_words(words: str) -> EngineName | None:
-    """Return the engine of a driver or server with this name; ``None`` if the name does not show it."""
+    """Return the engine of a driver or server with this name; ``None`` if the name does not show the engine."""
     lowered = words.lower()
     return next((name for mark, name in _ENGINE_WORDS if mark in lowered), None)
 

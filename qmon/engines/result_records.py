@@ -43,9 +43,9 @@ def check_columns(rows: Rows, statement: Statement) -> None:
 def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
     """Return a record of the dataclass ``record_type`` for each row.
 
-    A whole number becomes a float if the field is one. A decimal becomes a float or, if it is whole, an integer.
-    Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column
-    that is missing, superfluous or of another type than its field.
+    A whole number becomes a float if the field is a float. A decimal becomes a float or, if it is whole, an integer.
+    Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column that
+    is missing, superfluous or of another type than its field.
     """
     key: Any = record_type
     plan = _plan_for(key, rows.columns)
@@ -66,7 +66,7 @@ def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
 
 
 class _RecordPlan:
-    """How the rows of one statement become records. ``known`` stores the conversions of each combination of types."""
+    """Converts the rows of one statement to records. ``known`` stores the conversions for each combination of types."""
 
     def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
         self.kind = kind.__name__
@@ -133,7 +133,7 @@ def _plan_for(kind: type[Any], columns: tuple[str, ...]) -> _RecordPlan:
 
 
 def _field_types(hint: Any) -> tuple[type, ...]:
-    """Return the types that a field takes, from its annotation: ``int`` or ``float | None``."""
+    """Return the types that a field accepts, from its annotation such as ``int`` or ``float | None``."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 

@@ -90,7 +90,7 @@ class _UrlParts:
 def read_url(text: str, origin: str) -> Address:
     """Parse a URL. ``origin`` describes where a password in it came from.
 
-    Raises ``BadInput`` that never repeats the URL, because it may contain a password.
+    Raises ``BadInput``. Its message never contains the URL, because the URL may contain a password.
     """
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
@@ -121,7 +121,7 @@ def _split_url(text: str, scheme: str) -> _UrlParts:
 
 
 def _split_hosts(text: str, scheme: str) -> tuple[str, str]:
-    """Return hosts and ports, each joined by commas: libpq tries several one after the other."""
+    """Return the hosts and the ports, each joined by commas. libpq tries several hosts one after the other."""
     hosts: list[str] = []
     ports: list[str] = []
     for one in text.split(","):

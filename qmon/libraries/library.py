@@ -15,16 +15,16 @@ from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import table_to_text
 
-# Prefix of the name of a table that begins with one of the library's `prefixes`.
+# In a table's name, the character that one of the library's `prefixes` replaces.
 PREFIX_MARK = "~"
 
-# Stands in the name of a group's table for the name of a queue with its own table.
+# In the name of a group's table, the placeholder for the name of a queue with its own table.
 ANY_NAME = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class TableQueue:
-    """Tables with any name, each of them a queue.
+    """A kind of table that is a queue, whatever its name is.
 
     - ``columns``: the columns that identify such a table, each with the types that it may have.
     - ``written``: the queue in the format of ``qmon.toml``, without its name and table.
@@ -49,13 +49,13 @@ class Library:
         engine: the engine that it is for.
         docs: the address of its documentation.
         tested: the tested versions, and how they were tested.
-        tables: tables that identify it, each with some of its columns; all in one schema.
-        others: further tables of it that are not queues.
-        prefixes: possible prefixes of names that begin with ``~``; the empty one means no prefix.
-        groups: its queues, as they are written.
-        queues: its queues that are tables with any name; if a table matches two of them, the first one counts.
+        tables: the tables that identify the library, each with some of its columns. All of them are in one schema.
+        others: its other tables that are not queues.
+        prefixes: the possible prefixes of names that begin with ``~``. The empty prefix means none.
+        groups: its queues, as its file writes them.
+        queues: its kinds of tables that are queues with any name. If a table matches two of them, the first one counts.
         where: the file, for messages.
-        own: written by the user.
+        own: the user wrote the file.
     """
 
     name: str
@@ -105,7 +105,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
 
 
 def group_for(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
-    """Return one of its groups (counted from 1) with this table and name. Raises ``BadInput``."""
+    """Return one of the library's groups (counted from 1) with this table and name. Raises ``BadInput``."""
     raw = cast("Mapping[str, object]", _with_prefixes(library.groups[number - 1], prefix))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
@@ -114,7 +114,7 @@ def group_for(library: Library, number: int, prefix: str, table: TableName, name
 
 
 def queue_for(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
-    """Return the queue (counted from 1) for this table, with this name. Raises ``BadInput``."""
+    """Return the library's queue (counted from 1) for this table, with this name. Raises ``BadInput``."""
     where = f"{library.where}: queue[{number}]"
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
     queue = queue_from_dict(raw, where=where, libraries=())

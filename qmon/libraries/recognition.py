@@ -1,4 +1,4 @@
-"""Finds the libraries with tables in a database: by the names of tables and columns, and the types of times."""
+"""Finds the libraries that have tables in a database, by the names of tables and columns and the types of times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RecognizedLibrary:
 
 
 def recognize_libraries(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[RecognizedLibrary, ...]:
-    """Return the libraries found, by schema and name. Raises ``BadInput`` if a library's file is invalid."""
+    """Return the libraries found, sorted by schema. Raises ``BadInput`` if a library's file is invalid."""
     libraries = [library for library in candidates if library.engine == engine and library.tables]
     places = [
         (library, schema, prefix)
@@ -102,7 +102,10 @@ def may_belong_to_library(table: str, candidates: Iterable[Library]) -> bool:
 
 
 def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[str, ...]:
-    """Return a line for each library with at least one existing table: it was recognized, or what is missing."""
+    """Return a line for each library with at least one existing table.
+
+    It says that the library was recognized, or what is missing.
+    """
     lines: list[str] = []
     for library in (library for library in candidates if library.engine == engine):
         for prefix in library.prefixes:
@@ -116,7 +119,7 @@ def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tabl
 
 
 def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Columns]) -> Iterator[str]:
-    """Yield what its tables in a schema lack, and which time columns have another type."""
+    """Yield what is missing from the library's tables in a schema, and which time columns have another type."""
     for name, columns in library.tables.items():
         table = with_prefix(name, prefix)
         if table not in tables:
@@ -136,7 +139,7 @@ def _recognized_library(
 ) -> RecognizedLibrary:
     """Return the library in one schema.
 
-    ``several``: it is there more than once, so the names of its queues include the schema.
+    ``several``: the database has the library more than once, so the names of its queues include the schema.
     """
     groups = tuple(
         _find_groups(library, schema, prefix, tables, f"{schema}.{library.name}" if several else library.name)
@@ -162,5 +165,5 @@ def _find_groups(library: Library, schema: str, prefix: str, tables: Iterable[st
 
 
 def _matches_name(table: str, pattern: str) -> bool:
-    """Return whether a table has this name. ``*`` at the end stands for anything."""
+    """Return whether a table has this name. A ``*`` at the end matches anything."""
     return table.startswith(pattern.removesuffix(ANY_NAME)) if pattern.endswith(ANY_NAME) else table == pattern

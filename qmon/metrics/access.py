@@ -21,16 +21,16 @@ import bcrypt
 
 from qmon.errors import BadInput
 
-# Wrong passwords checked per address and minute.
+# Maximum number of wrong passwords checked per address and minute.
 WRONG_PER_MINUTE: Final = 20
 
-# Passwords waiting to be checked, for all addresses together.
+# Maximum number of passwords that wait for their check, for all addresses together.
 MAX_WAITING: Final = 32
 _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
 _MIN_COST: Final = 4
 
-# Maximum cost of a hash. A check takes 4 s at this cost, and twice as long at each higher one.
+# Maximum cost of a hash. A check takes 4 s at this cost. Each higher cost doubles the time.
 _MAX_COST: Final = 16
 
 # A name and a password.
@@ -40,7 +40,8 @@ Credentials = tuple[bytes, bytes]
 class Users:
     """Names with the bcrypt hashes of their passwords. Thread-safe.
 
-    Each check takes as long as one of the most expensive hash, so that response times do not reveal which names exist.
+    Each check takes as long as a check of the most expensive hash, so that response times do not reveal which names
+    exist.
 
     Args:
         hashes: valid bcrypt hashes, keyed by name.
@@ -55,12 +56,12 @@ class Users:
         self._verified = frozenset[bytes]()
 
     def is_verified(self, credentials: Credentials) -> bool:
-        """Return true if these were verified before. Takes microseconds."""
+        """Return true if this name and password were verified before. Takes microseconds."""
         digest = self._digest(credentials)
         return any([hmac.compare_digest(digest, each) for each in self._verified])
 
     def verify_password(self, credentials: Credentials) -> bool:
-        """Return true if the password is right. Uses bcrypt and takes equally long for every name."""
+        """Return true if the password is correct. Uses bcrypt and takes equally long for every name."""
         name, password = credentials
         stored = self._hashes.get(name.decode("utf-8", "replace"))
         try:
@@ -89,10 +90,12 @@ def _hash_cost(hashed: bytes) -> int:
 
 
 class PasswordGate:
-    """Checks passwords one at a time, and only a few wrong ones per address. Use it on one event loop's thread.
+    """Checks passwords one at a time.
+
+    Limits the number of wrong passwords per address. Use it only on the thread of one event loop.
 
     Args:
-        users: who may pass.
+        users: the users that may log in.
         clock: monotonic, seconds.
     """
 
@@ -107,8 +110,8 @@ class PasswordGate:
     async def status_for(self, client: str, authorization: str) -> int:
         """Return the status for a header ``Authorization`` (RFC 7617).
 
-        200, 401 (missing or wrong), 429 (too many wrong ones) or 503 (busy). ``client``: the address that wrong
-        passwords are counted for.
+        The status is 200, 401 (missing or wrong), 429 (too many wrong ones) or 503 (busy). ``client``: the address for
+        which wrong passwords are counted.
         """
         credentials = credentials_from(authorization)
         if credentials is None:
@@ -174,7 +177,7 @@ def read_users(path: Path) -> Users:
 def _is_hash(text: str) -> bool:
     """Return true if bcrypt can check a password against this hash.
 
-    To test it, one hash with its salt is computed at the lowest cost.
+    The test computes one hash with the same salt at the lowest cost.
     """
     found = _HASH.fullmatch(text)
     if found is None or int(found[1]) < _MIN_COST:
@@ -190,7 +193,7 @@ def generate_login(name: str) -> tuple[Users, str]:
     """Return users with one name, and its random password, for programs that qmon starts."""
     password = secrets.token_urlsafe(32)  # 43 characters; bcrypt takes 72
     users = Users({name: bcrypt.hashpw(password.encode(), bcrypt.gensalt(_MIN_COST))})
-    users.verify_password((name.encode(), password.encode()))  # now wrong passwords of others cannot delay it
+    users.verify_password((name.encode(), password.encode()))  # now the wrong passwords of others cannot delay it
     return users, password
 
 

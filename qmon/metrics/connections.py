@@ -1,4 +1,4 @@
-"""Accepts connections within limits, so that slow clients do not keep others from being served."""
+"""Accepts connections within limits, so that slow clients do not block others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Client:
 
     Args:
         accepted: its socket. Raises ``OSError`` if the client has already left.
-        deadline: for the complete request, on the event loop's clock.
+        deadline: when the request must be complete, on the event loop's clock.
 
     Attributes:
         address: its address without the port. An IPv6 network of 64 bits counts as one address.
@@ -42,7 +42,7 @@ class Client:
         reader: data from the client; only after the TLS handshake.
         writer: data to the client; only after the TLS handshake.
         task: the task that serves this client.
-        is_kept: true if the connection is never dropped to make room, because it passed every check and reads a stream.
+        is_kept: true if the connection passed every check and reads a stream. It is then never dropped to make room.
     """
 
     reader: asyncio.StreamReader
@@ -58,17 +58,18 @@ class Client:
         self.is_kept = False
 
     async def send_all(self, data: bytes, seconds: float) -> None:
-        """Send all of ``data``. Raises ``TimeoutError`` if the client does not take it in time, and ``OSError``."""
+        """Send all of ``data``. Raises ``TimeoutError`` if the client does not read it in time, and ``OSError``."""
         self.writer.write(data)
         async with asyncio.timeout(seconds):
             await self.writer.drain()
 
 
 class BoundedListener:
-    """Serves every connection of a listening socket. When it is full, the oldest unfinished connection is dropped.
+    """Serves every connection of a listening socket.
 
-    An address with too many connections loses its own oldest one. Otherwise the address with the most connections loses
-    one. So a client with many connections does not displace one with a single connection.
+    An address with too many connections loses its oldest one when it opens another. If the listener is full, the
+    address with the most connections loses its oldest one. So a client with many connections does not displace a client
+    with one connection.
 
     Args:
         listening: the socket. Closed at the end.
@@ -119,7 +120,8 @@ class BoundedListener:
             self._drop_oldest(self._most_crowded_address())
         self._connections.setdefault(connection.address, {})[connection] = None
         connection.task = loop.create_task(self._serve_connection(connection))
-        # Not at the end of the task's own code, because a task cancelled before it starts runs none of it.
+        # This is not at the end of the task's own code, because a task that is cancelled before it starts runs none of
+        # its code.
         connection.task.add_done_callback(lambda _: self._end_connection(connection))
 
     def _droppable_count(self, client: str) -> int:

@@ -1,4 +1,4 @@
-"""Serves HTTP at an address on its own thread, to clients that pass the checks of host, origin and password."""
+"""Serves HTTP at an address, on its own thread, to clients that pass the checks of host, origin and password."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.metrics.access import PasswordGate, Users
 from qmon.metrics.connections import BACKLOG, BoundedListener, Client
 from qmon.metrics.http_requests import Refused, Request, Response, check_origin, read_request
 
-# Seconds for a client to take an answer, or one line of a stream.
+# Maximum seconds for a client to read an answer, or one line of a stream.
 WRITE_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
 _REFUSALS: Final = {
@@ -46,7 +46,8 @@ class AccessGuard:
 def parse_listen_address(listen: str, *, is_guarded: bool = False, option: str = "--listen") -> tuple[str, int]:
     """Return host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if it is invalid.
 
-    ``is_guarded``: readers need an encrypted password. Otherwise only this machine's loopback addresses are accepted.
+    ``is_guarded``: readers need a password, and connections are encrypted. Otherwise only this machine's loopback
+    addresses are accepted.
     """
     place, _, port = listen.rpartition(":")
     host = place.removeprefix("[").removesuffix("]")
@@ -71,7 +72,7 @@ class GuardedServer:
 
     Args:
         option: the option with the address, for messages.
-        listen: address and port. Other than loopback addresses only with users and TLS.
+        listen: address and port. Addresses other than loopback need users and TLS.
         guard: who may read.
         answer: answers a request that has passed the checks.
         public_paths: paths that need no password.

@@ -21,7 +21,7 @@ _ONCE: Final = frozenset({"host", "origin", "authorization"})
 
 
 class Refused(Exception):
-    """Ends a request with this status and message."""
+    """Raised to end a request with this status and message."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -73,13 +73,13 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
 
 
 def check_origin(request: Request, local: str, allowed: Collection[str], *, allows_links: bool = False) -> None:
-    """Refuse browsers sent here by another site, including under a name that resolves to us (DNS rebinding).
+    """Refuse requests that other sites cause a browser to send, also by a name that resolves to us (DNS rebinding).
 
     Args:
         request: the request.
         local: our address that the client connected to.
         allowed: further host names and addresses, in lower case.
-        allows_links: whether a link on a page of another site may open a page here, in a tab of its own.
+        allows_links: whether a link on a page of another site may open a page of this server in its own tab.
 
     Raises ``Refused``.
     """
@@ -109,9 +109,9 @@ def _is_own_name(name: str, local: str) -> bool:
 
 
 class Response:
-    """An answer. ``body``: ``None`` if it follows until the connection is closed.
+    """An answer. ``body``: ``None`` if the body is sent separately, until the connection is closed.
 
-    ``clock``: include the clock by which polls are timed.
+    ``clock``: include the clock that times polls.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The list of metrics: name, type, unit, labels, and the figure or flow each is read from."""
+"""The list of metrics: name, type, unit, labels, and the figure or flow that each is read from."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ from qmon.stream.sending import STREAM_PATH, PollStream, stream_for
 
 _LOG: Final = logging.getLogger(__name__)
 
-# Maximum clients that read streams.
+# Maximum number of clients that read streams.
 MAX_STREAMS: Final = 32
 
 
 class ReadingsCollector(Collector):
-    """Passes the readings of all targets to ``prometheus_client``."""
+    """Provides the readings of all targets to ``prometheus_client``."""
 
     def __init__(self, targets: Sequence[TargetReadings]) -> None:
         self._targets = tuple(targets)
@@ -56,7 +56,7 @@ class MetricsServer:
     Raises ``BadInput`` if the port is taken.
 
     Args:
-        listen: address and port. Other than loopback addresses only with ``users`` and ``tls``.
+        listen: address and port. Addresses other than loopback need ``users`` and ``tls``.
         targets: the targets to serve.
         users: who may read metrics and target names. ``None``: everyone.
         tls: encrypts connections, unless it is ``None``.
@@ -115,7 +115,7 @@ class _RequestHandler:
         return Response(404, b"/metrics, /stream, /healthz, /readyz\n")
 
     async def _serve_stream(self, request: Request, client: Client) -> None:
-        """Send the lines of a stream until it ends or the client leaves. Drops a client that does not keep up."""
+        """Send the lines of a stream until it ends or the client leaves. Drops a client that reads too slowly."""
         try:
             stream = stream_for(self._streams, request.query)
         except BadInput as problem:

@@ -20,7 +20,7 @@ groups:
 class AlertingRule:
     """One alerting rule. ``expression``: PromQL. ``hold``: how long it must be true, such as ``5m``.
 
-    ``keep``: how long it keeps firing afterwards, because an unknown value has no series although the problem may
+    ``keep``: how long the alert keeps firing afterwards. An unknown value has no series, although the problem may
     continue.
     """
 

@@ -27,8 +27,8 @@ Reading = tuple[Metric, tuple[str, ...], float]
 class _Total:
     """Messages moved so far.
 
-    ``shown`` never falls: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has caught up.
-    ``known``: true if the total continues, so that an unchanged value means that nothing moved.
+    ``shown`` never decreases: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has reached
+    it again. ``known``: true while counting continues, so that an unchanged value means that no message moved.
     """
 
     exact: float = 0.0
@@ -49,7 +49,7 @@ def _moved_messages(queue: QueueView, source: str) -> float | None:
 
 
 class TargetReadings:
-    """Takes the events of one source and answers scrapes from them. Thread-safe.
+    """Records the events of one source and answers scrapes from them. Thread-safe.
 
     Args:
         target: the target's name, free of secrets.
@@ -146,7 +146,7 @@ class TargetReadings:
             figure = getattr(queue, metric.source).evidence
             if figure.value is None:
                 continue
-            if figure.partial and figure.value == 0:  # our role may be allowed to see no rows at all
+            if figure.partial and figure.value == 0:  # row-level security may hide all rows from our role
                 continue
             yield metric, labels, figure.value
             yield AGE, (*labels, metric.source), figure.age_s + behind_s

@@ -21,8 +21,8 @@ _LOG: Final = logging.getLogger(__name__)
 class TextFileWriter:
     """Replaces a file atomically every ``every_s`` seconds until closed.
 
-    The file is then deleted, because nothing is known any more. A failed write is logged and retried. Raises
-    ``BadInput`` if the first one fails.
+    Closing deletes the file, because its values are then no longer current. A failed write is logged and retried.
+    Raises ``BadInput`` if the first one fails.
     """
 
     def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:

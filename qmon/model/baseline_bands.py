@@ -73,7 +73,7 @@ class Baselines:
     zones: Mapping[str, str] = field(default_factory=dict)
 
     def band_at(self, target: str, queue: str, figure: str, at: float) -> Band | None:
-        """Return the band at ``at`` (seconds since the epoch), ``None`` if too few such hours were watched.
+        """Return the band at ``at`` (seconds since the epoch), ``None`` if too few weeks of this hour were watched.
 
         The band extends three standard deviations, estimated from the MAD, to both sides of the median. With few weeks
         the MAD may be 0, so the band extends at least a quarter of the median, and at least ten messages, one message

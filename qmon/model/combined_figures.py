@@ -57,7 +57,7 @@ def total_figures(queues: Sequence[QueueView]) -> dict[str, Figure]:
 
 
 def _count_for_age(age: QueueFigure, queue: QueueView) -> Figure:
-    """Return the figure with the number of messages that this age belongs to."""
+    """Return the number of messages among which this age is the oldest: ready or blocked messages."""
     return queue.ready if age.field == "oldest" else queue.blocked
 
 

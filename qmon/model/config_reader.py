@@ -51,7 +51,7 @@ class Keys:
         return value
 
     def require_text(self, name: str) -> str:
-        """Return a text that is required."""
+        """Return a non-empty text. A missing key is an error."""
         value = self.text(name)
         if value is None:
             raise self.missing_key_error(name)
@@ -60,7 +60,7 @@ class Keys:
     def missing_key_error(self, name: str, needed: str = "") -> BadInput:
         """Return the error for a missing required key. It suggests an unknown key that looks like a misspelling.
 
-        ``needed``: what is needed, if that is not only this key.
+        ``needed``: the keys to name instead, if this key alone is not enough.
         """
         others = [key for key in self.raw if key not in self._asked]
         for key in difflib.get_close_matches(name, others, 1, _MISSPELLING_RATIO):
@@ -94,7 +94,7 @@ class Keys:
         return value
 
     def scalar(self, name: str) -> str | int | None:
-        """Return a column value: text or whole number. Booleans become the texts that databases read as such."""
+        """Return a column value: text or whole number. Booleans become texts that databases read as booleans."""
         value = self._get(name)
         if isinstance(value, bool):
             return "true" if value else "false"
@@ -161,7 +161,7 @@ class Keys:
         return value
 
     def entries(self, name: str) -> Sequence[object]:
-        """Return a list of anything, empty if the key is missing."""
+        """Return a list with elements of any type, empty if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -170,7 +170,7 @@ class Keys:
         return value
 
     def reject_unknown_keys(self, allowed: Iterable[str] = ()) -> None:
-        """Reject keys that were never read, except ``allowed``."""
+        """Raise ``BadInput`` if the table contains a key that was never read and is not in ``allowed``."""
         known = self._asked | set(allowed)
         for name in self.raw:
             if name not in known:

@@ -2,7 +2,7 @@
 
 A probe is identified by its queue and its name. The least important probes are throttled first, and the most expensive
 among them first. Probes that verdicts need are throttled last and are read at least every ten seconds. If that is not
-enough, the interval of polls becomes longer, up to ten seconds. After that, the budget is exceeded.
+enough, the poll interval grows to at most ten seconds. If that is not enough either, polling exceeds the budget.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ProbePace:
 
     Attributes:
         interval_s: seconds between polls, at least the requested interval.
-        every: throttled probes, with n (2 or more) if only every n-th reading is done.
+        every: n (2 or more) for each throttled probe, of which only every n-th reading is done.
     """
 
     interval_s: float
@@ -117,7 +117,7 @@ class ProbePace:
 class Throttled:
     """A throttled probe.
 
-    It is read every ``every_s`` instead of every ``instead_s`` seconds. Each reading costs ``ms``.
+    It is read every ``every_s`` seconds instead of every ``instead_s`` seconds. Each reading costs ``ms``.
     """
 
     queue: str
@@ -143,12 +143,12 @@ class PollingCost:
 
     Attributes:
         budget: the budget as configured.
-        allowed_ms: our part of the budget.
+        allowed_ms: the part of the budget that this qmon may use, because all qmons on the database share it.
         asked_s: the requested seconds between polls.
         expected_ms: the expected cost.
         throttled: throttled probes, most expensive first.
         dearest: the most expensive of all probes.
-        commits: number of our own transactions, since we connected, that the server had counted before this poll.
+        commits: our own transactions since we connected, as far as the server had counted them before this poll.
         slower: the current duration of a poll on the server as a multiple of the usual one.
         slower_since: since when polls are far slower (server clock, seconds); ``None`` if they are not.
         qmons: number of qmons that poll this database, including this one, and share the budget; ``None`` if our role
@@ -194,11 +194,11 @@ def plan_pace(
         overhead_ms: cost of a poll apart from its probes.
         budget: the cost budget.
         asked_s: the requested seconds between polls.
-        before: the previous decision. Small changes of the costs keep it.
+        before: the previous result. It is kept if the costs changed little.
         rank: importance of each probe.
         readings_per_poll: readings per poll of each unthrottled probe, 1 by default.
-        in_turns: many queues are read in turns. That costs the same per second at any interval, so the interval is
-            kept.
+        in_turns: queues take turns, because there are many. A longer interval would then not lower the cost per second,
+            so the interval stays.
     """
     allowed = budget.allowed_ms(asked_s)
     lessened = [key for key, n in before.every.items() if key in costs and n > 1]
@@ -221,7 +221,7 @@ def plan_pace(
 def _stretched_interval_s(
     costs: Mapping[ProbeKey, float], ranks: Mapping[ProbeKey, Rank], overhead_ms: float, budget: Budget, asked_s: float
 ) -> float:
-    """Return the poll interval in seconds that keeps the budget, if possible, with maximum throttling."""
+    """Return the poll interval in seconds that keeps the budget with maximum throttling, as far as possible."""
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
@@ -233,7 +233,7 @@ def _stretched_interval_s(
 
 
 def _max_every(rank: Rank, interval_s: float, readings_per_poll: float = 1.0) -> int:
-    """Return the largest n for which reading only every n-th time is allowed."""
+    """Return the largest n with which a probe may be throttled to every n-th reading."""
     return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, readings_per_poll) / interval_s))
 
 

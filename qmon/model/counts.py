@@ -1,4 +1,4 @@
-"""Counts of a whole table, for states that no index finds. The table is scanned range by range."""
+"""Counts of a whole table, for states without an index. The table is scanned range by range."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class PartSample:
 
     Attributes:
         pages: pages with its rows; ``None`` if its pages cannot be read by range.
-        rows_there: number of rows as the server counts them, if ranges are over a key.
-        place: that key.
+        rows_there: number of rows as the server counts them, if the ranges are key ranges.
+        place: the key of these ranges.
     """
 
     part_id: int
@@ -38,7 +38,7 @@ class ScanSample:
         oldest_at: when the oldest message that is ready and due was pushed, seconds since the epoch, server clock.
         longest_at: when the message longest in progress was popped.
         next_place: key of the last row seen.
-        strange: rows in an unknown state or in none.
+        strange: rows with an unknown state or without a state.
         strange_first: the first of these states, as text.
         strange_last: the last of these states, as text.
     """
@@ -63,8 +63,9 @@ class ScanSample:
 class TableCount:
     """The result of one scan of a whole table. ``None``: the layout has no such state or no such time.
 
-    Rows move during a scan of many ranges. One may be seen twice or not at all, so the sums are estimates. A row that
-    does not change, such as a stuck message, is seen exactly once. Fields not listed are as in ``ScanSample``.
+    Rows may move while a scan of many ranges runs, so that the scan sees them twice or not at all. The sums are
+    therefore estimates. A row that does not change, such as a stuck message, is seen exactly once. Fields not listed
+    are as in ``ScanSample``.
 
     Attributes:
         counted_at: the middle of the scan, seconds since the epoch, server clock. It is later if the server's counters

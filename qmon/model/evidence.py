@@ -1,4 +1,4 @@
-"""Evidence that verdicts need in addition to one poll's samples: about the whole target, or from several polls.
+"""Evidence for verdicts that is not in one queue's samples of one poll: about the whole target, or from several polls.
 
 A record is ``None`` or empty if nothing was read, and its rule then finds nothing. Records are frozen, so that verdicts
 can be recomputed from a recording.
@@ -26,11 +26,11 @@ class Archiving:
 
     Attributes:
         done: number of done messages.
-        grown: increase over the minimum since rows were last deleted.
-        silent_s: seconds since rows were last deleted, counted from the start of watching at the earliest.
-        usual_s: longest break between two runs of deletions so far, in seconds; 0 if rows were deleted continuously;
-            ``None`` if too few breaks were seen.
-        most: highest number of done messages when rows were deleted; ``None`` if no deletion was seen.
+        grown: how far ``done`` is above its minimum since rows were last deleted.
+        silent_s: seconds since rows were last deleted, or since watching started.
+        usual_s: longest break between two runs of deletions so far, in seconds. It is 0 if rows were deleted
+            continuously, and ``None`` if too few breaks were seen.
+        most: highest number of done messages at the time of a deletion; ``None`` if no deletion was seen.
         untouched: the server's counters show that no row was ever deleted.
     """
 
@@ -63,7 +63,7 @@ class DoubleDelivery:
     """A message delivered twice.
 
     Attributes:
-        first: the owner before it was popped again, still alive and running the same statement.
+        first: the owner before the message was popped again. Its session is still alive and runs the same statement.
         second: the current owner.
         seconds: seconds since the first owner popped it.
     """
@@ -76,15 +76,16 @@ class DoubleDelivery:
 
 @dataclass(frozen=True, slots=True)
 class RingLoss:
-    """The lost numbers of a ring, as far as its slots were read. Numbers seen in only one sweep are not included.
+    """The lost numbers of a ring among the slots read so far. Numbers seen in only one sweep are not included.
 
     Attributes:
         hole: the first number that consumers have drawn and that has no message, for at least ``hole_s`` seconds.
-        drawer: the oldest open transaction that may still push it; ``None`` if it can no longer be pushed.
+        drawer: the oldest open transaction that may still push that number; ``None`` if none can.
         orphans: messages whose numbers consumers have drawn and that were not popped.
-        orphan: number of the first of them, ``orphan_s`` seconds old.
+        orphan: number of the first orphan, which is ``orphan_s`` seconds old.
         swept: share of the slots that were read, 0 to 1.
-        consumer: the oldest open transaction that may still pop them. While it is open, no consumer takes them.
+        consumer: the oldest open transaction that may still pop the orphans. While it is open, no other consumer pops
+            them.
     """
 
     hole: int | None = None
@@ -102,9 +103,9 @@ class Starved:
     """A priority whose oldest message stays while messages of other priorities are popped.
 
     Attributes:
-        still_s: seconds for which this was seen.
+        still_s: how long this has been observed, in seconds.
         oldest_s: age of the message in seconds.
-        others: how often the head of another priority moved in that time.
+        others: how often the heads of other priorities moved in that time.
     """
 
     priority: int
@@ -131,7 +132,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class FailedOver:
-    """A failover: another server answers, or the same one in another role.
+    """A failover: another server answers, or the same server has another role.
 
     ``at``: server clock, seconds since the epoch.
     """
@@ -145,8 +146,8 @@ class FailedOver:
 class Ghosts:
     """Deleted rows that the server has not removed yet, per second (SQL Server).
 
-    ``skipped``: stepped over by scans in the whole server, qmon's own scans among them. ``made``: rows and index
-    entries of all watched queues that became ghosts.
+    ``skipped``: ghosts that scans on the whole server stepped over, including qmon's own scans. ``made``: rows and
+    index entries of all watched queues that became ghosts.
     """
 
     skipped: float
@@ -160,7 +161,7 @@ class TargetEvidence:
     Attributes:
         waiting: waits of sessions in the last few seconds.
         commits: transactions per second.
-        rollbacks: transactions per second, including those of sessions that touch no queue.
+        rollbacks: transactions rolled back per second, including sessions that use no queue.
         failed_over: a failover in the last minutes.
         plans: plans by queue.
         ghosts: deleted rows not removed yet; ``None`` unless both figures are known.
@@ -183,11 +184,11 @@ class QueueEvidence:
 
     Attributes:
         producers: the producers; ``None`` if sessions or their statements are not visible.
-        consumers: the same for the consumers.
+        consumers: the consumers, likewise.
         repeated: the message that fails most.
         twice: messages delivered twice.
         ring_loss: what a ring has lost; ``None`` if unknown.
-        rise: a finding from the last hour, as are ``slower``, ``silence`` and ``due_later``.
+        rise: a finding from the last hour; so are ``slower``, ``silence`` and ``due_later``.
     """
 
     producers: ClientsSeen | None = None

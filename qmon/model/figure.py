@@ -28,12 +28,12 @@ class Figure:
         estimated: shown as ``~``.
         at_least: a lower bound, shown as ``≥``.
         reason: why the value is unknown, a lower bound or old.
-        age_s: how many seconds older than the poll the figure is (an exact count taken earlier), else 0.
+        age_s: seconds from the reading of the figure to the poll, if it was read earlier (an exact count), else 0.
         every_s: seconds between counts, if it is counted outside the polls, else 0.
         old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
-        partial: our role may see only some of the rows, so a value of 0 proves nothing.
-        throttled: its probe was skipped for long to stay within the budget, so ``reason`` contains the time of the last
-            reading.
+        partial: our role may see only some of the rows, so a value of 0 does not mean that there are none.
+        throttled: its probe has been skipped for a long time to stay within the budget. ``reason`` contains the time of
+            the last reading.
     """
 
     value: float | None = None
@@ -59,7 +59,7 @@ class Figure:
         return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
 
     def mark_old(self, limit_s: float) -> Figure:
-        """Return the figure, marked ``old`` if it is older than ``limit_s`` plus what ``every_s`` allows."""
+        """Return the figure, marked ``old`` if its age exceeds ``limit_s`` plus the age that ``every_s`` allows."""
         return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
 
     def text(self, write: Callable[[float], str] = count) -> str:
@@ -87,7 +87,7 @@ class Figure:
 
 
 class Severity(IntEnum):
-    """How urgent a verdict is. Greater is worse."""
+    """The severity of a verdict. A greater value is more severe."""
 
     FINE = 0
     NOTICE = 1
@@ -102,8 +102,8 @@ class Verdict:
     Attributes:
         proof: one line made of figures.
         since_at: when its evidence was first seen, seconds since the epoch, server clock.
-        key: the screen keys that fix it, separated by spaces, or empty.
-        cause: what causes it, if it may cause verdicts on other queues too (``session 61``), else empty.
+        key: the screen keys that fix the problem, separated by spaces, or empty.
+        cause: the cause of the problem (``session 61``), if it may cause verdicts on other queues too; else empty.
     """
 
     code: str

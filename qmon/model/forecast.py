@@ -1,9 +1,9 @@
 """Forecast when a queue drains, or that it never will, from the net rate with an error band.
 
 The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around it grows
-with time. If messages come in bursts or are popped in batches, one second says little about the next, so the variance
-is measured over the long run, see ``qmon.model.rates.net_rate``. The forecast has two sources of error: the drift is
-estimated from a window, and the walk continues at random.
+with time. With bursts or batches, the movement of one second does not predict the next one. The noise is therefore a
+long-run variance, see ``qmon.model.rates.net_rate``. The forecast has two sources of error: the drift is estimated from
+a window, and the walk continues at random.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Forecast:
     growth_band: float | None = None
 
     def with_hourly_rise(self, rise: Rise) -> Forecast:
-        """Return the forecast, or the growth of the last hour if the forecast does not say that the queue grows."""
+        """Return the forecast, replaced by the growth of the last hour if the forecast does not show growth."""
         if self.trend is Trend.GROWING:
             return self
         growth = (rise.now - rise.before) / rise.over_s
@@ -75,13 +75,14 @@ class Forecast:
 def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], consumers: int | None = None) -> Forecast:
     """Return the forecast for one queue.
 
-    Only the ticks since the last change of the net rate are used. If a growing queue's consumers have always found a
-    message, the number of additional consumers needed is the net rate divided by the pop rate of one consumer.
+    Only the ticks since the last change of the net rate are used. If the queue grows and its consumers have always
+    found a message, the forecast contains the number of additional consumers needed: the net rate divided by the pop
+    rate of one consumer.
 
     Args:
         ready: messages ready now; ``None`` if unknown.
         ticks: for each interval between two polls its length in seconds and its flow, oldest first.
-        consumers: number of connected consumers, if it is known and all of them are busy.
+        consumers: number of connected consumers; ``None`` if it is unknown or some of them are idle.
     """
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:

@@ -1,4 +1,4 @@
-"""Format values for people, the same everywhere: durations, times, bytes, numbers, rates, payloads, sparklines.
+"""Format values for people: durations, times, bytes, numbers, rates, payloads, sparklines.
 
 Also parses and formats durations of settings: ``5m``, ``1h30m``, ``500ms``.
 """
@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
 
-# A spreadsheet takes a text that starts with one of these characters for a formula.
+# A spreadsheet reads text that starts with one of these characters as a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -31,7 +31,7 @@ _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 
 
 def duration(seconds: float) -> str:
-    """Return a measured time, in two units from a minute on.
+    """Return a measured time. From a minute on it has two units.
 
     Examples: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``. If a clock is slightly behind, the result
     is ``0.0 s``. A time a minute or more in the future is negative, ``-1 h 02 m``. ``format_duration`` writes durations
@@ -135,7 +135,7 @@ def size(count_of_bytes: float) -> str:
 
 
 def one_line(text: str, length: int = 60) -> str:
-    """Return the text on one line, without unprintable characters, cut to ``length`` characters."""
+    """Return the text on one line, without unprintable characters, truncated to ``length`` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
@@ -248,5 +248,5 @@ def sparkline(values: Sequence[float | None], top: float) -> str:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Return a CSV field. A leading apostrophe is added to anything that a spreadsheet would take for a formula."""
+    """Return a CSV field. Text that a spreadsheet would read as a formula gets a leading apostrophe."""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,9 +1,9 @@
 """Ledger of the gap: what happened to numbers that producers have drawn and consumers have not finished.
 
 The parts always add up to the total, because both are counted in the same statement. A drawn number without a message
-belongs to a push that is not committed yet, was rolled back, or was skipped by a sequence cache or a restart. These
-cases cannot be told apart while a transaction that has drawn numbers is open, so they are one sum. When no such
-transaction is open and nothing was drawn since, numbers without a message will never get one.
+belongs to a push that is not committed yet, was rolled back, or was skipped by a sequence cache or a restart. While a
+transaction that has drawn numbers is open, qmon cannot distinguish these cases, so they are one part of the ledger.
+Once no such transaction is open and no number was drawn since, numbers without a message will never get one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AHEAD_BURNT: Final = "ahead, or burnt"
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """One part of the gap: the count of numbers with the same fate."""
+    """One part of the gap: how many numbers are in the same state."""
 
     name: str
     count: int
@@ -38,7 +38,10 @@ class LedgerPart:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The parts in order, including zeros. ``estimated``: the number of ready messages was not counted exactly."""
+    """The parts of the gap in order, including parts of 0.
+
+    ``estimated``: the number of ready messages was not counted exactly.
+    """
 
     parts: tuple[LedgerPart, ...]
     estimated: bool = False
@@ -82,10 +85,10 @@ def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, 
     """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last one issued.
 
     Args:
-        span: how many numbers these are.
+        span: how many numbers there are from the oldest ready message to the last one issued.
         ready: messages ready and not held by a consumer.
         held: messages held by running pops.
-        estimated: ``ready`` was extrapolated from an earlier count.
+        estimated: ``ready`` is extrapolated from an earlier count.
         settled: no transaction that has drawn a number is open, and no number was drawn since that was read.
     """
     in_flight = min(max(0, held), span)

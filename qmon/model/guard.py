@@ -1,4 +1,4 @@
-"""Contain exceptions in one part of a queue's view, so that all other parts stay."""
+"""Contain exceptions in one part of a queue's view, so that the other parts are still shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 # Prefix of the probe name of a failure that is an exception in qmon.
 DEFECT_PREFIX: Final = "fault: "
 
-# The part that stands for the whole view of a queue.
+# The name of the part that is the whole view of a queue.
 WHOLE_VIEW: Final = "view"
 
 

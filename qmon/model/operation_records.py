@@ -18,7 +18,7 @@ MAX_PLAN_ROWS: Final = 10
 
 
 class OperationKind(StrEnum):
-    """The kind of operation."""
+    """What an operation does."""
 
     REQUEUE = "requeue"
     REDRIVE = "redrive"
@@ -56,7 +56,7 @@ class OperationState(StrEnum):
     """The state of an operation.
 
     ``INTERRUPTED``: recorded as running, but its session is gone. ``UNKNOWN``: the connection was lost while a part of
-    it took effect. The database never contains ``UNKNOWN``.
+    the operation took effect. The database never contains ``UNKNOWN``.
     """
 
     RUNNING = "running"
@@ -70,7 +70,7 @@ class OperationState(StrEnum):
 class Consent(StrEnum):
     """The confirmation that a plan needs before it may be applied."""
 
-    # Choose the button that is not Cancel; `--yes` on the command line.
+    # Press the button that is not Cancel, or use `--yes` on the command line.
     BUTTON = "button"
     # Type the queue's name and give a reason.
     TYPED = "typed"
@@ -80,7 +80,7 @@ class Consent(StrEnum):
 class Choice:
     """Which messages to select.
 
-    All given conditions must hold. Without any, all messages that fit the kind are selected.
+    All given conditions must hold. Without conditions, all messages that the operation can act on are selected.
 
     Attributes:
         ids: message ids as text.
@@ -89,7 +89,7 @@ class Choice:
         owner: exact text of the owner.
         owner_states: owner states of messages in progress.
         limit: maximum number of messages.
-        newer_than_s: upper limit for the same age.
+        newer_than_s: maximum of this age in seconds.
         error: text that the last error contains, ignoring case.
         payload: text that the message contains, ignoring case.
     """
@@ -152,7 +152,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Messages that match but are not touched, and why (``owner alive``, ``locked``, ``changed since``)."""
+    """How many messages match but stay unchanged, and why (``owner alive``, ``locked``, ``changed since``)."""
 
     why: str
     count: int
@@ -165,7 +165,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Whether an operation can be undone, and what would not be restored.
+    """Whether an operation can be undone, and what an undo would not restore.
 
     ``until``: when the trash expires, seconds since the epoch.
     """
@@ -176,7 +176,7 @@ class Undo:
 
 
 class Nothing(StrEnum):
-    """Why a plan has nothing to do. This is not a failure."""
+    """The reason why a plan has nothing to do. This is not a failure."""
 
     NO_MESSAGE = "no message matches: nothing to do"
     NO_TRASH = "the trash has no messages that old: nothing to do"
@@ -184,11 +184,13 @@ class Nothing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be done, read from the server and frozen. Applying the plan never touches more than this.
+    """The changes that an operation would make, as read from the server.
+
+    Applying the plan never changes anything else.
 
     Attributes:
         count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.
-        predicate: the selection in words, with the frozen values.
+        predicate: the selection in words, with the values that were frozen.
         sql: the statements that will run, as the server will see them.
         batch: maximum rows in one transaction; ``None`` for everything at once.
         seconds: estimated duration; ``None`` if there is no basis for an estimate.
@@ -218,7 +220,7 @@ class Plan:
 
     @property
     def nothing_to_do(self) -> bool:
-        """Whether the plan is refused only because it would change nothing."""
+        """True if the plan is refused only because it would change nothing."""
         return isinstance(self.refused, Nothing)
 
     @property
@@ -301,7 +303,7 @@ class Pause:
         until: seconds since the epoch.
         by: the account that paused it.
         way: switch or gate.
-        table: the queue's table, which identifies it: its name may differ between configurations.
+        table: the queue's table, which identifies the queue. Its name may differ between configurations.
     """
 
     queue: str
@@ -338,7 +340,7 @@ def pause_subject(layout: Layout) -> str:
 
 
 def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
-    """Return the pauses of one queue, producers first, whatever the queue was called when it was paused."""
+    """Return the pauses of one queue, producers first, even if the queue had another name when it was paused."""
     own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PRODUCERS))
 

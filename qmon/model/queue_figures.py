@@ -25,8 +25,8 @@ class QueueFigure:
         field: field of ``QueueView``.
         words: its name on screens.
         about: its meaning.
-        of_rows: it is read from the rows of the table, so it is a lower bound for a role that row-level security shows
-            only some rows.
+        of_rows: it is read from the rows of the table. If row-level security hides rows from our role, it is a lower
+            bound.
         main: screens show why it is unknown, and alert rules may set limits on it.
         negative: it may be below 0.
         report_name: its name in the status report, if that is not ``field``.
@@ -45,21 +45,21 @@ class QueueFigure:
 
     @property
     def name(self) -> str:
-        """Its name in the status report."""
+        """The figure's name in the status report."""
         return self.report_name or self.field
 
     @property
     def label(self) -> str:
-        """Its name for people, alert rules and graphs."""
+        """The figure's name for people, in alert rules and in graphs."""
         return self.alias or self.field
 
     @property
     def is_whole(self) -> bool:
-        """True if its values are whole numbers."""
+        """True if the figure's values are whole numbers."""
         return self.unit in (COUNT, SESSIONS, BYTES)
 
     def figure_for(self, queue: QueueView) -> Figure:
-        """Return its value for a queue."""
+        """Return this figure of a queue."""
         figure: Figure = getattr(queue, self.field)
         return figure
 

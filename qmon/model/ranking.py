@@ -18,9 +18,9 @@ _SLACK: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The figures a queue is ranked by.
+    """The figures by which a queue is ranked.
 
-    ``oldest``: seconds. ``other_since``: time since which its figures have differed from these.
+    ``oldest``: seconds. ``other_since``: since when the queue's current figures have differed from these.
     """
 
     severity: Severity
@@ -30,9 +30,10 @@ class _Place:
 
 
 class Ranking:
-    """Ranks the queues of one target, worst first, without making rows jump when figures fluctuate.
+    """Ranks the queues of one target, worst first. Queues do not change places when figures only fluctuate.
 
-    A changed severity counts immediately, other figures after ``SETTLED_S``. Unknown values rank as 0.
+    A changed severity takes effect immediately, other changed figures after ``SETTLED_S`` seconds. Unknown values rank
+    as 0.
     """
 
     def __init__(self) -> None:
@@ -62,5 +63,5 @@ def _next_place(queue: QueueView, before: _Place | None, at: float) -> _Place:
 
 
 def _is_far_apart(one: float, other: float) -> bool:
-    """Return whether the difference justifies another place."""
+    """Return whether two figures differ enough for a queue to change its place."""
     return one > _TIMES * other + _SLACK or other > _TIMES * one + _SLACK

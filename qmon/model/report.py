@@ -29,8 +29,9 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
     """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
     ``waits`` are sorted by average sessions, longest first, with a share from 0 to 1. An unknown value is null and
-    ``unknown`` has its reason. ``horizon`` is also null if nothing holds it for long. The result contains ``standby``,
-    ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and ``server_state`` if the server has them.
+    ``unknown`` has its reason. ``horizon`` is also null if nothing has held it for long. The result contains
+    ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and ``server_state`` if the
+    server has them.
     """
     waiting, holder = server.waiting, long_holder(server.horizon)
     waits = None
@@ -246,13 +247,13 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
 
 
 def _blocker_object(blocker: GroupBlockerSample) -> dict[str, Any]:
-    """Return one blocker. ``messages``: how many of the messages read wait for it; only a limited number is read."""
+    """Return one blocker. ``messages``: how many messages wait for it, among a limited number that was read."""
     held_s = None if blocker.held_s is None else round(blocker.held_s, 3)
     return {"name": blocker.blocker, "holder": blocker.holder, "held_seconds": held_s, "messages": blocker.seen}
 
 
 def _table_object(group: GroupView) -> dict[str, Any]:
-    """Return the sums of several queues of one table, the maximum for ``oldest_seconds``. Unknown sums are null."""
+    """Return the sums of several queues of one table; for ``oldest_seconds`` the maximum. Unknown values are null."""
     figures = {each.name: group.figures[each.field] for each in GROUP_FIGURES}
     return {
         "name": group.name,

@@ -14,7 +14,7 @@ from typing import Final, overload
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One moment of a queue's history, for plots. Rates are messages per second over the interval that ends here."""
+    """One point of a queue's history, for plots. Rates are messages per second over the interval that ends here."""
 
     at: float
     ready: float | None
@@ -33,7 +33,8 @@ _figures: Final = attrgetter(*_NAMES)
 class Series(Sequence[Point]):
     """An immutable sequence of points, oldest first. Unknown figures are read back as ``None``.
 
-    A series is a view of a range of a block that only grows at its end, so creating one costs nothing.
+    A series is a view of a range of a block of numbers. The block only grows at its end, so creating a series copies
+    nothing.
     """
 
     __slots__ = ("_numbers", "_start", "_stop")

@@ -27,7 +27,7 @@ LEAK: Final = "conversations leak"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
 
-# Seconds that a started procedure may take until its first RECEIVE.
+# Maximum seconds from the start of a procedure to its first RECEIVE.
 _STARTING_S: Final = 10.0
 
 # Monitors appear and disappear shortly after a queue is changed, so two samples must agree.
@@ -50,7 +50,7 @@ _ENABLE: Final = "run ALTER DATABASE CURRENT SET ENABLE_BROKER"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A possible problem. It is raised after it has lasted ``hold_s`` seconds. ``cause``: see ``Verdict``."""
+    """A possible problem. It becomes a verdict after it has lasted ``hold_s`` seconds. ``cause``: see ``Verdict``."""
 
     code: str
     severity: Severity
@@ -107,7 +107,7 @@ class BrokerView:
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
         """The problem of each queue, of the transmission queue and of the conversations, keyed by name.
 
-        The tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
+        A tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
         """
         found = {queue.name: self._queue_verdicts(queue) for queue in self.queues}
         sent = self.transmission
@@ -122,7 +122,7 @@ class BrokerView:
 
     @property
     def database_verdicts(self) -> tuple[tuple[str, Verdict], ...]:
-        """Problems outside the queues, each with its name."""
+        """The verdicts that are not about a queue, each with its name."""
         both = ((TRANSMISSION, self.verdict), (CONVERSATIONS, self.leak))
         return tuple((name, verdict) for name, verdict in both if verdict is not None)
 

@@ -1,4 +1,4 @@
-"""Which settings of a server, a database and its tables hurt a queue, and why."""
+"""Which settings of a server, a database and its tables harm a queue, and why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model.samples.server_state_samples import SettingSample
 
-# Why a value is unknown. Probes do not ask for settings that a version lacks.
+# Why a value is unknown. Probes do not read settings that a version does not have.
 NOT_REPORTED: Final = "this version does not report it, or not for other sessions"
 
 # Lowest compatibility level at which fewer changes trigger an update of the statistics of a large table.
@@ -33,7 +33,7 @@ _USER_OPTIONS: Final = {
     16384: "XACT_ABORT",
 }
 
-# Effect on a queue of options that every new session starts with, unless its driver sets them otherwise.
+# How options that every new session starts with affect a queue, unless the session's driver changes them.
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
     "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
@@ -48,7 +48,7 @@ def _user_options(value: str) -> list[str]:
 
 
 def _harm_if_in(values: str, harm: str) -> Callable[[str], str]:
-    """Return a function that returns ``harm`` for each of these ``values``, which are separated by bars."""
+    """Return a function that returns ``harm`` if a setting has one of these ``values``, which are separated by bars."""
     harmful = frozenset(values.split("|"))
     return lambda value: harm if value in harmful else ""
 
@@ -112,7 +112,7 @@ class Setting:
     Attributes:
         object: the tables that have the setting; empty for the server or the database.
         value: ``None`` if unknown.
-        harm: why it hurts a queue; empty if it does not or the value is unknown.
+        harm: why the setting harms a queue; empty if it does not, or if the value is unknown.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Setting:
 
     @property
     def display_name(self) -> str:
-        """Its name, and the tables that have it."""
+        """The setting's name, and the tables that have it."""
         return f"{self.name} of {self.object}" if self.object else self.name
 
 

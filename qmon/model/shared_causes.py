@@ -17,8 +17,8 @@ class SharedCause:
     Attributes:
         who: ``session 61``.
         verdict: the worst verdict it causes.
-        about: the words that all proofs of this verdict start with.
-        queues: by verdict code, the queues with such a verdict that names the cause, worst first.
+        about: the words with which all proofs of this verdict start.
+        queues: for each verdict code, the queues whose verdict names the cause, worst first.
     """
 
     who: str

@@ -40,7 +40,7 @@ from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.samples.usage_samples import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.wait_samples import LatchSample, WaitTotals
 
-# Probe name of the failure that other sessions are not or only partly visible.
+# Probe name of the failure that our role can see other sessions only partly or not at all.
 SESSIONS_PROBE: Final = "sessions"
 
 
@@ -51,8 +51,8 @@ class ProbeFailure:
     Attributes:
         queue: empty for a probe of the whole target.
         grant: the statement that gives a missing permission, else empty.
-        gone: the whole queue is not visible, not just this reading. If ``queue`` is empty, the registry with the names
-            of the queues is not visible.
+        gone: nothing of the queue can be read, not just this reading. If ``queue`` is empty, the registry with the
+            names of the queues cannot be read.
     """
 
     probe: str
@@ -75,12 +75,13 @@ class QueueSamples:
 
     Attributes:
         last_id: last id issued.
-        head_limit: how many ready rows the head probe could count, or how many numbers after a ring position were read.
+        head_limit: maximum number of ready rows that the head probe counts, or of numbers that it reads after a ring
+            position.
         held: rows locked by transactions; ``None`` if nothing shows which rows transactions hold.
         held_at: when ``held`` was read.
-        held_counted: the head and the count include these rows.
-        locked: the same as ``held``, also for a queue with states while its head does not move.
-        longest_first: the progress probe saw the longest-running rows.
+        held_counted: the head and the count of ready rows include the rows in ``held``.
+        locked: like ``held``, but also read for a queue with states while its head does not move.
+        longest_first: the progress probe has read the longest-running rows.
         in_progress_ids: ids in progress of a table without a start time.
         scheduled_at: when ``scheduled`` was read.
         dead_at: when ``dead`` was read.
@@ -89,14 +90,15 @@ class QueueSamples:
         done: done messages of a group's queue.
         totals: messages moved in a group's queue.
         workers: workers of a group's queue, if known.
-        depth: the ready rows as the server counts them.
-        count: the newest count of the whole table, however old.
-        counting: share of the table already counted (0 to 1) while a needed first count runs.
+        depth: number of ready rows as the server counts them.
+        count: the newest count of the whole table, even if it is old.
+        counting: share of the table already counted (0 to 1), while the first count runs and figures need it.
         page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
         unknown: figure → why this layout cannot have it.
         left_out: probes that were due but skipped to stay within the budget.
         partial: why our role may see only some of the rows, else empty.
-        elsewhere: why the queue's counters, sequences and sessions are not here (a standby), else empty.
+        elsewhere: why this server does not have the queue's counters, sequences and sessions (it is a standby), else
+            empty.
         unread: the queue was not read in this poll, because queues take turns.
         strange: messages in states that qmon does not know.
     """
@@ -154,9 +156,9 @@ class Snapshot:
     Attributes:
         sequence: number of the poll of one poller, from 1.
         sampled_at: server clock at the start of the poll, seconds since the epoch.
-        taken_at: our monotonic clock at its end, seconds.
+        taken_at: our monotonic clock at the end of the poll, seconds.
         client_ms: wall time of the whole poll here.
-        server_ms: time from its first to its last statement on the server clock.
+        server_ms: time from the first to the last statement of the poll on the server clock.
         buffers: pages that our session touched since the previous poll; ``None`` if the server does not report it.
         blocking: blocked sessions and their blockers.
         cost: what our session has cost the server so far.
@@ -172,7 +174,7 @@ class Snapshot:
         jobs: the server's jobs that work on the queues.
         blocked: last reports of sessions that waited for long, newest first.
         server_state: server health, as last read.
-        first: the first poll over its connection.
+        first: this is the first poll over its connection.
         every_s: seconds between readings of a queue that no screen shows; 0 if it is read in each poll.
     """
 

@@ -1,4 +1,4 @@
-"""The figures of a standby about its primary's queues: delayed rows, and no counters."""
+"""Figures of queues on a standby: its rows are delayed, and it has no counters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Standby:
     def add_delay(self, figure: Figure) -> Figure:
         """Return the figure with the age of the rows added.
 
-        It is ``old`` if that age is unknown or replay is paused.
+        The figure is ``old`` if that age is unknown or replay is paused.
         """
         if figure.value is None:
             return figure

@@ -20,20 +20,20 @@ MIN_CALLS: Final = 20
 
 _EVERY_S: Final = 300.0
 
-# Seconds between the readings of two queues. The more queues there are, the less often each one is read.
+# Seconds between the readings of two queues. With more queues, each one is read less often.
 _EACH_S: Final = 30.0
 
 
 def reading_interval_s(queues: int) -> float:
-    """Return the seconds between two readings of one queue. They are longer if a reading took long."""
+    """Return the minimum seconds between two readings of one queue."""
     return max(_EVERY_S, _EACH_S * queues)
 
 
 @dataclass(frozen=True, slots=True)
 class StatementUse:
-    """One statement, with pages read per call now and before. ``None``: it did not run then.
+    """One statement, with pages read per call now and before. ``None``: the statement did not run in that time.
 
-    ``plan`` and ``plan_before``: the plan of most calls. ``mean_s`` and ``mean_before_s``: seconds per call.
+    ``plan`` and ``plan_before``: the plan that most calls used. ``mean_s`` and ``mean_before_s``: seconds per call.
     """
 
     plan: PlanSample

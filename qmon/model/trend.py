@@ -9,7 +9,7 @@ from qmon.model.formatting import milliseconds, time_of_day
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """A backlog that rises slowly and steadily over ``over_s`` seconds.
+    """A backlog that has risen slowly and steadily for ``over_s`` seconds.
 
     ``before`` and ``now``: messages ready. ``age_before_s`` and ``wait_s``: age of the oldest of them in seconds,
     before and now; ``None`` if no age was known.
@@ -42,7 +42,7 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A busy queue gets no messages: no push for ``silent_s`` seconds, ``before_per_s`` pushes per second before."""
+    """A queue that was busy, at ``before_per_s`` pushes per second, has had no push for ``silent_s`` seconds."""
 
     silent_s: float
     before_per_s: float

@@ -42,30 +42,30 @@ class QueueView:
 
     Attributes:
         oldest: age of the oldest ready message in seconds.
-        gap: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
+        gap: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` is ``id span``).
         fill: share of a ring's slots in use, 0 to 1.
         verdict: the worst of ``verdicts``.
         page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
-        window_s: seconds that the rates were measured over.
+        window_s: length of the period in which the rates were measured, in seconds.
         pauses: pauses in force.
         verdicts: all verdicts that hold and do not merely follow from another.
         undecided: codes of other verdicts that are not known to be over.
-        past: earlier verdicts, newest first, a bounded number.
+        past: earlier verdicts, newest first, up to a limit.
         producers: connected producer sessions.
         consumers: connected consumer sessions.
         consumers_waiting: consumers that are idle, sleep or wait for a lock.
         done: messages done and not archived.
-        blocked: messages that cannot run until something else happens.
-        blocked_oldest: age of the oldest of them in seconds.
+        blocked: messages that wait for a condition, such as a lock or another message, before they become ready.
+        blocked_oldest: age of the oldest blocked message in seconds.
         bytes: size of tables and indexes.
         growth: bytes per second.
         counting: share of the table covered by the first scan (0 to 1), while figures depend on it.
         flow: messages moved since the previous poll, if its counters were read without a break.
         span_s: seconds since the previous poll; ``None`` after a break.
-        read_at: when the queue was last read, if it was not its turn in this poll (server clock, seconds since the
-            epoch). Ages of figures refer to this time.
+        read_at: when the queue was last read, if this poll did not read it (server clock, seconds since the epoch).
+            Ages of figures refer to this time.
         blockers: blockers of the blocked messages.
-        ownerless: ids of messages in progress whose owner is dead, as far as they were read.
+        ownerless: ids of messages in progress whose owner is dead, among those read.
     """
 
     layout: Layout

@@ -12,8 +12,8 @@ _CHECK_S: Final = 0.5
 def repeat_step(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
     """Repeat ``step`` while it returns true. With ``every_s`` (seconds), wait and start over.
 
-    Ends when ``stop`` is set, without waiting for the running step. Raises what a step raises, unless ``stop`` is set:
-    its signal may also have ended Spark's Java, so that further steps can only fail.
+    Ends when ``stop`` is set, without waiting for the running step. Raises what a step raises, unless ``stop`` is set.
+    The signal that sets it may also have ended Spark's Java, and steps then fail.
     """
     ending, failed = stop or threading.Event(), list[Exception]()
 

@@ -37,12 +37,12 @@ _DEFAULTS: Final = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # Files are listed one by one; looking them up needs no Spark job.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
-    # A segment deleted by the recorder's retention in the meantime is reported instead of blocking every batch.
+    # If the recorder's retention deletes a listed segment, report it instead of failing every batch.
     "spark.sql.files.ignoreMissingFiles": "true",
     # A batch generates about 150 classes. Spark's default of 100 evicts each before the next batch uses it again.
     "spark.sql.codegen.cache.maxEntries": "400",
     "spark.ui.enabled": "false",
-    # Do not keep history for the disabled UI: it takes 100 MB for a thousand jobs.
+    # Keep no history for the UI, which is disabled. The history needs 100 MB for a thousand jobs.
     **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "20"),
     "spark.ui.retainedTasks": "1000",
     "spark.ui.showConsoleProgress": "false",
@@ -68,8 +68,8 @@ def start_session(
     """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
     Without ``master``, the one given by spark-submit is kept. ``conf`` overrides qmon's settings; Java options are
-    appended. ``brief``: for so little work that optimizing compilation costs more than it saves. Raises ``BadInput`` if
-    Java is missing or Spark refuses a setting.
+    appended. ``brief``: there is so little work that optimizing compilation costs more than it saves. Raises
+    ``BadInput`` if Java is missing or Spark refuses a setting.
     """
     builder = SparkSession.builder.appName("qmon pipeline")
     submitted = "SPARK_ENV_LOADED" in os.environ and master is None
@@ -77,7 +77,7 @@ def start_session(
         builder = builder.master(master or LOCAL)
     local = not submitted and (master or LOCAL).startswith("local")
     if local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers, because Spark uses any python3
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers, because Spark would use any python3
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", _NO_FOLDER)
         if os.environ.get("LC_ALL") in ("C", "POSIX"):  # Java would not find paths with non-ASCII characters
@@ -103,14 +103,15 @@ def java_options(user_options: str = "", *, brief: bool = False) -> str:
 
     The user's garbage collector replaces qmon's.
     """
-    # The collector with the lowest total time: nothing waits for answers within a batch.
+    # The garbage collector with the lowest total time. Its pauses do not matter, because nothing waits for answers
+    # within a batch.
     collector = "" if re.search(r"-XX:\+Use\w+GC\b", user_options) else "-XX:+UseParallelGC"
     ours = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", _NO_FOLDER, collector, _BRIEF_OPTIONS if brief else "")
     return " ".join(option for option in (*ours, user_options) if option)
 
 
 def stop_session(session: SparkSession) -> None:
-    """Stop the session. Its Java may have ended already, by the signal that ends qmon."""
+    """Stop the session. The signal that ends qmon may have ended its Java already."""
     with contextlib.suppress(PySparkException, Py4JError, OSError):
         session.stop()
 

@@ -1,1 +1,1 @@
-"""Polls over HTTP in the format of recordings: what ``qmon serve`` sends, and the source that a dashboard reads."""
+"""Polls over HTTP in the format of recordings: ``qmon serve`` sends them, and a dashboard reads them as its source."""

@@ -30,7 +30,7 @@ _CONNECT_S: Final = 5.0
 # Seconds without a complete line after which the connection counts as lost.
 LOST_AFTER_S: Final = 3 * SILENCE_S
 
-# Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
+# Maximum bytes of a line. A poll of a thousand queues has about 2 MB.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _MESSAGE_BYTES: Final = 1000
 _TOO_SLOW: Final = "it does not answer in time"
@@ -40,8 +40,8 @@ _PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 class OpenStream:
     """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
-    Raises ``BadInput`` if this is not a ``qmon serve`` of this version with that target, or if it refuses the password.
-    Raises ``PasswordNeeded`` if a password is missing, and ``Unreachable``.
+    Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version with that target, or if it refuses the
+    password. Raises ``PasswordNeeded`` if a password is missing, and ``Unreachable``.
 
     Attributes:
         recorder: the id of the sender. Another id means that poll numbers start over.
@@ -71,7 +71,7 @@ class OpenStream:
         self._socket = self._connection.sock
         self._due = _DeadlineReader(self._socket)
         self._due.set_deadline(_CONNECT_S)
-        # http.client restarts its timeout for each byte: a server that sends slowly must not block us
+        # http.client restarts its timeout for each byte, so a server that sends slowly could block us
         self._connection.response_class = self._due.open_response  # type: ignore[assignment]
         asked_at = self._clock()
         query = urlencode({"target": address.target}) if address.target else ""
@@ -122,7 +122,7 @@ class OpenStream:
         """Yield events until the connection breaks. Then raises ``ConnectionLost`` with the reason."""
         while True:
             read = self._read_line()
-            if read is None:  # a kind that is newer than this qmon
+            if read is None:  # a kind of line that this version of qmon does not know
                 continue
             if read.kind == "snapshot":
                 poll = read.decode_record()
@@ -158,13 +158,13 @@ class OpenStream:
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        if self._answer is not None:  # the answer owns the connection, as nothing else is sent over it
+        if self._answer is not None:  # the answer owns the connection, because nothing else is sent over it
             self._answer.close()
         self._connection.close()
 
 
 class _DeadlineReader(io.RawIOBase):
-    """Reads a socket up to a deadline, however many bytes arrive before it."""
+    """Reads a socket up to a deadline, which bytes that arrive do not extend."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected

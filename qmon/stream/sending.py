@@ -31,7 +31,8 @@ STREAM_PATH: Final = "/stream"
 # Seconds of silence after which the phase is sent again, so that clients notice a broken connection.
 SILENCE_S: Final = 5.0
 
-# Polls that a new client gets: enough for rates, and for most figures that are not read in every poll.
+# Number of polls that a new client gets. They are enough for rates, and for most figures that polls do not read every
+# time.
 _RECENT_POLLS: Final = 16
 _MAX_PENDING: Final = 64
 _CLOSE_TIMEOUT_S: Final = 2.0

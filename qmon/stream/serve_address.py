@@ -1,4 +1,4 @@
-"""Parses the URL of a target of a ``qmon serve``."""
+"""Parses the URL of a target that a ``qmon serve`` provides."""
 
 from __future__ import annotations
 

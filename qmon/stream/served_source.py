@@ -1,4 +1,4 @@
-"""A source of polls made by a ``qmon serve``, which any number of dashboards can read."""
+"""A source of polls that a ``qmon serve`` makes. Several dashboards can read from one ``qmon serve``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.stream.serve_address import ServeAddress
 
 _LOG: Final = logging.getLogger(__name__)
 
-# Seconds after which it reconnects, to compare the clocks of the two machines again, because they drift.
+# The source reconnects after this many seconds to compare the clocks of the two machines again, because they drift.
 _RENEW_S: Final = 3600.0
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
@@ -51,7 +51,7 @@ class ServedSource:
 
     @property
     def target(self) -> str:
-        """The target's name on the server, or the requested name until that is known."""
+        """The target's name on the server, or until that is known, the requested name."""
         return self._stream.session.target if self._stream else self._address.target or self._address.place
 
     @property
@@ -65,7 +65,7 @@ class ServedSource:
         return self._stream.session.interval_s if self._stream else _INTERVAL_S
 
     def start(self, sink: Sink) -> None:
-        """Start. ``sink`` gets every snapshot and phase change."""
+        """Start reading. ``sink`` gets every snapshot and phase change."""
         self._sink = sink
         self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
         self._thread.start()

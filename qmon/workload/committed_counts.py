@@ -20,10 +20,10 @@ class Totals:
     - ``died``: failed too often.
     - ``requeued``: requeued by a keeper.
     - ``repaired``: orphans requeued and holes filled in a ring.
-    - ``full_pushes``: pushes that found a ring full.
+    - ``full_pushes``: pushes into a full ring.
     - ``errors``: failed statements and connections.
     - ``popped_by``: messages popped by each subscriber, if there are several. ``popped`` is then the decrease of the
-      largest backlog of a subscriber.
+      largest backlog that a subscriber has.
     """
 
     pushed: int = 0
@@ -52,7 +52,10 @@ COUNTED_FIELDS: Final = tuple(field.name for field in fields(Totals) if field.na
 
 @dataclass(frozen=True, slots=True)
 class CommittedFlow:
-    """Messages committed between two moments. They may be fractions, because the moments lie between points."""
+    """Messages committed between two times.
+
+    The numbers may be fractions, because the times may be between two points.
+    """
 
     seconds: float
     pushed: float
@@ -77,7 +80,7 @@ class CommittedFlow:
 
 @dataclass(frozen=True, slots=True)
 class CountPoint:
-    """The totals of one queue at a moment, in seconds since the epoch."""
+    """The totals of one queue at one time, in seconds since the epoch."""
 
     at: float
     pushed: int
@@ -87,7 +90,7 @@ class CountPoint:
 
 
 class CommittedCounts:
-    """The points of all queues. Written by the thread of the load, read by any thread."""
+    """The points of all queues. The thread of the load adds points, and any thread may read them."""
 
     def __init__(self, base: Mapping[str, int]) -> None:
         """``base``: messages ready in each queue when the load began."""
@@ -131,8 +134,9 @@ class CommittedCounts:
         return out
 
     def depth_at(self, queue: str, at: float) -> float:
-        """Return the ready messages at a moment, in seconds since the epoch. Raises ``ValueError`` as ``flow_between``
-        does.
+        """Return the number of ready messages at a time, in seconds since the epoch.
+
+        Raises ``ValueError`` as ``flow_between`` does.
         """
         return self._interpolate(queue, at)[3]
 

@@ -1,4 +1,4 @@
-"""A consumer: pops a message, works, and completes it; or fails it; or dies in between."""
+"""A consumer: pops a message, works on it, and completes it. It may also fail the message, or die before that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Rows = tuple[tuple[object, ...], ...]
 
 
 class _GivenBackError(Exception):
-    """Rolls back the transaction of a pop whose messages failed, which makes them ready again."""
+    """Raised to roll back the transaction of a pop whose messages failed, so that they are ready again."""
 
 
 class Consumer(Worker):
@@ -62,8 +62,8 @@ class Consumer(Worker):
     def _pop_in_transaction(self, connection: Connection, statements: WorkloadStatements) -> int:
         """Pop from a design without complete: the messages are in progress while the transaction is open.
 
-        A crash in the transaction makes them ready again. In a ring they become orphans, because their numbers are
-        drawn.
+        If the consumer crashes in the transaction, they are ready again. In a ring they become orphans, because their
+        numbers are already drawn.
         """
         rows: _Rows = ()
         try:

@@ -1,4 +1,4 @@
-"""Counters in memory that processes share. They are exact to the last commit, also for a killed process.
+"""Counters in memory that processes share. They include the last commit, even of a killed process.
 
 The memory is freed when the last process is gone, however it ended.
 """
@@ -31,7 +31,7 @@ class CounterField(IntEnum):
     POP_ROLLED_BACK = 9
     # Pops that found nothing.
     EMPTY_POPS = 10
-    # Pushes that found a ring full.
+    # Pushes into a full ring.
     FULL_PUSHES = 11
     # Failed statements and lost connections.
     ERRORS = 12
@@ -52,7 +52,7 @@ class Slots:
         """Create new counters, all zero, or open those with this number; see ``qmon.system.shared_memory``."""
         self.number, self._memory = system.shared_memory(max(1, count) * _BYTES, number)
         self.count = count
-        # Eight bytes at a time, written at once: a reader never sees half a number.
+        # Eight bytes are written in one step, so a reader never reads half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
     def open_slot(self, index: int) -> CounterSlot:

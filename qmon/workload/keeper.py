@@ -1,4 +1,4 @@
-"""A keeper: the maintenance that a queue's owners would script, so that a load can run for hours."""
+"""A keeper does the maintenance that a queue's owner would script, so that a load can run for hours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from qmon.workload.workload_statements import WorkloadStatements
 
 _BATCH: Final = 500
 
-# Attempts allowed when the keeper requeues. No message becomes dead by it, so everything it moved is ready.
+# Maximum attempts when the keeper requeues. It is so high that no message becomes dead: all requeued messages are
+# ready.
 _NEVER_DEAD: Final = 1_000_000
 
 

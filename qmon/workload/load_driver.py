@@ -32,7 +32,7 @@ _TOTAL_FIELDS: Final = tuple(CounterField[name.upper()] for name in COUNTED_FIEL
 class Load:
     """Drive installed queues of one target until it is stopped. Its methods are thread-safe.
 
-    The workers end when the load is stopped, and also when this process ends in any way.
+    The workers end when the load is stopped or this process ends, however it ends.
     """
 
     def __init__(
@@ -92,7 +92,10 @@ class Load:
             return sum(self._slots.read_slot(slot)[CounterField.CONNECTED] for slot in self._queue_slots[queue])
 
     def start(self) -> None:
-        """Count the existing messages, then start the workers. Raises what connecting raises, with nothing started."""
+        """Count the existing messages, then start the workers.
+
+        Raises what connecting raises; then nothing was started.
+        """
         self._counts = CommittedCounts(self._read_depths())
         self._record_sample()
         self._crew.start_all()
@@ -139,7 +142,7 @@ class Load:
             self._crew.kill_members(queue, role)
 
     def inject_fault(self, fault: PlannedFault) -> None:
-        """Start a fault now; ``at_s`` and ``every_s`` do not count. Raises ``BadInput`` as the load itself does."""
+        """Start a fault now. Its ``at_s`` and ``every_s`` are ignored. Raises ``BadInput`` as the load itself does."""
         self._check_fault(fault)
         self._start_fault(fault)
 
@@ -220,7 +223,10 @@ class Load:
         self._counts.record_point(at, totals)
 
     def _read_depths(self) -> dict[str, int]:
-        """Return the ready messages in each queue; of several subscribers, those of the one with the most."""
+        """Return the number of ready messages in each queue.
+
+        With several subscribers, it is that of the subscriber with the most.
+        """
         with contextlib.closing(connect_as(self._target, "load")) as connection:
             engine = registry.engine_for(self._target)
             depths: dict[str, int] = {}
@@ -240,7 +246,8 @@ class Load:
 class _Subscribers:
     """The subscribers of a queue.
 
-    ``had``: messages ready for each of them when the load began. ``before``: number of slots before theirs.
+    ``had``: messages ready for each subscriber when the load began. ``before``: number of slots before those of the
+    subscribers.
     """
 
     had: tuple[int, ...]

@@ -28,7 +28,7 @@ class PlannedFault:
     - ``no_consumers``: consumers pause.
 
     Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: repeat interval, ``None`` for
-    once. ``by``: the application name of the session that holds or pins.
+    once. ``by``: the application name of the session that causes ``hold`` or ``pin``.
     """
 
     kind: FaultKind
@@ -46,8 +46,8 @@ class QueueLoad(MemberWork):
 
     - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate`` is the
       same for consumers.
-    - ``consumers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
-      subscriber.
+    - ``consumers``: number of consumers; if a ring has several subscribers, for each of them. ``pop_rate`` is then also
+      per subscriber.
     - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.
     - ``keeper``: a keeper archives messages, and requeues and repairs those older than ``requeue_after_s`` seconds.
     """

@@ -20,18 +20,18 @@ from qmon.workload.counter_slots import CounterField, CounterSlot
 from qmon.workload.spec import MemberSpec
 from qmon.workload.workload_statements import WorkloadStatements
 
-# Maximum seconds that a member makes up for after a pause.
+# After a pause, a member makes up for at most this many seconds.
 MAX_DEBT_S: Final = 0.5
 
 
 class Pacer:
-    """Compute how long to wait before the next messages may go. Pure: the caller passes the time, in seconds."""
+    """Compute how long to wait before the next messages. Has no clock: the caller passes the time, in seconds."""
 
     def __init__(self, now: float) -> None:
         self._due = now
 
     def wait_s(self, now: float, messages: int, rate: float | None) -> float:
-        """Return the seconds to wait before these messages may go; 0 or less means now.
+        """Return the seconds to wait before sending these messages; 0 or less means now.
 
         ``rate``: messages per second from now on; ``None``: no limit, 0: never (the result is infinite). The
         messages are only counted if the result is 0 or less.
@@ -83,7 +83,7 @@ class Worker(abc.ABC):
         self.member = member
         self.slot = slot
         self.stop = stop
-        # Kill the whole process at the worst moment: between a pop and its complete.
+        # True: kill the whole process between the next pop and its complete, which is the worst time.
         self.must_crash = False
         self.random = random.Random()
         self._target = target
@@ -98,14 +98,15 @@ class Worker(abc.ABC):
 
     def change_member(self, **changes: object) -> None:
         """Change fields of ``MemberSpec`` from the next round on."""
-        self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
+        self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by WorkerThreads
 
     def run(self) -> None:
         """Work until asked to stop."""
         attempt = 0
         while not self.stop.is_set():
             try:
-                # The process is killed if it does not end. A thread for each call would be measured, too.
+                # No deadline is needed, because the process is killed if it does not end. A deadline would need a
+                # thread for each call, which would be measured too.
                 connection = self._connection = connect_as(self._target, self.member.application, silence_s=None)
             except QmonError:
                 self.slot.add_count(CounterField.ERRORS)
@@ -140,7 +141,10 @@ class Worker(abc.ABC):
             connection.cancel()
 
     def wait_for_rate(self, messages: int) -> bool:
-        """Wait until the rate allows ``messages``. Return false if that takes longer; then call again later."""
+        """Return whether the rate allows ``messages`` now.
+
+        If not, wait for a short time before returning false. The caller then calls again.
+        """
         wait = self._pacer.wait_s(time.monotonic(), messages, self.member.rate)
         if wait > 0:
             self.stop.wait(min(wait, _CHECK_S))

@@ -16,7 +16,7 @@ _FULL_ERRORS: Final = ("QM003", 770003)
 
 
 class _RollBackError(Exception):
-    """Rolls back the transaction of a push."""
+    """Raised to roll back the transaction of a push."""
 
 
 class Producer(Worker):

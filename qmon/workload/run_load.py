@@ -52,9 +52,9 @@ def run_load(
 ) -> LoadResult:
     """Drive one queue for ``seconds``. ``progress`` is called twice a second; ``stopped`` returns whether to end early.
 
-    The time begins when all members are connected, or after five seconds. Raises ``BadInput`` for a queue that qmon
-    did not install or an impossible load, and what connecting raises. The workers are gone when this returns, also
-    when it raises (a ``KeyboardInterrupt``).
+    The time starts when all members are connected, or after five seconds. Raises ``BadInput`` for a queue that qmon did
+    not install or an impossible load, and what connecting raises. The workers are gone when this function returns or
+    raises (also ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
         raise BadInput(f"a load must last more than 0 seconds and at most seven days, not {seconds:g} s")
@@ -85,5 +85,8 @@ def run_load(
 
 
 def _connections_per_process(load: QueueLoad) -> int:
-    """Return the connections per process that give as many processes per role as processors, at least two."""
+    """Return the number of connections per process.
+
+    It gives each role as many processes as there are processors, at least two.
+    """
     return max(1, math.ceil(max(load.producers, load.consumers) / max(2, os.cpu_count() or 2)))

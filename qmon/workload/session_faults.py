@@ -28,7 +28,7 @@ def hold_locks(
 
 
 def pin_horizon(engine: Engine, target: Target, stop: threading.Event, application: str, seconds: float) -> None:
-    """Hold a transaction open for ``seconds``: VACUUM cannot remove rows that die in the meantime."""
+    """Hold a transaction open for ``seconds``, so that VACUUM cannot remove rows that die in the meantime."""
 
     def statement(version: tuple[int, int]) -> Bound:
         return Bound(queries.render(queries.load_query(engine.name, "action/workload/pin", version), {}, engine))
@@ -55,4 +55,4 @@ def _keep_open(
 
 
 class _RollBackError(Exception):
-    """Rolls back the transaction of a fault."""
+    """Raised to roll back the transaction of a fault."""

@@ -26,7 +26,7 @@ class MemberWork:
         poison_share: share of the pushed messages that fail each time they are popped.
         work_s: time between pop and complete.
         fail_share: share of the popped messages that fail at random.
-        idle_s: pause after a pop that found nothing; grows to five times that.
+        idle_s: pause after a pop that found nothing. Repeated pauses grow to five times this.
         requeue_after_s: a keeper requeues messages in progress for longer than this; ``None``: never.
     """
 
@@ -48,7 +48,7 @@ class MemberSpec(MemberWork):
         queue: the queue it works on.
         role: a keeper requeues stuck messages, archives processed ones and repairs rings, as a script would.
         application: the application name that the server shows.
-        slot: its counters, see ``qmon.workload.counter_slots``.
+        slot: number of its counter slot, see ``qmon.workload.counter_slots``.
         subscriber: the subscriber for which a consumer pops, from 1 on; 0 if the design has no subscribers.
         rate: messages per second; ``None``: as fast as the server allows, 0: paused.
         every_s: seconds of pause between two rounds of a keeper.
@@ -82,7 +82,7 @@ class WorkerSpec:
     slots: int = 0
 
     def to_json(self) -> str:
-        """Convert it to one line of JSON. It contains the password, so send it only through a pipe."""
+        """Convert the specification to one line of JSON. It contains the password, so send it only through a pipe."""
         target: dict[str, object] = {
             "name": self.target.name,
             "engine": self.target.engine,
@@ -101,7 +101,7 @@ class WorkerSpec:
 
     @classmethod
     def from_json(cls, text: str) -> WorkerSpec:
-        """Convert it from JSON; see ``to_json``."""
+        """Convert JSON from ``to_json`` to a specification."""
         raw = json.loads(text)
         target, password = raw["target"], raw["target"]["password"]
         engine: EngineName | None = target["engine"]

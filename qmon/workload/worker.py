@@ -1,8 +1,8 @@
 """A worker process: ``python -m qmon.workload.worker``. It reads its work from its standard input.
 
-The first line is a ``WorkerSpec``, each later line an order. After the order ``end``, the process ends as soon as
-its commits are counted. If the input ends without that order, because the controller is gone, the process ends
-within two seconds.
+The first line is a ``WorkerSpec``, each later line an order. After the order ``end``, the process ends as soon as it
+has counted its commits. If the input ends without that order, the controller is gone, and the process ends within two
+seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5
 
-# On a busy machine a thread may need this many seconds to count what it has committed.
+# Maximum seconds that a thread needs, on a busy machine, to count what it has committed.
 _MAX_COUNT_S: Final = 5.0
 _WORKER_TYPES: Final[dict[str, type[Worker]]] = {"producer": Producer, "consumer": Consumer, "keeper": Keeper}
 
@@ -82,7 +82,7 @@ class WorkerThreads:
         threading.Thread(target=fault, args=given, daemon=True).start()  # type: ignore[arg-type]
 
     def end_threads(self) -> None:
-        """Let every thread end its round, and cancel those that take too long."""
+        """Let every thread finish its round, and cancel the rounds that take too long."""
         self._stop.set()
         deadline = time.monotonic() + _GRACE_S
         for share in (0.5, 1.0):
@@ -111,4 +111,4 @@ def main(orders: TextIO) -> None:
 if __name__ == "__main__":
     main(sys.stdin)
     sys.stdout.flush()
-    os._exit(0)  # a thread may hang in the driver; nothing is left to clean up
+    os._exit(0)  # a thread may hang in the driver, and nothing is left to clean up

@@ -49,7 +49,7 @@ class Crew:
             process.start()
 
     def dead_processes(self) -> list[WorkerProcess]:
-        """Return the processes that should run and do not."""
+        """Return the processes that should run but do not."""
         return [each for each in self._processes if self._wanted and not each.is_running]
 
     def change_members(self, queue: str, role: Role, changes: dict[str, object]) -> None:
@@ -87,10 +87,13 @@ class Crew:
 
 
 class WorkerProcess:
-    """A process that runs ``qmon.workload.worker``. Its counters outlive it: a new start continues counting."""
+    """A process that runs ``qmon.workload.worker``.
+
+    Its counters stay when it ends, so a restarted process continues counting.
+    """
 
     def __init__(self, spec: WorkerSpec) -> None:
-        # The work that the process gets when it is started again. An order that changes the members also changes this.
+        # The work that the process gets if it is started again. An order that changes the members also changes this.
         self.spec = spec
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -136,7 +139,7 @@ class WorkerProcess:
         return replace(member, **changes)
 
     def has_member(self, queue: str, role: str) -> bool:
-        """Return whether a member has this role on this queue."""
+        """Return whether a member of this process has this role on this queue."""
         return any(each.queue == queue and each.role == role for each in self.spec.members)
 
     def kill(self) -> None:
@@ -146,13 +149,13 @@ class WorkerProcess:
             self._process.wait()
 
     def close_orders(self) -> None:
-        """Close its input, which asks it to end; see ``qmon.workload.worker``. Does not wait."""
+        """Close the process's input, so that it ends; see ``qmon.workload.worker``. Does not wait."""
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
     def wait_ended(self, timeout_s: float = 8.0) -> None:
-        """Wait until it has ended, at most ``timeout_s`` seconds; then kill it."""
+        """Wait until the process has ended. Kill it after ``timeout_s`` seconds."""
         if self._process is not None:
             self.close_orders()
             try:

@@ -1,4 +1,4 @@
-"""The statements of the workload for one queue, and the check whether it may drive the queue."""
+"""The statements of the workload for one queue, and the check that the workload may drive the queue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FOLDER: Final = "action/workload/"
 # Columns that contain a count.
 _COUNT_COLUMNS: Final = frozenset({"pushed", "holes", "orphans"})
 
-# Table types of SQL Server, and the routine that takes each. Their names differ only in that word.
+# Table types of SQL Server, and the routine with a parameter of each. Their names differ only in that word.
 _TABLE_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
 
 # The statements that lock the next messages if these are not the oldest.
@@ -50,9 +50,7 @@ def check_drivable(layout: Layout) -> Layout:
 
 
 def table_type_for(layout: Layout, slot: str) -> tuple[str, ...] | None:
-    """Return the table type of SQL Server that a routine of the design takes, by its slot; ``None`` if
-    there is none.
-    """
+    """Return the SQL Server table type of a parameter of the design's routine, by its slot, ``None`` without one."""
     taker = layout.routine_for(_TABLE_TYPES.get(slot, ""))
     return None if taker is None else (taker.schema, taker.name.removesuffix(_TABLE_TYPES[slot]) + slot)
 
@@ -124,7 +122,7 @@ class WorkloadStatements:
         return max(self.count_ready_by_subscriber(connection))
 
     def count_ready_by_subscriber(self, connection: Connection) -> tuple[int, ...]:
-        """Return the same for each subscriber of a ring that has several; else one number."""
+        """Count the ready messages for each subscriber of a ring; without subscribers there is one number."""
         name, values = self._depth_statement()
         return tuple(int(str(row[0])) for row in connection.fetch(self.bind(name, values)).rows)
 
@@ -136,7 +134,7 @@ class WorkloadStatements:
         return "depth", {"ready": self._ready_value()}
 
     def hold_statement(self, rows: int) -> Bound:
-        """Return the statement that locks the next messages until the transaction ends; for a heap any messages."""
+        """Return the statement that locks the next messages, or for a heap any messages, until the transaction ends."""
         if self.layout.ring is not None:
             return self.bind("hold_ring", {"rows": rows})
         if (name := _HOLD_STATEMENTS.get(self.layout.traits.order)) is not None:

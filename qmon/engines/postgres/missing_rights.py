@@ -53,7 +53,7 @@ def grant_for(kind: str, object_name: str, role: str, text: str) -> str:
 
 
 def quote_name(name: str) -> str:
-    """Quote a name if needed. A name that is quoted already stays unchanged."""
+    """Quote a name if needed. A name that is already quoted stays unchanged."""
     if name.startswith('"') or re.fullmatch(r"[a-z_][a-z0-9_$]*", name):
         return name
     return '"' + name.replace('"', '""') + '"'
@@ -103,7 +103,7 @@ def _table_rights(object_name: str, sql: str) -> tuple[str, ...]:
         right for use, rights in _TABLE_USES if re.search(use.replace("{name}", name), sql, re.I) for right in rights
     }
     if not needed and not re.search(name, sql, re.I) and _READ_STATEMENT.match(sql) and not _calls_function(sql):
-        needed = {"SELECT"}  # a view's or partition's table, or a prepared statement
+        needed = {"SELECT"}  # the object belongs to a view or a partition, or the statement is prepared
     return tuple(right for right in _RIGHTS_ORDER if right in needed)
 
 

@@ -1,7 +1,7 @@
 """Detects whether a pooler gives us our own session, without changing any setting in it.
 
-A pool in session mode (pgbouncer's term) does. In transaction mode each transaction may run in another session, and in
-statement mode each statement may. In these two modes, other clients get the settings of one client.
+A pool in session mode (pgbouncer's term) does. In transaction mode each transaction may run in another session. In
+statement mode each statement may. In both these modes, the settings of one client reach other clients.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _SECOND_CALLS: Final = BoundedCalls()
 def check_session_mode(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
     """Raise ``BadInput`` if the pooler behind ``connection`` shares its sessions by transaction or statement.
 
-    Two idle connections have two server processes if they own their sessions, and always the same two. A pool with
-    one process gives it to both; a pool with several hands them out again each time. If no second connection is
-    available although the first is answered, the first owns its session: otherwise the second would have received
-    it.
+    If two idle connections own their sessions, they have two server processes, and always the same two. Otherwise a
+    pool with one process gives that process to both, and a pool with several processes assigns other ones each time. If
+    no second connection is available although the first one works, the first one owns its session, because otherwise
+    the second one would have received it.
 
-    ``second``: opens another connection, which is closed again. ``process``: reads the id of the server process.
-    Raises the error of the statement if the first connection is not answered.
+    ``second``: opens another connection, which is closed again. ``process``: reads the id of the server process. Raises
+    the error of the statement if the server does not answer the first connection.
     """
     try:
         with connection.transaction():

@@ -52,16 +52,17 @@ MIN_MAJOR: Final = 13
 # A session that began more than this many seconds before we connected belongs to a pooler.
 _AGE_SLACK_S: Final = 1.0
 
-# Pauses in seconds before retrying if no connection is left: the server may still count one that we just closed.
+# Pauses in seconds before retrying if the server has no free connection. It may still count one that we just closed.
 _RETRY_PAUSES_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
 
-# The encoding of a database whose texts the server does not check: they may contain any bytes.
+# The encoding of a database in which the server does not check texts. They may contain any bytes.
 _UNCHECKED_ENCODING: Final = "SQL_ASCII"
 
-# Settings of psqlODBC that change what we read. They come last: the last of two wins, also under a short name.
+# Settings of psqlODBC that change what we read. They come last, because the last of two settings takes effect, also if
+# one has a short name.
 DRIVER_SETTINGS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # otherwise pyodbc reads true as False
@@ -79,7 +80,7 @@ DRIVER_SETTINGS: Final = {
 _KEEPALIVES: Final = {"keepalives_idle": ("KeepaliveTime", "D1"), "keepalives_interval": ("KeepaliveInterval", "D2")}
 _ANSI_DRIVER: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
 
-# After about ten seconds without an answer to a probe, the network counts as down.
+# After about ten seconds without an answer to a keepalive probe, the connection counts as lost.
 _LIBPQ_SETTINGS: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
@@ -87,21 +88,22 @@ _LIBPQ_SETTINGS: Final = {
     "tcp_user_timeout": "10000",
 }
 
-# The search_path of our sessions. With pg_temp last, temporary objects hide nothing.
+# The search_path of our sessions. pg_temp is last, so that temporary objects hide no others.
 SEARCH_PATH: Final = "pg_catalog, pg_temp"
 
 # Settings at the start of a connection, so that they apply before its first statement.
 #
-# Not pinned: `row_security`, because qmon reports when a role sees only some rows of a table; `role`, which
-# administrators set on purpose; settings that only a superuser may change.
+# Not set here: `row_security`, because qmon reports if a role sees only some rows of a table; `role`, which
+# administrators set on purpose; and settings that only a superuser may change.
 _PINNED_SETTINGS: Final = {
-    # A better match in another schema would run its owner's code as our role, even in psqlODBC's first query.
+    # A better match in another schema would run code of that schema's owner as our role, even in psqlODBC's first
+    # query.
     "search_path": SEARCH_PATH,
     # These change the meaning of a statement. The database's owner can set each of them by ALTER DATABASE.
     "standard_conforming_strings": "on",  # otherwise \\ in a literal begins an escape
     "transform_null_equals": "off",  # otherwise "x = NULL" finds rows
     "array_nulls": "on",
-    # These change how values look as text. qmon compares such texts, and keeps them for an undo.
+    # These change how values look as text. qmon compares such texts, and stores them for an undo.
     "bytea_output": "hex",
     "DateStyle": "ISO, MDY",
     "IntervalStyle": "postgres",
@@ -129,7 +131,7 @@ class _Introduction:
 
 _TEXT_TYPES: Final = ("text", "character varying", "character", "bpchar")
 
-# Maximum stored size in bytes at which a compressed value is unpacked completely to read a part of it.
+# A compressed value of at most this stored size, in bytes, is unpacked completely to read a part of it.
 _MAX_UNPACKED: Final = 16 << 20
 
 
@@ -174,7 +176,7 @@ class Postgres:
     def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return a ``timestamptz``. Our sessions are in UTC, so a time without a zone is read as UTC.
 
-        Numbers beyond the years 1 to 9999 become the first and the last second of these.
+        Numbers outside the years 1 to 9999 become the first or the last second of this range.
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
@@ -200,9 +202,7 @@ class Postgres:
         return now if zone.name == UTC_ZONE.name else self.utc_expression(f"({now})", zone)
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Use ``pg_locks``, read once for the statement. A key of 64 bits is in two columns (PostgreSQL manual:
-        pg_locks).
-        """
+        """Use ``pg_locks``, read once per statement. A 64-bit key is in two columns (PostgreSQL manual: pg_locks)."""
         mine = "SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()"
         keys = "(CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint))"
         held = f"locktype = 'advisory' AND objsubid = 1 AND granted AND database = ({mine})"
@@ -217,7 +217,7 @@ class Postgres:
         return column
 
     def newest(self, expression: str, kind: str) -> str:
-        r"""Elements of ``json`` are not taken: the server fails if any text in it contains ``\u0000``."""
+        r"""Do not read elements of ``json``: the server fails if any text in it contains ``\u0000``."""
         value, most = "e.qmon_value", MOST_OF_AN_ERROR
         text, end, size = f"CAST({value} AS text)", "", f"pg_column_size({value})"
         if kind == "array" or kind.endswith("[]"):
@@ -284,7 +284,7 @@ class Postgres:
         """Connect and set up the session.
 
         Behind a pooler, settings last for a transaction, so that other clients do not get a session with our settings.
-        A pooler that gives each transaction another session is refused (``BadInput``) before anything is set.
+        If a pooler gives each transaction another session, this raises ``BadInput`` before anything is set.
         """
 
         def second() -> OdbcConnection:
@@ -309,12 +309,12 @@ class Postgres:
         connection.timeout_statement = lambda seconds: Bound(
             _catalog_statement("session"), _session_settings(target, replace(session, statement_timeout_s=seconds))
         )
-        if session.repeats and not connection.pooled:  # prepared statements would stay for the next user of the session
+        if session.repeats and not connection.pooled:  # prepared statements would stay in the session for its next user
             connection.prepared = PreparedStatements()
         return connection
 
     def _open_connection(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
-        """Return a connection without any settings, its introduction, and the application name that we gave."""
+        """Return a connection without any settings, the server's introduction, and the application name we sent."""
         from qmon.engines import odbc
 
         keywords = self.odbc_keywords(target, session)
@@ -356,8 +356,8 @@ class Postgres:
     def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
-        The driver settings that qmon depends on override those of the user and the DSN. Raises ``BadInput`` for an
-        unknown sslmode, which psqlODBC would ignore and connect without TLS, and ``MissingDriver``.
+        The driver settings that qmon depends on override those of the user and the DSN. Raises ``MissingDriver``.
+        Raises ``BadInput`` for an unknown sslmode, because psqlODBC would ignore it and connect without TLS.
         """
         given = dict(target.parameters)
         mode = lookup_keyword(given, "SSLmode", "CA")
@@ -371,7 +371,7 @@ class Postgres:
         for setting, names in _KEEPALIVES.items():
             if (value := _keyword_value(given, *names)).isdigit() and value != "0":
                 libpq[setting] = value
-        # The driver uses one of two keywords with the same name, so ours includes the DSN's settings.
+        # If a keyword occurs twice, the driver uses only one, so ours includes the DSN's settings.
         for text in _keyword_values(given, "pqopt"):
             libpq |= parse_conninfo(text)
         libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
@@ -379,7 +379,8 @@ class Postgres:
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
         libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()  # the last of two wins
         ours = {**DRIVER_SETTINGS, "pqopt": format_conninfo(libpq)}
-        # They may change what we read, and stay in the sessions of a pooler. An empty value replaces those of the DSN.
+        # Such settings may change what we read, and stay in the sessions of a pooler. An empty value replaces those of
+        # the DSN.
         if lookup_keyword(given, "ConnSettings", "A6") != "" and _keyword_value(given, "ConnSettings", "A6"):
             raise BadInput(
                 f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
@@ -392,7 +393,10 @@ class Postgres:
 
 
 def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
-    """Return the values of a keyword with these names: of the file DSN, of the DSN, and of the user, which wins."""
+    """Return the values of a keyword with these names: that of the file DSN, the DSN, and the user.
+
+    The last one takes effect.
+    """
     file = lookup_keyword(given, "FILEDSN")
     dsn = lookup_keyword(given, "DSN")
     found: list[str] = []
@@ -405,12 +409,12 @@ def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
 
 
 def _keyword_value(given: Mapping[str, str], *names: str) -> str:
-    """Return the value of a keyword with these names that wins, empty if there is none."""
+    """Return the value of a keyword with these names that takes effect, empty if there is none."""
     return (_keyword_values(given, *names) or [""])[-1]
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:
-    """Return the login timeout in seconds for libpq: the user's, if positive, else the session's."""
+    """Return the login timeout in seconds for libpq: the user's if it is positive, else the session's."""
     if not stated:
         return _whole_seconds(session.login_timeout_s)
     try:
@@ -421,13 +425,13 @@ def _login_timeout(target: str, stated: str, session: Session) -> str:
 
 
 def _server_options(settings: Mapping[str, str]) -> str:
-    """Format settings for the server's command line, where a backslash keeps a space within its word."""
+    """Format settings for the server's command line, where a backslash escapes a space."""
     escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
     return " ".join(f"-c {name}={value}" for name, value in escaped.items())
 
 
 def _connect_driver(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
-    """Connect. libpq keeps the login's deadline; the first queries of psqlODBC have none."""
+    """Connect with a deadline, because the first queries of psqlODBC have none. libpq has its own login timeout."""
     from qmon.engines import odbc
 
     def explain(fault: DriverFault) -> QmonError:
@@ -448,15 +452,15 @@ def _catalog_statement(name: str) -> Statement:
 def _is_direct(found: _Introduction, application: str, took_s: float) -> bool:
     """Return whether the session began with our connection, which took this many seconds, and under our name.
 
-    A pooler hands out sessions that it started itself, and names them later.
+    A pooler starts its sessions earlier, and sets our name later.
     """
-    plain = application.isascii() and application.isprintable()  # the server writes other names in its own way
+    plain = application.isascii() and application.isprintable()  # the server changes names with other characters
     same = found.application == application[:_MAX_NAME] or not (plain and application)
     return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
 
 
 def _retry_for_room(connect: Callable[[], T]) -> T:
-    """Connect, with retries if no connection is left."""
+    """Connect, and retry if the server has no free connection."""
     for pause_s in _RETRY_PAUSES_S:
         try:
             return connect()
@@ -506,5 +510,5 @@ def _milliseconds_text(seconds: float | None) -> str | None:
 
 
 def _whole_seconds(seconds: float) -> str:
-    """Return whole seconds for libpq, which raises 1 to 2."""
+    """Return whole seconds for libpq, which treats 1 as 2."""
     return str(max(1, -int(-seconds // 1)))

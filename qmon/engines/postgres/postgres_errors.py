@@ -131,7 +131,7 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
 
 
 def connecting_error(fault: DriverFault, target: Target) -> QmonError:
-    """Return the error for a fault while connecting. Its line begins with the target's name."""
+    """Return the error for a fault while connecting. Its message begins with the target's name."""
     problem = _classify_connecting(fault, target)
     problem.args = (f"{target.name}: {problem}",)
     return problem

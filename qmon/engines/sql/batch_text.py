@@ -1,7 +1,7 @@
-"""The text of a batch. On SQL Server it is the same whichever statements a poll needs, so that its plan is reused.
+"""The text of a batch. On SQL Server, polls with different statements send the same text, so that its plan is reused.
 
-SQL Server's plan cache is keyed by the whole text of a batch. Otherwise every choice of statements would be a new
-text, and be planned again. The first value of the batch selects the statements to run.
+SQL Server's plan cache is keyed by the whole text of a batch. Otherwise every selection of statements would be a new
+text with a new plan. The first value of the batch selects the statements to run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def join_statements(texts: Sequence[str]) -> str:
 
 
 def list_text(statements: Sequence[Statement]) -> str:
-    """Return the text of the batch. Its first value has a 1 for each statement to run, else a 0; the others follow."""
+    """Return the text of the batch.
+
+    Its first value contains a digit for each statement: 1 to run it, 0 to skip it. The values of the statements follow.
+    """
     return _HEAD + "".join(_ONE_STATEMENT.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
 
 
@@ -62,21 +65,20 @@ def split_batch(bounds: Sequence[Bound], most_values: int | None, own: int = 0) 
 
 
 class PreparedTexts(Generic[C]):
-    """Prepared texts, each with the cursor it is prepared on, the most recently used last."""
+    """Prepared texts, each with the cursor on which it is prepared. The most recently used one is last."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, C]] = {}
 
     def take_out(self, text: str) -> tuple[str, C | None]:
-        """Take out a text and the cursor it is prepared on, ``None`` if it is not prepared. Return it with ``put``.
+        """Remove and return a text and the cursor on which it is prepared, ``None`` if it is not prepared.
 
-        Use the returned text: the driver recognizes a prepared text by object identity.
+        Give it back with ``put``. Send the returned text, because the driver recognizes a prepared text by object
+        identity.
         """
         return self._known.pop(text, (text, None))
 
     def put(self, text: str, cursor: C) -> C | None:
-        """Store a prepared text. Return the cursor of a text that was dropped because there are too
-        many, or ``None``.
-        """
+        """Store a prepared text. If there are too many, drop one and return its cursor, else return ``None``."""
         self._known[text] = text, cursor
         return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _MAX_PREPARED else None

@@ -31,7 +31,7 @@ _OTHER_SUFFIX: Final = "x"
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column of a row of a group's table, or of the row it refers to, as a name for statements."""
+    """A column of a row of a group's table, or of a row that it refers to, as a name for statements."""
 
     column: ColumnRef
     group: Group
@@ -66,8 +66,9 @@ class GroupNames:
         self._group = group
 
     def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
-        """Return a column of a row, or of a row it refers to. ``table``: the row's table, by default
-        the group's own.
+        """Return a column of a row, or of a row that it refers to.
+
+        ``table``: the row's table, by default the group's own.
         """
         return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
 
@@ -77,9 +78,7 @@ class GroupNames:
         return RowCondition(whole, self._group, table or self._group.table.name)
 
     def reference_names(self) -> dict[str, RowColumn | str | None]:
-        """Return the column that refers to the row with the queue, and its name; empty if the row
-        itself has the queue.
-        """
+        """Return the column that refers to the row with the queue, and its name; empty if the row has the queue."""
         queue = self._group.queue
         if queue is None or queue.lookup is None:
             return {}

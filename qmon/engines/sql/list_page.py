@@ -46,13 +46,13 @@ class PageRows:
     """The rows of a page.
 
     Args:
-        order: the column by which they are read, through an index; ``None``: the index gives no order.
+        order: the column by which rows are read, through an index; ``None``: the index has no order that can be used.
         led: conditions that the index satisfies.
         more: the other conditions of the list.
-        called: the columns that make up a message's id.
+        called: the columns that form a message's id.
         descending: largest first.
         after: where the page begins.
-        then: the id column, if the index orders rows with the same value by it.
+        then: the id column, if the index sorts rows with the same value by it.
     """
 
     order: Column | None
@@ -68,7 +68,7 @@ class PageRows:
 class PagePart:
     """A part of the statement of a page, as a name for the statement.
 
-    ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: of these,
+    ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: among these,
     the rows from the beginning of the page on, in the order of the list.
     """
 
@@ -145,7 +145,7 @@ class PagePart:
         return [f"({column} IS NULL OR {beyond} OR ({same} AND {self._after_id(engine, bound, after.id)}))"]
 
     def _after_id(self, engine: Engine, bound: Bind, id: str) -> str:
-        """Return the condition that a row with the same value comes after this id."""
+        """Return the condition for rows with the same value and a later id."""
         page, how = self.page, "<" if self.page.descending else ">"
         if page.then is not None:
             return engine.compare_condition(_column_text(engine, page.then), how, page.then.type, bound(id))
@@ -173,5 +173,5 @@ def _id_text(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
 
 
 def _constant_column(engine: Engine, led: tuple[RowTest, ...]) -> str:
-    """Return a column with the same value in all of these rows, so that nothing is sorted."""
+    """Return a column that has the same value in all of these rows, so that the server need not sort."""
     return next(_column_text(engine, each.column) for each in led if isinstance(each, ColumnTest) and each.how == "=")

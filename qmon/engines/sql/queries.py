@@ -20,8 +20,9 @@ from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
-# What replaces a `{name}`: the parts of an identifier, its only part, a whole number, a column with its type or zone,
-# an index, a column or condition of a group, a row's key, its columns with their values, a part of a page, or nothing.
+# What replaces a `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or zone,
+# an index, a column or condition of a group, a row's key, a row's columns with their values, a part of a page, or
+# nothing.
 Name = (
     Sequence[str]
     | str
@@ -53,7 +54,7 @@ FOLDER_KINDS: Final[Mapping[str, str]] = {
 # The files that every installed design needs in addition to its own.
 SWITCH_FOLDER: Final = "switch"
 
-# Times outside of this range mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
+# Times outside this range mean never: infinite times, .NET's MinValue and MaxValue, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME_AS: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
@@ -178,7 +179,7 @@ def _step_names(engine: EngineName, prefix: str) -> list[str]:
 def read_query(file: SqlFile) -> Query:
     """Read and check one file. Raises ``QueryFileError`` with file and line.
 
-    A design step that is the same as a step of another design is a single line that names it.
+    If a design step is the same as that of another design, its file is a single line that names the other step.
     """
     text = file.file.read_text(encoding="utf-8")
     same = _SAME_AS.fullmatch(text)
@@ -192,7 +193,7 @@ def read_query(file: SqlFile) -> Query:
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
-    """Render the statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
+    """Render the statement for one layout: identifiers quoted, a ``?`` for each value, and the query's name in front.
 
     Raises ``BadInput`` if ``names`` lacks a name or has an unused one, if a name cannot be an identifier, or if a
     statement that is planned once names a filtered index, which the server refuses (8622).
@@ -320,7 +321,7 @@ def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) 
 
 
 def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """Return a column's time in UTC, NULL if its zone is unknown; or the current time in the column's zone."""
+    """Return a column's time in UTC (NULL if its zone is unknown), or the current time in the column's zone."""
     if isinstance(value, str):
         value = TimeColumn(value)
     elif isinstance(value, Sequence) and len(value) == 1:
@@ -336,7 +337,7 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
     """Return a time in UTC. The form ``moment`` gives NULL for times that mean never."""
-    if expression.startswith("(SELECT"):  # written once: it may be expensive, and has one value for each question mark
+    if expression.startswith("(SELECT"):  # written once: it may be expensive and contain values
         once = _utc_text(slot, "m.at", zone, engine)
         return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
     utc = engine.utc_expression(expression, zone)

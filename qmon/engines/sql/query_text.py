@@ -80,7 +80,8 @@ _COMMON_TOKENS: Final = r"""
 | (?P<open>['"{}])
 """
 _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
-    # An escape string may contain \' and must be tried before a plain one. A $ inside a word begins no body.
+    # An escape string may contain \', so its pattern must come before that of a plain string. A $ inside a word does
+    # not begin a body.
     "postgres": re.compile(
         r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON_TOKENS,
         re.VERBOSE | re.DOTALL,
@@ -110,10 +111,10 @@ def parse_slot(text: str, line: int, where: str) -> Placeholder:
 
 
 def scan_text(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:
-    """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and pieces with a meaning.
+    """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and special pieces.
 
-    Strings, quoted identifiers and comments stay plain text. In a ``$tag$`` body only ``{name}`` has a meaning.
-    Raises ``QueryFileError``, for instance for a string that does not end.
+    Strings, quoted identifiers and comments stay plain text. In a ``$tag$`` body only ``{name}`` is special. Raises
+    ``QueryFileError``, for instance for a string that does not end.
     """
     return _join_text(_split_pieces(text, engine, where, line, body=False))
 

@@ -14,7 +14,7 @@ DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
 
 
 def library_named(name: str) -> str | None:
-    """Return the wheel's library if ``name`` is the one that Microsoft's installer uses, else ``None``."""
+    """Return the wheel's library if ``name`` is the driver name that Microsoft's installer uses, else ``None``."""
     return find_wheel_driver() if name.casefold() == DRIVER_NAME.casefold() else None
 
 

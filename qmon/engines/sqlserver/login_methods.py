@@ -46,7 +46,7 @@ _METHOD_ALIASES: Final = {"activedirectorymanagedidentity": "activedirectorymsi"
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:
-    """Return whether a login method uses a password. Accounts that are logged in elsewhere use none."""
+    """Return whether a login method uses a password. Methods that log in elsewhere use none."""
     named = _find_method(keywords)
     if named is not None:
         return named.password
@@ -54,7 +54,7 @@ def takes_password(keywords: Mapping[str, str]) -> bool:
 
 
 def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
-    """Return the user whose password is needed and not ``given``; ``None`` if no password is useful."""
+    """Return the user whose password is needed and was not ``given``; ``None`` if no password is needed."""
     return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
 
 

@@ -41,7 +41,7 @@ DRIVER_SETTINGS: Final = {
     "Regional": "no",  # otherwise numbers and times become text with this machine's settings
     "UseFMTONLY": "no",  # otherwise statements run a second time to find their columns
     "MARS_Connection": "no",
-    # otherwise a lost session is silently replaced, with another number and without its locks
+    # otherwise the driver silently replaces a lost session by one with another number and without its locks
     "ConnectRetryCount": "0",
     "RetryExec": "",  # otherwise the driver itself repeats a statement of an action
     "Language": "us_english",  # qmon recognizes some errors by their text
@@ -50,8 +50,8 @@ DRIVER_SETTINGS: Final = {
 # Version of Azure SQL Database in qmon: its own number, 12, is that of SQL Server 2014.
 AZURE: Final = 100
 
-# The same on Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role that views of
-# locks, transactions, connections and counters also need there.
+# The same version on Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role.
+# There, the views of locks, transactions, connections and counters need that role too.
 RESTRICTED: Final = 101
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
@@ -60,8 +60,8 @@ _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 _MAX_VALUES: Final = 2_000
 _GRACE_S: Final = 2.0
 
-# Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
-# forever. If another service issues the login token, a person may have to type.
+# Drivers enforce the login timeout, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
+# forever. If another service issues the login token, a person may have to type something.
 _GRACE_ENTRA_S: Final = 60.0
 _LOGINS: Final = BoundedCalls()
 
@@ -108,7 +108,7 @@ class SqlServer:
     )
     # Transactions/sec counts begun transactions. A single SELECT does not begin one.
     counts_reads: Final = False
-    # The plan cache is keyed by the whole text of a batch. A batch of a hundred statements takes long to compile.
+    # The plan cache is keyed by the whole text of a batch, and compiling a batch of a hundred statements takes long.
     plans_by_text: Final = True
     # READ UNCOMMITTED skips deleted rows, committed or not.
     shows_deleted: Final = False
@@ -140,12 +140,11 @@ class SqlServer:
     def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return a ``datetime2`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
 
-        Numbers beyond the years 1 to 9999 become the first and the last second of these. Columns keep their
-        precision: rounding 9999-12-31 23:59:59.9999999 up overflows.
+        Numbers beyond the years 1 to 9999 become the first and the last second of these. Columns keep their precision,
+        because rounding 9999-12-31 23:59:59.9999999 up would overflow.
 
-        Uses the changes of the zone's clock if they are known, because AT TIME ZONE takes Windows names and is slow.
-        Otherwise uses the server clock's present offset from UTC. An hour that occurs twice is read as the later
-        one.
+        Uses the clock changes of the zone if they are known, because AT TIME ZONE needs Windows names and is slow.
+        Otherwise uses the current UTC offset of the server's clock. An hour that occurs twice is read as the later one.
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(7)), 0) AS datetime2(7))"
@@ -182,14 +181,14 @@ class SqlServer:
         )
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Raise ``BadInput``: application locks have names here, of which the server shows only a part."""
+        """Raise ``BadInput``: application locks have names, and the server shows only a part of each name."""
         raise BadInput("advisory_lock: SQL Server has none whose key is a number")
 
     def text_type(self, kind: str) -> str:
         """Return ``varchar`` for such a column, else ``nvarchar``, which loses no character.
 
-        Compared with ``nvarchar``, a ``varchar`` column would be converted row by row, and its index read
-        completely.
+        If a ``varchar`` column is compared with ``nvarchar``, the server converts it row by row and reads its whole
+        index.
         """
         return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
 
@@ -264,13 +263,16 @@ class SqlServer:
         return text.encode()
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the grant of the server right, to run in master; on Azure SQL Database, of the database right."""
+        """Return the grant of a server permission, to run in master.
+
+        Azure SQL Database has a database permission instead.
+        """
         if version[0] >= AZURE:
             return f"GRANT VIEW DATABASE STATE TO {role}"
         return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"
 
     def connect(self, target: Target, session: Session) -> OdbcConnection:
-        """Connect and set up the session, each in one round trip of ours."""
+        """Connect and set up the session, each in one round trip (apart from the driver's own)."""
         from qmon.engines import odbc
 
         def explain(fault: DriverFault) -> QmonError:
@@ -317,9 +319,9 @@ class SqlServer:
     def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
-        Encrypted unless the user asks otherwise. The server's certificate is trusted unchecked only if the user asks
-        for it. Settings that qmon depends on override the user's. Raises ``MissingDriver``, and ``BadInput`` for a
-        login method that the driver does not have.
+        The connection is encrypted unless the user turns that off. The server's certificate is checked unless the user
+        turns that off. Settings that qmon depends on override the user's. Raises ``MissingDriver``, and ``BadInput``
+        for a login method that the driver does not have.
         """
         given = dict(target.parameters)
         if session.application:
@@ -365,7 +367,7 @@ def wrap_connection(
 
 
 def _minutes_ahead(zone: Zone, time: str, *, local: bool) -> str:
-    """Return the minutes that the zone's clock is ahead of UTC at a time, given in that zone (``local``) or in UTC."""
+    """Return how many minutes the zone is ahead of UTC at a time, which is given in that zone (``local``) or in UTC."""
     if not zone.changes:
         return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
     first, *later = zone.changes

@@ -63,9 +63,10 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
 
 
 def is_refused(server: str, timeout_s: float = 1.0) -> bool:
-    """Return whether every address of the ``server`` refuses connections to its port. ``server``: as above.
+    """Return whether every address of the ``server`` refuses connections to its port.
 
-    Takes at most about ``timeout_s`` seconds for each address. A named instance without a port has no port to try.
+    ``server``: as for ``why_unreachable``. Takes at most about ``timeout_s`` seconds for each address. A named instance
+    without a port has no port to try.
     """
     found = _SERVER.fullmatch(server.strip())
     if found is None or (found["instance"] is not None and found["port"] is None):
@@ -89,8 +90,8 @@ _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
 
-# Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose rows
-# were moved; conflicts of snapshots and of memory-optimized tables.
+# Errors after which nothing was done and a retry may succeed: our session was the victim of a deadlock; rows moved
+# during a read without locks; conflicts of snapshots or of memory-optimized tables.
 _RETRYABLE: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
@@ -101,7 +102,7 @@ _MISSING_OBJECT: Final = re.compile(r"(?:Invalid object name '|(?:relation|funct
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 
-# Our session was killed in the middle of a statement: reported as HY000, and the connection is lost.
+# Our session was killed during a statement. The driver reports HY000, and the connection is lost.
 _KILLED: Final = 596
 _TICKET_HINT: Final = choose_for_system(
     linux="kinit gets one, klist lists the existing ones",
@@ -196,7 +197,7 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
 
 
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
-    """Return the fault with texts in place of the numbers of socket errors."""
+    """Return the fault with the numbers of socket errors replaced by texts."""
 
     def words(found: re.Match[str]) -> str:
         return _SOCKET_WORDS.get(int(found[1], 16), found[0])
@@ -205,7 +206,7 @@ def _with_socket_texts(fault: DriverFault) -> DriverFault:
 
 
 def _refused_by_driver(text: str) -> QmonError | None:
-    """Return the error for values that the driver refuses before it asks the server, or ``None``."""
+    """Return the error for values that the driver refuses before it contacts the server, else ``None``."""
     if "SSPI Provider" in text:
         return Unreachable(f"this account has no usable Kerberos ticket: {_TICKET_HINT}; {text}")
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
@@ -265,7 +266,7 @@ def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonEr
 
 
 def _user_without_credentials(target: Target) -> str | None:
-    """Return the user for whom no credentials are given, neither a password nor another login method."""
+    """Return the user if neither a password nor another login method is given."""
     return password_missing_for(target.parameters, given=target.password is not None)
 
 

@@ -40,7 +40,7 @@ ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in LIMIT_FI
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """When to raise an alert. Either ``figure`` or ``verdicts`` is set.
+    """A rule that says when to raise an alert. Either ``figure`` or ``verdicts`` is set.
 
     Attributes:
         name: unique among the rules.
@@ -71,37 +71,37 @@ class AlertRule:
 
     @property
     def levels(self) -> tuple[Severity, ...]:
-        """The severities that its alerts can have, lowest first."""
+        """The severities that alerts of this rule can have, lowest first."""
         if self.verdicts:
             return (Severity.WARNING, Severity.CRITICAL) if self.severity is None else (self.severity,)
         limits = ((Severity.WARNING, self.warn), (Severity.CRITICAL, self.crit))
         return tuple(level for level, limit in limits if limit is not None)
 
     def limit_for(self, level: Severity) -> float | None:
-        """Return the limit of a severity in the figure's unit, ``None`` without one."""
+        """Return the limit for a severity in the figure's unit, ``None`` if there is none."""
         return self.crit if level is Severity.CRITICAL else self.warn
 
     def applies_to_target(self, target: str) -> bool:
-        """Return whether it applies to this target."""
+        """Return whether the rule applies to this target."""
         return any(matches_pattern(pattern, target) for pattern in self.targets)
 
     def applies_to_queue(self, queue: str) -> bool:
-        """Return whether it applies to this queue."""
+        """Return whether the rule applies to this queue."""
         return any(matches_pattern(pattern, queue) for pattern in self.queues)
 
     def missing_queues(self, queues: Collection[str]) -> list[str]:
-        """Return its patterns, except ``*``, that match none of these queues."""
+        """Return the rule's queue patterns, except ``*``, that match none of these queues."""
         patterns = [each for each in dict.fromkeys(self.queues) if each != ANY_NAME]
         return [pattern for pattern in patterns if not any(matches_pattern(pattern, queue) for queue in queues)]
 
     def names_queue(self, queue: str) -> bool:
-        """Return whether it names exactly this queue instead of matching it with a pattern."""
+        """Return whether the rule contains this queue's exact name, not only a pattern that matches it."""
         return queue in self.queues
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause that may raise alerts of several queues: the code of the verdict that shows it, and its name."""
+    """A cause that may raise alerts on several queues. ``code``: the verdict that shows it. ``who``: its name."""
 
     code: str
     who: str
@@ -111,8 +111,8 @@ class Cause:
 class RuleResult:
     """The result of a rule for one reading.
 
-    ``met`` is ``None`` if it is unknown; ``words`` then contain the reason. ``value``: value of a figure. ``cause``:
-    the cause, which may have other effects too.
+    ``met`` is ``None`` if it is unknown whether the rule is met; ``words`` then contain the reason. ``value``: value of
+    the figure. ``cause``: what causes the problem, if it may cause verdicts on other queues too.
     """
 
     met: bool | None
@@ -122,14 +122,14 @@ class RuleResult:
 
 
 def matches_pattern(pattern: str, name: str) -> bool:
-    """Return whether a name equals the pattern or fits it, with ``*`` for any text and ``?`` for one character."""
+    """Return whether a name matches the pattern, where ``*`` is any text and ``?`` is one character."""
     return pattern == name or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met: bool = False) -> RuleResult:
-    """Return whether a queue currently reaches ``level``, by its worst matching verdict or by its figure.
+    """Return whether a queue currently meets the rule at ``level``, by its worst matching verdict or by its figure.
 
-    ``was_met``: the queue reached it in the previous reading, so the margin applies.
+    ``was_met``: the rule was met in the previous reading, so the margin applies.
     """
     verdicts = queue.verdicts or (queue.verdict,)
     return (
@@ -147,7 +147,10 @@ def verdict_meets_rule(rule: AlertRule, code: str, severity: Severity, level: Se
 
 
 def evaluate_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
-    """Return the result of a verdict rule for all verdicts of a queue. Without any verdict nothing is wrong."""
+    """Return the result of a verdict rule for all verdicts of a queue.
+
+    A queue without verdicts does not meet the rule.
+    """
     for verdict in verdicts:
         if verdict_meets_rule(rule, verdict.code, verdict.severity, level):
             return RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=_first_cause([verdict]))
@@ -162,7 +165,7 @@ def evaluate_code(
 ) -> RuleResult:
     """Return the result of a verdict rule for one verdict code among all verdicts of a queue.
 
-    It is unknown if another verdict may hide that one, or if the code is among the ``undecided``.
+    The result is unknown if another verdict may hide this one, or if the code is in ``undecided``.
     """
     found = [verdict for verdict in verdicts if verdict.code == code]
     result = evaluate_verdicts(rule, found, level)
@@ -197,7 +200,7 @@ def _evaluate_figure(
 
 
 def read_figure(queue: QueueView, name: str) -> Figure:
-    """Return a figure by its name in the status report, unknown if it is old.
+    """Return a figure by its name in the status report. An old figure counts as unknown.
 
     Without ready messages, ``oldest`` is 0.
     """

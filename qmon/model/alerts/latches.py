@@ -4,8 +4,8 @@ A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each.
 to the next raises an alert only after one of the problems has lasted for ``hold_s``. The alert is over when its verdict
 is over, even if the queue has other problems then.
 
-A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
-``clear_s`` seconds did not. An unknown reading changes nothing, because it proves neither.
+A latch closes when every known reading of the last ``hold_s`` seconds met the rule. It opens when every known reading
+of the last ``clear_s`` seconds did not. An unknown reading does not change the latch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Latch:
         closed_at: when it closed.
         turning_at: time of the first reading that contradicts ``closed``; ``None`` if the readings agree with it.
         known_at: time of the last known reading.
-        cause: for a verdict its current cause, for a figure the cause when the latch closed.
+        cause: the verdict's current cause; for a figure, the cause at the time when the latch closed.
         broker: the latch is about Service Broker.
     """
 
@@ -82,13 +82,13 @@ Memory = Mapping[LatchKey, Latch]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A rule that is met now.
+    """A raised alert: a rule and the queue that meets it.
 
     Attributes:
         queue: empty for the target itself.
         since_at: our monotonic clock, seconds.
         words: text of the last reading that met the rule; ``value`` is its figure.
-        cause: the cause, which may have other effects too.
+        cause: what causes the problem, if it may cause verdicts on other queues too.
         code: code of the verdict it is about.
     """
 
@@ -108,12 +108,12 @@ class Alert:
 
 
 class AlertEvent(StrEnum):
-    """What happened to an alert."""
+    """The kinds of change to an alert."""
 
     RAISED = "raised"
     WORSE = "worse"
     BETTER = "better"
-    # The event that more queues share the cause of an alert.
+    # More queues now share the cause of an alert.
     MORE = "more"
     CLEARED = "cleared"
 
@@ -169,7 +169,7 @@ def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[
 def record_loss(
     rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory
 ) -> dict[LatchKey, Latch]:
-    """Return the memory after the target could not be reached. Nothing is known about its queues then."""
+    """Return the memory after the target could not be reached. All readings of its queues are then unknown."""
     after = dict(memory)
     verdict = unreachable_verdict(reason)
     for rule in rules_for_target(rules, target):
@@ -184,7 +184,7 @@ def record_loss(
 
 
 def raised_alerts(memory: Memory) -> tuple[Alert, ...]:
-    """Return the raised alerts, worst first, among equals the longest lasting first."""
+    """Return the raised alerts, worst first. Alerts of equal severity are sorted by age, oldest first."""
     found: dict[tuple[str, str, str], Alert] = {}
     for (rule, queue, level, code), latch in sorted(memory.items(), key=lambda item: item[0][2]):
         if latch.closed:

@@ -59,7 +59,7 @@ def _target_summary(outcome: CheckResult) -> str:
 
 
 def _is_fine(queue: QueueView) -> bool:
-    """Return whether the queue is known to have no problem, whatever the limits are."""
+    """Return whether the queue's verdict shows no problem, regardless of limits."""
     verdicts = queue.verdicts or (queue.verdict,)
     return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
 
@@ -72,7 +72,7 @@ def _problem_text(problem: Problem) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return the text on one line, without terminal control sequences and without the bar before performance data."""
+    """Return the text on one line, without terminal control sequences and ``|``, which starts performance data."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
     return " ".join(shown.replace("|", "¦").split())
 
@@ -102,7 +102,10 @@ def _figure_data(name: str, value: float | None, rules: Sequence[AlertRule]) -> 
 
 
 def _range_text(rule: AlertRule, limit: float) -> str:
-    """Return the range without an alert: ``10`` is 0 to 10, ``~:10`` anything up to 10, ``10:`` 10 and more."""
+    """Return the range of values that raise no alert.
+
+    ``10`` is 0 to 10, ``~:10`` is anything up to 10, ``10:`` is 10 or more.
+    """
     if rule.below:
         return f"{_number_text(limit)}:"
     return f"~:{_number_text(limit)}" if LIMIT_FIGURES[rule.figure].negative else _number_text(limit)
@@ -114,7 +117,7 @@ def _number_text(value: float) -> str:
 
 
 def _unique_label(label: str, taken: set[str]) -> str:
-    """Return a label that is not taken. Labels may contain anything but ``=``; equal ones get a number."""
+    """Return an unused label. A label may contain any character except ``=``. A number makes duplicates unique."""
     label = plain_text(label).replace("=", "_")
     wanted, number = label, 1
     while label in taken:

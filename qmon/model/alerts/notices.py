@@ -47,7 +47,7 @@ class Notice:
         return self.event is AlertEvent.CLEARED
 
     def for_min_severity(self, severity: Severity) -> Notice | None:
-        """Return the notice for a receiver with this minimum severity, ``None`` if it receives nothing."""
+        """Return the notice as a receiver with this minimum severity gets it, ``None`` if it gets no notice."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
             return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self
@@ -90,7 +90,7 @@ class SentNotice:
     """The last notice that was sent. Times are monotonic.
 
     ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, ``None`` if not yet.
-    ``over_at``: when the alert ended.
+    ``over_at``: when the alert ended, ``None`` while it lasts.
     """
 
     notice: Notice
@@ -131,7 +131,7 @@ def select_due_notices(
 
 
 def _due_event(old: SentNotice, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
-    """Return what to report about a notice, ``None`` if nothing."""
+    """Return the event to report about a notice, ``None`` if there is nothing to report."""
     if old.told_at is None:
         return AlertEvent.RAISED if now - old.first_at >= wait_s else None
     if notice.severity != old.notice.severity:

@@ -143,7 +143,7 @@ def rules_from_texts(
 ) -> tuple[AlertRule, ...]:
     """Read the rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
 
-    A limit of ``warn`` and one of ``crit`` for the same figure and side become one rule. Raises ``BadInput`` starting
+    If ``warn`` and ``crit`` limit the same figure on the same side, both become one rule. Raises ``BadInput`` starting
     with ``warn_where`` or ``crit_where``.
     """
     limits: dict[tuple[str, bool], dict[Severity, float]] = {}

@@ -74,7 +74,7 @@ class CheckResult:
 
     @property
     def is_undecided(self) -> bool:
-        """True if another poll may answer what this one could not."""
+        """True if the result is unknown now but another poll may decide it."""
         seen = {*self.broker, *(queue.name for queue in self.queues)}
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
@@ -88,8 +88,8 @@ def check_target(
     systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
     unknown, because queues may be missing.
 
-    ``queue_names``: names of the queues to check, empty for all. ``targets``: names of all configured targets; a rule
-    about a missing queue is not reported if it may apply to another one.
+    ``queue_names``: names of the queues to check, empty for all. ``targets``: names of all configured targets. A rule
+    that names a missing queue is not reported if it may apply to another target.
     """
     rules = rules_for_target(rules, view.target)
     queues = tuple(q for q in view.queues if not queue_names or q.name in queue_names)
@@ -115,7 +115,7 @@ def check_target(
         problems.append(Problem("", CheckState.UNKNOWN, _NO_QUEUE_KNOWN))
     for queue in queues:
         about = [rule for rule in rules if rule.applies_to_queue(queue.name)]
-        if queue.verdict.code == CANNOT_SEE:  # a limit does not hide this verdict, only a rule about the verdict does
+        if queue.verdict.code == CANNOT_SEE:  # a rule about a figure does not hide this verdict
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         verdicts = queue.verdicts or (queue.verdict,)
         found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]
@@ -142,12 +142,15 @@ def check_target(
 
 
 def _is_refused(failure: ProbeFailure) -> bool:
-    """Return whether our role may not read the registry. Queues may then be missing, but the others are fine."""
+    """Return whether our role may not read the registry.
+
+    Queues may then be missing. The queues that were read are not affected.
+    """
     return failure.gone and not failure.queue and bool(failure.grant)
 
 
 def unknown_as_warning(outcome: CheckResult) -> CheckResult:
-    """Return the outcome with a warning instead of every unknown queue."""
+    """Return the result with every unknown queue reported as a warning."""
     problems = tuple(
         replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
         for each in outcome.problems
@@ -157,7 +160,7 @@ def unknown_as_warning(outcome: CheckResult) -> CheckResult:
 
 
 def unreadable_result(target: str, reason: str) -> CheckResult:
-    """Return the outcome if nothing could be read."""
+    """Return the result for a target of which nothing could be read."""
     return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
 
 
@@ -172,7 +175,7 @@ def _problem_by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | Non
 def _problem_by_rule(
     rule: AlertRule, name: str, result_at: Callable[[Severity], RuleResult], queue: QueueView | None = None
 ) -> Problem | None:
-    """Return the worst level that is met, or if none is met, a level that is unknown."""
+    """Return the worst level of the rule that is met, else a level whose result is unknown."""
     unknown: Problem | None = None
     for level in reversed(rule.levels):
         found = result_at(level)

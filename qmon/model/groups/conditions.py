@@ -17,7 +17,7 @@ Comparison = Literal["<", "<=", ">", ">="]
 class Lookup:
     """The row of another table that a row refers to: the one whose ``key`` equals the row's own ``by``.
 
-    ``pick``: if several rows match ``when``, take the smallest or the greatest value.
+    ``pick``: use the smallest or the greatest value if several rows match ``when``.
     """
 
     table: str
@@ -64,7 +64,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A time plus seconds (``plus``: a number, or the column with them), compared with the current time."""
+    """A time plus seconds, compared with the current time. ``plus``: the seconds, or the column that contains them."""
 
     column: ColumnRef
     how: Literal["<=", ">"]
@@ -153,13 +153,13 @@ TableColumn = tuple[str, str]
 
 
 def table_column(column: ColumnRef, table: str) -> TableColumn:
-    """Return the table that a column of a row of ``table`` belongs to, and its name there."""
+    """Return the table of a column that a row of ``table`` has or refers to, and the column's name in that table."""
     return (table if column.lookup is None else column.lookup.table, column.name)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """The columns that something reads, each with its table. ``times``: those that contain times."""
+    """The columns that a condition or a group reads, each with its table. ``times``: those that contain times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
@@ -226,7 +226,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def column_text(column: ColumnRef) -> str:
-    """Return a column name, with its table if that is another one."""
+    """Return the name of a column, including the table if it belongs to another table."""
     name = column.name if column.element is None else f"{column.name}[{column.element}]"
     return name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
 

@@ -1,4 +1,7 @@
-"""Remove values that an enum column lacks from conditions. The server rejects comparisons with unknown labels."""
+"""Remove labels that an enum column does not have from conditions.
+
+The server rejects comparisons with unknown labels.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ Labels = Mapping[TableColumn, frozenset[str]]
 def drop_missing_labels(group: Group, labels: Labels) -> Group:
     """Return the group with conditions that use only existing labels. No row can have a missing label.
 
-    An older version of a library has fewer states than the version that qmon knows.
+    Older versions of a library may lack states that qmon knows.
     """
     if not labels:
         return group

@@ -1,4 +1,4 @@
-"""Group: a table, with those it refers to, whose rows are the messages of one or several queues."""
+"""Group: a table whose rows are the messages of one or several queues, and the tables that its rows refer to."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class State:
     Attributes:
         kind: the state as qmon shows it.
         when: condition of its rows. Each row is in one state.
-        since: the time that its age is counted from.
+        since: the time from which the age of a message in this state is counted.
         blocker: for blocked states, what blocks the messages.
         why: for blocked states, the reason in words.
     """
@@ -61,7 +61,7 @@ class State:
 
     @property
     def key(self) -> str:
-        """The name it is recorded under, kind first: ``dead:discarded``."""
+        """The suffix in the names of the probes for this state, kind first: ``dead:discarded``."""
         return f"{self.kind}:{self.name}"
 
 
@@ -88,8 +88,8 @@ class Steps:
 class Workers:
     """The table of a library's workers.
 
-    ``alive``: true of a worker that reported recently. ``queue``: the column with the queue that it serves, ``None`` if
-    that is not recorded.
+    ``alive``: condition of a worker that reported recently. ``queue``: the column with the queue that it serves,
+    ``None`` if that is not recorded.
     """
 
     table: str
@@ -101,14 +101,15 @@ class Workers:
 class Group:
     """How the rows of a table are messages of one queue, or of one queue per value of ``queue``.
 
-    Tables are named without their schema, which is that of ``table``.
+    Table names have no schema, because all tables are in the schema of ``table``.
 
     Attributes:
-        overdue: true of a row in progress beyond its timeout, if rows have their own; else ``timeout_s`` applies.
-        gone: true of a row whose worker is known to be gone.
+        overdue: condition of a row in progress beyond its own timeout; ``None``: ``timeout_s`` applies to all rows.
+        gone: condition of a row whose worker is known to be gone.
         error: why a message failed last.
-        counters: the server's counters of the table show the flow: a pop updates its row, done messages are deleted.
-        where: true of all rows of the group.
+        counters: the server's counters of the table show the flow, because a pop updates its row and done messages are
+            deleted.
+        where: condition that all rows of the group meet.
         times: the meaning of times without a zone.
         zones: what is known about each column from the catalog.
         types: types of the columns with the message and its error, from the catalog.
@@ -153,7 +154,7 @@ class Group:
 
     @property
     def columns_read(self) -> ColumnsRead:
-        """The columns that are read."""
+        """All columns of the group that qmon reads."""
         own = self.table.name
         columns = (self.queue, self.owner, self.attempts, self.payload, self.error, ColumnRef(self.id))
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
@@ -171,7 +172,7 @@ class Group:
         return reduce(or_, found)
 
     def restrict_to(self, where: Condition) -> Group:
-        """Return the part of the group that fulfils ``where``."""
+        """Return the group restricted to the rows that also meet ``where``."""
         return replace(self, where=where, states=tuple(replace(s, when=AllOf((where, s.when))) for s in self.states))
 
     def late_condition(self, states: Sequence[State]) -> Condition:
@@ -184,7 +185,7 @@ class Group:
         return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
     def queue_layout(self, value: str | None) -> Layout:
-        """Return the layout of one of its queues, or the layout of the whole table for ``None``."""
+        """Return the layout of one of the group's queues, or for ``None`` the layout of the whole table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
         part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)

@@ -11,8 +11,8 @@ class Traits:
     """Properties of every queue of one design.
 
     Attributes:
-        article: its author.
-        essence: one line for people.
+        article: author of the article that describes it.
+        essence: its description in one line.
         deletes_on_pop: the consumer's transaction deletes a popped row. A message is in progress while it is open.
         order: the order in which pops take messages.
         completes: a popped message stays until it is completed.
@@ -57,5 +57,5 @@ TRAITS: Final[dict[str, Traits]] = {
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }
 
-# Properties of the queues of a group (`model.groups`), whose tables were not designed by qmon.
+# Properties of the queues of a group (`model.groups`). qmon did not design these tables.
 GROUP_TRAITS: Final = Traits("", "rows with states defined by conditions", False, "any", True)

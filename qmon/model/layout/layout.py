@@ -13,7 +13,7 @@ StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
 
-# The routines of an installed design use this number if the installation does not set another.
+# The routines of an installed design use this maximum number of attempts, unless the installation sets another one.
 DEFAULT_MAX_ATTEMPTS: Final = 5
 MAX_MAX_ATTEMPTS: Final = 1_000_000
 
@@ -44,9 +44,9 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The state column and its values. ``None``: the state is not used.
+    """The state column and its values. ``None``: the queue does not use this state.
 
-    ``learnt``: the values were collected from rows. ``None`` then means that no such value was seen yet.
+    ``learnt``: the values were collected from rows. ``None`` then means that no row had such a value yet.
     """
 
     column: str
@@ -76,9 +76,9 @@ class Order:
 class Write:
     """The value that a requeue writes into one column of a message that becomes ready or dead.
 
-    ``what``: ``null``. ``now``: the server's clock, as seconds since the epoch in a number column. ``front``: a place
-    before the first ready message that was never popped, or its own place if that is earlier. ``value``: ``value``.
-    ``keep``: the current value.
+    ``what``: ``null``. ``now``: the server's clock, as seconds since the epoch in a number column. ``front``: a value
+    that sorts before the first ready message that was never popped, or the message's own value if that sorts earlier.
+    ``value``: the field ``value``. ``keep``: the current value.
     """
 
     state: Literal["ready", "dead"]
@@ -91,8 +91,9 @@ class Write:
 class OwnerColumn:
     """The column with the owner of a message, and the kind of proof it gives.
 
-    ``kind``: ``session``: a server session id, dead if that session vanished *and* ``held_while_working`` is true.
-    ``lease``: a time until which the message is taken. ``heartbeat``: a time that the owner renews. ``name``: no proof.
+    ``kind``: ``session``: a server session id. The owner is dead if that session is gone *and* ``held_while_working``
+    is true. ``lease``: the time until which the owner has the message. ``heartbeat``: a time that the owner renews.
+    ``name``: no proof.
     """
 
     column: str
@@ -105,8 +106,9 @@ class Ring:
     """The parts of a ring: its size in slots, its two sequences and the columns of a slot.
 
     Attributes:
-        subscribers: the pop sequence of each subscriber, if several read every message; ``pop_sequence`` is the first.
-        unread: the column with the subscribers that still have to read, subscriber k as bit k - 1.
+        subscribers: the pop sequence of each subscriber, if each message has several readers; ``pop_sequence`` is the
+            first.
+        unread: the column with the subscribers that have not read the message yet: bit k - 1 is subscriber k.
     """
 
     size: int
@@ -149,8 +151,8 @@ class GroupPart:
         library: the library that the tables belong to; empty for the user's own.
         kinds: the kinds of states that exist.
         own_timeout: each message has its own timeout.
-        proves: it can be proven that a message's worker is gone.
-        own: the user configured the group, which may have a library's tables.
+        proves: the tables can show that a message's worker is gone.
+        own: the user configured the group. Its tables may still belong to a library.
     """
 
     group: str
@@ -173,16 +175,17 @@ class Layout:
         data_table: the second half of a split design, which also contains ``payload``.
         data_id: key of ``data_table``.
         error: the column with the last error of a message.
-        timeout_s: seconds in progress after which a message is stuck.
-        max_attempts: pops after which a failed message is dead, if the table counts attempts and has that state, or the
-            column with that number for each message; ``None``: no number of pops makes a message dead.
+        timeout_s: a message is stuck after this many seconds in progress.
+        max_attempts: number of pops after which a failed message is dead, or the column with that number. It applies if
+            the table counts attempts and has a dead state. ``None``: there is no limit.
         order: the columns that pops sort by; empty: unknown.
         writes: what a requeue writes in addition to the state.
         times: the configured meaning of columns without a time zone: ``utc``, ``local`` or a zone.
         zones: the facts from the catalog about each of these columns.
         pop: ``"delete"`` if a pop deletes its row although rows have states; ``None``: as the design does.
         routines: procedures of an installed design by verb: push, pop, complete, fail …
-        switch: where these routines read whether they are paused; ``None`` for tables that qmon has not installed.
+        switch: the objects that tell these routines whether they are paused; ``None`` for tables that qmon has not
+            installed.
         library: the library that the table belongs to, if its columns show it.
         no_gate: why the table cannot have a trigger.
         part: the queue within its group; ``None`` if the layout is no group's queue.
@@ -224,12 +227,12 @@ class Layout:
 
     @property
     def probe_name(self) -> str:
-        """Name that its probes run under: all queues of a group share the group's name."""
+        """The queue name in the keys of its probes. All queues of a group use the group's name."""
         return self.queue if self.part is None else self.part.group
 
     @property
     def is_guess(self) -> bool:
-        """True if only the shape of its table makes it a queue, not a user or a library."""
+        """True if qmon guessed from the table's columns that it is a queue."""
         return self.source is LayoutSource.DISCOVERY and not self.library
 
     @property
@@ -239,7 +242,7 @@ class Layout:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The columns that identify a message, none if it has no id."""
+        """The columns that identify a message; empty if messages have no id."""
         return self.key or (() if self.id is None else (self.id,))
 
     def has_figure(self, figure: str) -> bool:
@@ -260,7 +263,7 @@ class Layout:
             "dead": state is not None and state.dead is not None,
             "done": state is not None and state.done is not None,
             "blocked": state is not None and state.blocked is not None,
-            "blocked_oldest": False,  # no column contains the time since which a message is blocked
+            "blocked_oldest": False,  # no column contains the time at which a message became blocked
             "fill": ring,
             "gap": ring or (self.id is not None and self.traits.order == "fifo"),
             "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
@@ -272,11 +275,11 @@ class Layout:
         return known.get(figure, True)
 
     def time_column(self, column: str | None) -> TimeColumn | None:
-        """Return the column with the meaning of its times."""
+        """Return a column of times together with the meaning of its times."""
         return None if column is None else TimeColumn(column, dict(self.zones).get(column, UTC_ZONE))
 
     def has_known_time(self, column: str | None) -> bool:
-        """Return whether there is such a column and the meaning of its times is known."""
+        """Return whether the layout has this column and the meaning of its times is known."""
         return column is not None and dict(self.zones).get(column) != UNKNOWN_ZONE
 
     @property

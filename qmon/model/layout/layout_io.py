@@ -106,10 +106,10 @@ def layout_from_dict(
 ) -> Layout:
     """Read a layout as the configuration writes it.
 
-    ``name`` and ``table`` are required, and ``id`` or ``design``. If only the state column is given, the values are
-    those of the design's article. Without a design, one that fits the given keys is used. Raises ``BadInput``, starting
-    with ``where`` and the path of the key, for an unknown key (with a suggestion), a wrong type, an unknown design, or
-    a bad duration.
+    ``name`` and ``table`` are required, and ``id`` or ``design``. If only the state column is given, its values are
+    those of the design's article. If no design is given, qmon uses one that fits the given keys. Raises ``BadInput``,
+    starting with ``where`` and the path of the key, for an unknown key (with a suggestion), a wrong type, an unknown
+    design, or a bad duration.
     """
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
@@ -259,15 +259,15 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
 def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
     """Raise ``BadInput`` starting with ``where`` if two states share a value of the state column.
 
-    ``states``: name and values of each state. The number 1 and the text "1" count as the same value, because the
-    column's type decides what the server compares.
+    ``states``: name and values of each state. The number 1 and the text "1" are the same value, because the column's
+    type decides how the server compares them.
     """
     taken: dict[str, tuple[str, StateValue]] = {}
     for name, values in states:
         for value in values:
             other, as_other = taken.setdefault(str(value), (name, value))
             if other != name:
-                # As JSON the values show whether they are text or numbers.
+                # JSON shows whether a value is a text or a number.
                 shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
                 raise BadInput(
                     f"{where}: {other} and {name} have the same value ({shown}); give each state a different value"

@@ -21,7 +21,7 @@ _RING_REASONS: Final = {
 
 
 def row_state(state: str) -> str:
-    """Return the state of the rows in such a list: stuck messages are in progress."""
+    """Return the state of the rows in a list. Stuck messages have the state in progress."""
     return _ROW_STATES.get(state, state)
 
 
@@ -33,7 +33,7 @@ def listable_states(layout: Layout) -> tuple[str, ...]:
 def is_listed_descending(layout: Layout, state: str) -> bool:
     """Return whether a list is read in descending order.
 
-    A ring's messages in progress are mostly close to its pop position.
+    Most of a ring's messages in progress are close to its pop position.
     """
     return layout.ring is not None and state == "in_progress"
 

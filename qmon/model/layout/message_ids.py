@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 def split_id(text: str, count: int) -> tuple[str, ...]:
-    """Return the ``count`` parts of an id. An invalid id has fewer or more parts."""
+    """Return the parts of an id. The result has ``count`` parts, or another number if the id is invalid."""
     return (text,) if count == 1 else tuple(_split(text, "/", keep=""))
 
 
@@ -20,7 +20,7 @@ def split_ids(text: str) -> tuple[str, ...]:
 
 
 def _split(text: str, separator: str, keep: str) -> Iterator[str]:
-    """Yield the parts. Escapes are resolved, except of characters in ``keep``, which a later call resolves."""
+    """Yield the parts. Escapes are resolved, except escapes of characters in ``keep``, which a later call resolves."""
     part, escaped = "", False
     for character in text:
         if escaped:

@@ -14,7 +14,7 @@ _STATES: Final[tuple[Literal["ready", "dead"], ...]] = ("ready", "dead")
 
 
 def parse_max_attempts(keys: Keys) -> int | str | None:
-    """Read the maximum number of pops, or the column with it. Raises ``BadInput``."""
+    """Read the maximum number of pops, or the name of the column that contains it. Raises ``BadInput``."""
     if isinstance(keys.raw.get("max_attempts"), str):
         return keys.text("max_attempts")
     most = keys.whole_number("max_attempts")

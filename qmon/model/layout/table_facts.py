@@ -30,9 +30,9 @@ class ListPath:
     """An index for listing the messages in one state.
 
     Attributes:
-        column: its sort column; ``None``: no column that can mark where a page starts.
-        every: it contains rows of all states, so rows of this one are searched among them.
-        within: the column before ``column`` in the index; it contains the name of the queue.
+        column: the column that the index sorts by; ``None``: no column of the index can mark where a page starts.
+        every: the index contains rows of all states, so the list must search them for rows of this state.
+        within: the column before ``column`` in the index. It contains the queue's name.
         then: the id column, which sorts rows with equal values.
     """
 
@@ -51,31 +51,32 @@ class TableFacts:
     or it does not exist.
 
     Attributes:
-        table_id: the table with the messages (of split tables the one with the state).
-        data_table_id: the second half of split tables.
+        table_id: the table with the messages; for split tables, the one with the state.
+        data_table_id: the other table of a split design.
         sequence_id: the sequence that issues ids.
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
         subscriber_sequence_ids: the pop positions of a ring's subscribers if it has several, in their order.
-        spare_id: the table of a ring's spare numbers (SQL Server): drawn, and available to the next consumer.
+        spare_id: the table of a ring's spare numbers (SQL Server). These were drawn, and the next consumer uses them.
         spare: the name of that table.
-        order_by: the column that the head is searched along if the layout has no due time: the id, or a time if there
-            is no id (or only a random one, such as a uuid, and an index on the time).
-        order_by_number: ``order_by`` is a whole number, so that its differences have a meaning.
+        order_by: the column by which the search for the head is ordered if the layout has no due time. It is the id. It
+            is a time if there is no id, or if the id is random (such as a uuid) and the time has an index.
+        order_by_number: ``order_by`` is a whole number, so differences between its values have a meaning.
         newest_id_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
         payload: the column with the message, of the second table if the queue has two; ``None``: unknown.
-        unknown: figure → why this layout cannot have it at all, one line.
-        slow: figure → why no probe of a poll may read it, one line; scans of the table still count it.
+        unknown: figure → one line that says why this layout cannot have it at all.
+        slow: figure → one line that says why no probe of a poll may read it. Scans of the table still count it.
         indexes: seek → the index that leads a statement directly to its rows, so that its cost does not depend on the
-            depth. Without one a poll must not run the statement, and ``slow`` has the reason. ``head``: the ready rows
-            in the order of ``order_by`` without passing finished ones. ``ready``: that index contains only ready rows
-            (partial, or led by the state), or every row is ready; otherwise, rows in progress and dead ones before the
-            head are passed. ``walk``: rows of all states in the order of ``order_by``: a walk from a known place finds
-            the ready ones, and must be bounded. ``progress``: the rows in progress. ``stuck``: the same in the order of
-            their start time. ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows
-            of each priority. ``states``: the values of the state, if it may have some that the layout lacks.
-        filtered: those of these indexes that contain only some of the rows.
+            depth. Without such an index no poll runs the statement, and ``slow`` contains the reason. ``head``: the
+            ready rows in the order of ``order_by`` without passing finished ones. ``ready``: the index of ``head``
+            contains only ready rows (it is partial, or the state is its first column), or every row is ready. Otherwise
+            the search also reads the rows in progress and the dead rows before the head. ``walk``: rows of all states
+            in the order of ``order_by``. A walk from a known place finds the ready rows. It must be bounded.
+            ``progress``: the rows in progress. ``stuck``: the rows in progress in the order of their start time.
+            ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows of each priority.
+            ``states``: the values of the state column, if it may contain values that the layout does not have.
+        filtered: the indexes among these that contain only some of the rows.
         divided_by: columns that partition the table and also each new index (SQL Server). A new index can be read in
             its order only if its first column is one of these.
         lists: state (ready, scheduled, in_progress, dead, done) → the index for listing its messages. States without
@@ -104,7 +105,7 @@ class TableFacts:
 
     @property
     def is_scanned(self) -> bool:
-        """True if some figures come from scans of the table, because no index leads to them."""
+        """True if some figures come from scans of the table, because they have no index."""
         return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
 
     @property
@@ -136,7 +137,7 @@ class TableFacts:
         return next((column for column in self.columns if column.name == name), None)
 
     def column_or_untyped(self, name: str | None) -> Column | None:
-        """Return the column with this name, with an empty type if the table is not known to have it."""
+        """Return the column with this name. Its type is empty if the catalog shows no such column."""
         return None if name is None else self.column(name) or Column(name, "")
 
     def index_for(self, seek: str) -> IndexName | None:

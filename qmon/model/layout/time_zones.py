@@ -33,14 +33,14 @@ _DAYS_AHEAD: Final = 500
 # Clocks change at full quarters of an hour.
 _CHANGE_STEP_S: Final = 900
 
-# Sorted pairs: from a time (seconds since the epoch) on, a clock is this many minutes ahead of UTC. The first entry
-# also applies to all earlier times.
+# Sorted pairs of a time (seconds since the epoch) and the minutes that a clock is ahead of UTC from then on. The first
+# pair also applies to all earlier times.
 ClockChanges = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """How times are counted.
+    """The unit of times that are stored as numbers.
 
     ``per_s``: units per second. ``zero_days``: days from zero to 1970. ``words``: a description.
     """
@@ -66,7 +66,7 @@ class Zone:
 
     Attributes:
         name: ``utc``, ``local`` (the server's), ``unknown``, one of ``NUMBER_ZONES``, or an IANA time zone.
-        changes: the clock's changes in more than a year before and after now, if known.
+        changes: the clock changes of more than a year before and after now, if known.
         count: unit of times stored as whole numbers, in UTC.
     """
 
@@ -81,7 +81,7 @@ class Zone:
 
     @property
     def description(self) -> str:
-        """The contents of such a column."""
+        """A description of what a column of such times contains."""
         return "a time" if self.count is None else self.count.words
 
 

@@ -14,8 +14,8 @@ split into inserts and deletes by ``live`` only if ``live`` can be right. Otherw
 attempts, reduced by the share of them that was rolled back recently. If the rows of a table are counted in each poll,
 the result is checked against that count.
 
-SQL Server has only the attempts and the number of rows, and a rollback restores the latter. As many of the attempted
-inserts and deletes count as committed as agree with the change of the number of rows.
+SQL Server has only the attempts and the number of rows, and a rollback restores the latter. The attempted inserts and
+deletes count as committed as far as they agree with the change of the number of rows.
 
 Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in PostgreSQL's ``pgstat_relation.c``.
 """
@@ -50,7 +50,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Attempts of one kind (rows), and the share of them that committed recently."""
+    """Attempts of one kind, in rows, and the recent share of such attempts that committed."""
 
     tried: float
     share: float
@@ -128,7 +128,7 @@ def update_shares(prev: CounterSample, now: CounterSample, work: CommittedWork, 
 def _split_moved(
     moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool
 ) -> tuple[float, bool]:
-    """Return how many of the committed rows were inserts, and whether that is known and not estimated.
+    """Return how many of the committed rows were inserts, and true if that is not an estimate.
 
     Args:
         moved: committed rows, inserts and the other kind together.
@@ -148,7 +148,10 @@ def _split_moved(
 
 
 def _work_by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
-    """Return as many of the attempts as agree with the change of the number of rows, all of them if none agree."""
+    """Return the attempts that agree with the change of the number of rows.
+
+    If they cannot agree, return all attempts.
+    """
     if not -deleted <= rise <= inserted:
         return CommittedWork(float(inserted), float(updated), float(deleted), exact=False)
     inserts = min(inserted, deleted + rise)

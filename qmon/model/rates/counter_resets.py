@@ -1,12 +1,13 @@
 """Detect whether the server discarded a table's counters between two polls, so that their difference means nothing.
 
 SQL Server keeps these counters with its in-memory metadata of a heap or index, and starts from 0 each time it loads the
-metadata again. A counter that decreased proves such a reset. A counter that has already grown past its old value does
-not show it. So several values are compared: all totals of the table and of its indexes, the number of counted
+metadata again. A counter that decreased proves such a reset. A counter that has grown past its old value since the
+reset hides it. So several values are compared: all totals of the table and of its indexes, the number of counted
 partitions, whether the table was altered, and the numbers drawn for new rows, which no server discards.
 
-Two cases cannot be detected: a table without such numbers whose totals have all grown past their old values between two
-polls, and a lost partition that the others have made up for in that time.
+Two cases cannot be detected. In the first, a table has no such numbers, and all its totals have grown past their old
+values between two polls. In the second, a partition was lost, and the other partitions have made up for it in that
+time.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from qmon.model.samples.polled_samples import RingSample
 class Flow:
     """Messages moved between two polls.
 
-    ``None``: this design has no such step, or its parts cannot be told apart. ``net``: change of the number of ready
-    messages.
+    ``None``: this design has no such step, or qmon cannot separate it from another step. ``net``: change of the number
+    of ready messages.
     """
 
     pushed: float
@@ -32,7 +32,7 @@ class Flow:
 def pops_in_transaction(layout: Layout) -> bool:
     """Return whether a message is in progress only while its consumer's transaction is open.
 
-    In such a queue no row says that it is in progress.
+    In such a queue no row is marked as in progress.
     """
     if layout.pop == "delete":
         return True
@@ -63,7 +63,8 @@ def table_flow(
     if in_progress_change is None:
         popped = work.updated if by_delete else work.updated / 2
     else:
-        # change = pops - ways out, and moves = pops + ways out. No more messages were popped than rows were updated.
+        # An exit is a message that left "in progress": change = pops - exits, and moves = pops + exits. There are at
+        # most as many pops as updated rows.
         limit = work.updated + (earlier_updates if by_delete else 0.0)
         popped = _clamp((moves + in_progress_change) / 2, limit)
     net = work.inserted - popped
@@ -73,7 +74,7 @@ def table_flow(
 
 
 def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
-    """Return the messages moved on a table whose rows are not in progress, or where qmon knows no value for that."""
+    """Return the messages moved on a table whose rows are not marked as in progress, or with an unknown mark."""
     if layout.deletes_on_pop or layout.state is None:
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
     if layout.state.learnt and layout.traits.completes:
@@ -82,11 +83,11 @@ def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
 
 
 def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
-    """Return the number of pops plus the number of messages that left "in progress", in any way.
+    """Return the number of pops plus the number of exits: messages that left "in progress" in any way.
 
-    If a state says that a message is done, each pop and each way out is an update. Otherwise completing deletes the
-    row, and every other way out is an update. The result is ``None`` if no row says that it is in progress, or qmon
-    knows no value for that.
+    If done messages have a state, each pop and each exit is an update. Otherwise completing a message deletes its row,
+    and every other exit is an update. The result is ``None`` if rows are never marked as in progress, or qmon does not
+    know the mark.
     """
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):
@@ -109,9 +110,9 @@ def steps_flow(
 ) -> Flow | None:
     """Return the messages moved, from recorded steps.
 
-    If pops are not recorded, they are computed: as completed and failed messages plus the change of messages in
-    progress, or if ends are not recorded either, as pushed messages minus the change of waiting messages. The result is
-    ``None`` if pushes are not recorded, or pops can be neither read nor computed.
+    Pops that are not recorded are computed: completed and failed messages plus the change of messages in progress. If
+    completions are not recorded either, pops are pushed messages minus the change of waiting messages. The result is
+    ``None`` if pushes are not recorded, or if pops can be neither read nor computed.
 
     ``waiting``: messages ready or scheduled, before and now.
     """

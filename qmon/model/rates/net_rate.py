@@ -1,8 +1,8 @@
 """The net rate of a queue, its uncertainty, and when it last changed.
 
 The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
-(Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for the movement of the second before
-(counters that arrive late, batches) or continues in the next (bursts).
+(Econometrica 55, 1987, pages 703-708). The movement of one second often compensates for that of the second before (late
+counters, batches), or continues in the next one (bursts).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _STRETCHES: Final = 30
 
 # Minimum seconds that must have been seen before and after a change of the rate to accept it …
 _MIN_PART_S: Final = 14.0
-# … and minimum difference of their means, in standard errors. Three are not enough: among the many possible places of a
-# change, one often differs by that much by chance.
+# … and minimum difference of the means before and after it, in standard errors. Three are not enough: with many
+# possible places for a change, one of them often differs by three by chance.
 _CHANGE_SIGMAS: Final = 4.0
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
@@ -60,7 +60,7 @@ def current_net_rate(ticks: Sequence[tuple[float, float]]) -> NetRate:
 
 
 def _merge_ticks(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Merge the ticks into stretches of about equal length, the newest one complete."""
+    """Merge the ticks into stretches of about equal length. The newest stretch has full length."""
     least = sum(seconds for seconds, _ in ticks) / _STRETCHES
     out: list[tuple[float, float]] = []
     seconds = net = 0.0

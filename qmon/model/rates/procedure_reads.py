@@ -1,4 +1,4 @@
-"""Which procedures push into a queue and which pop from it, and what their calls read."""
+"""Which procedures push into a queue and which pop from it, and how many pages their calls read."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _VERB_WORDS: Final = {
 
 
 def verb_for(layout: Layout, schema: str, name: str) -> str:
-    """Return the job of a procedure that names the queue's table: ``push``, ``pop``, or empty if unknown.
+    """Return what a procedure that names the queue's table does: ``push``, ``pop``, or empty if unknown.
 
-    The layout's patterns for procedures decide if it has any, else the words of the procedure's name.
+    If the layout has patterns for procedures, these decide, else the words in the procedure's name.
     """
     patterns = {"pop": layout.consumers, "push": layout.producers}
     if any(each.procedure is not None for each in patterns.values()):

@@ -1,7 +1,7 @@
 """Use: the cost of a pop on a queue's tables and indexes, from the totals of two polls.
 
-While the horizon is held back, dead rows stay in the table and in its indexes, and every scan for the head passes them
-again. Rows touched per pop grow with each popped message until the horizon moves on.
+While a session holds back the horizon, dead rows stay in the table and its indexes, and every search for the head reads
+them again. The rows touched per pop grow with each popped message until the horizon advances.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ IndexKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PopWork:
-    """Work done on one table or index in some time. ``None``: unknown. Times are in seconds, the rest are counts."""
+    """Work done on one table or index between two samples.
+
+    ``None``: unknown. Times are in seconds, the rest are counts.
+    """
 
     scans: int | None = None
     rows: int | None = None
@@ -133,7 +136,8 @@ class QueueUse:
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
     """Return the work of others on one table or index between two samples, ``None`` after a reset.
 
-    ``polls``: distance of the two samples in polls. Each poll in between is assumed to have read as much as the first.
+    ``polls``: number of polls from the first sample to the second. qmon's own reads in each of them are assumed to
+    equal those of the first.
     """
     scans = _difference(now.scans, before.scans)
     rows = _difference(now.rows_read, before.rows_read)

@@ -10,7 +10,7 @@ class BrokerQueueSample:
     """One row per queue.
 
     Attributes:
-        depth: messages in it as the server counts them; ``None``: not visible to our role.
+        depth: messages in the queue as the server counts them; ``None``: not visible to our role.
         receives: RECEIVE is on.
         enqueues: ENQUEUE is on.
         activates: the server starts ``procedure`` when messages arrive.
@@ -55,9 +55,9 @@ class TransmissionSample:
 
     Attributes:
         enabled: Service Broker is on in the database.
-        messages: their number as the server counts them; ``None``: not visible to our role.
-        counted: how many of them were read.
-        oldest_s: seconds since the oldest of those was sent.
+        messages: number of undelivered messages as the server counts them; ``None``: not visible to our role.
+        counted: how many of these messages were read.
+        oldest_s: seconds since the oldest message read was sent.
         service: the service of the message that ``status`` is about.
         status: why that message could not be delivered; empty if delivery was not tried.
     """
@@ -90,7 +90,7 @@ class ConversationsSample:
 class Broker:
     """Data of Service Broker, read at ``read_at`` (server clock, seconds since the epoch).
 
-    ``monitors``, ``transmission`` and ``conversations``: ``None`` if they were not or cannot be read.
+    ``monitors``, ``transmission`` and ``conversations`` are ``None`` if they were not read.
     """
 
     read_at: float

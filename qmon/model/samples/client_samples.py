@@ -1,4 +1,4 @@
-"""Samples of program sessions. See the probe of the same name."""
+"""Samples of program sessions. The probe of the same name reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_CLIENTS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class ClientSample:
-    """One row per session of a program. Whatever our role may not see is ``None`` or empty.
+    """One row per session of a program. Values that our role may not see are ``None`` or empty.
 
     Attributes:
         started_at: seconds since the epoch.
@@ -32,5 +32,5 @@ class ClientSample:
 
     @property
     def key(self) -> tuple[int, float | None]:
-        """Distinguishes a session from a later one with the same number."""
+        """Identifies a session. A later session with the same number has another key."""
         return self.session, self.started_at

@@ -1,4 +1,4 @@
-"""The server's own counters, if it has them separately from its clock (SQL Server). Totals, never rates."""
+"""The server's own counters, on servers where a separate statement reads them (SQL Server). Totals, never rates."""
 
 from __future__ import annotations
 

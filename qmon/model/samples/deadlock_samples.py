@@ -1,7 +1,8 @@
 """Samples of deadlocks and of the server's reports about sessions that waited for long.
 
-In a deadlock sessions wait for each other in a circle, until the server ends one of them. PostgreSQL counts deadlocks
-and writes their statements only to its log. Instead, qmon uses the waiting sessions that it saw just before a deadlock.
+In a deadlock, sessions wait for each other in a circle until the server ends one of them. PostgreSQL counts deadlocks,
+but writes their statements only to its log. There qmon reports the waiting sessions that it saw just before the
+deadlock.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class ReportSample(GraphSample):
     """A deadlock pair read from a file of the server.
 
     Attributes:
-        here: the lock is in the watched database. Nothing else is returned about locks in other databases.
+        here: the lock is in the watched database. For a lock in another database, ``table_id``, ``application`` and
+            ``statement`` are empty.
         file: the file as the server names it.
         offset: the block of the file that contains the report.
     """
@@ -72,7 +74,7 @@ class BlockedReport:
     """A session that waited longer than the server's threshold, reported at ``at`` (seconds since the epoch).
 
     Attributes:
-        waited_s: seconds so far.
+        waited_s: seconds that the session had waited.
         table_id: table of the lock; ``None``: not named.
         blocker: the session it waited for; the ``blocker_…`` fields have its state and last statement.
     """

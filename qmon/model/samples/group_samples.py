@@ -36,7 +36,10 @@ class GroupOwnerSample(OwnerSample):
 
 @dataclass(frozen=True, slots=True)
 class GroupWorkersSample:
-    """One row per queue: its workers that reported recently; workers of any queue if the table does not say which."""
+    """One row per queue: its workers that reported recently.
+
+    If the table does not record queues, workers of any queue count.
+    """
 
     queue: str | None
     counted: int
@@ -51,7 +54,7 @@ class GroupLastSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsSample:
-    """One row per queue: steps after one row of an append-only table, and how many of these are settled."""
+    """One row per queue: steps after a given row of an append-only table, and how many of these are settled."""
 
     step: str
     queue: str | None
@@ -61,7 +64,7 @@ class GroupStepsSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsAtSample:
-    """One row per queue: steps within a number of seconds."""
+    """One row per queue: steps within the last seconds."""
 
     step: str
     queue: str | None
@@ -82,7 +85,8 @@ class StepTotals:
 class GroupBlockerSample:
     """One row per queue and blocker that some of the queue's blocked messages wait for.
 
-    ``held_s``: seconds that ``holder`` has held it. ``seen``: messages that wait for it, among a bounded number read.
+    ``held_s``: seconds that ``holder`` has held it. ``seen``: how many messages wait for it, among a limited number
+    that was read.
     """
 
     queue: str | None
@@ -99,7 +103,7 @@ class BlockedMessages:
     Attributes:
         oldest_s: age of the oldest in seconds; ``None`` if unknown.
         why: why messages in these states are blocked, in words.
-        every_s: seconds between two counts if that is longer than usual, else 0.
+        every_s: seconds between two counts if that is more than usual, else 0.
     """
 
     counted: int

@@ -1,6 +1,7 @@
 """Samples of the horizon: the oldest state of the database that a session may still read.
 
-Rows that died after it cannot be removed, by vacuum (PostgreSQL) or from the version store (SQL Server).
+The server cannot remove rows that died after it, neither by vacuum (PostgreSQL) nor from the version store (SQL
+Server).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class HolderKind(StrEnum):
     PREPARED = "prepared"
     # A replication slot.
     SLOT = "slot"
-    # A standby that reports what its own queries still need.
+    # A standby that reports which rows its own queries still need.
     STANDBY = "standby"
 
 
@@ -29,8 +30,9 @@ class HorizonSample:
         kind: a ``HolderKind``.
         session: 0 if it has none.
         name: name of a prepared transaction, slot or standby, else empty.
-        xid: the id it holds (PostgreSQL: transaction id; SQL Server: sequence number of the transaction).
-        age: transactions started since.
+        xid: the id at which it holds the horizon (PostgreSQL: a transaction id; SQL Server: a transaction sequence
+            number).
+        age: number of transactions started since that id.
         held_s: seconds since its transaction started; ``None`` if the server does not report it.
         started_at: when the session started, seconds since the epoch.
         state_s: seconds in this state.

@@ -1,4 +1,4 @@
-"""Samples of the server's own scheduler: which of its jobs pop from a queue (SQL Server Agent)."""
+"""Samples of the server's own scheduler (SQL Server Agent): which of its jobs pop from a queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class JobStepSample:
 
     Attributes:
         read_at: server clock, seconds since the epoch.
-        enabled: the job is started by its schedule.
+        enabled: the schedule of the job starts it.
         outcome: how its last run ended: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None``: unknown.
         ran_s: seconds since that run started; ``None``: unknown.
     """

@@ -14,13 +14,13 @@ MAX_ROWS_READ: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the order of a list, by the value of its sort column (as text) and then by id.
+    """A place in a list, which is sorted by the value of a column (as text here) and then by id.
 
     Attributes:
-        value: ``None`` if it is NULL, which sorts last.
-        id: id of the last message before this place; ``None``: before all messages with that value, or after them if
-            ``past``.
-        within: so many messages have that value that they are read separately, along an index that sorts them by id.
+        value: value of the sort column; ``None`` for NULL, which sorts last.
+        id: id of the last message before this place. ``None``: the place is before all messages with that value, or
+            after them if ``past``.
+        within: many messages have that value, so they are read separately, through an index that sorts them by id.
     """
 
     value: str | None
@@ -45,7 +45,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class ListedSample:
-    """One row read for a page: its messages, and the first and last row read.
+    """One row for a page. The probe returns the messages of the page, and the first and the last row that it read.
 
     Attributes:
         at: value of the sort column, as text.
@@ -71,14 +71,14 @@ class ListedSample:
 
 @dataclass(frozen=True, slots=True)
 class PageSample:
-    """The facts about a page, apart from its messages.
+    """The facts about a page without its messages.
 
     Attributes:
         order: the sort column; empty if the list has no order.
         looked: rows read.
         every: rows of all states were read, because no index leads to this state.
         next: where the next page starts; ``None``: there is none.
-        cut: more rows share a value than are read, so some may be missing.
+        cut: more rows have the same value than a page reads, so messages may be missing.
         why: why no page can be read, else empty.
     """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """One row for each of the messages longest in progress: its owner, and the state of the owner.
+    """One row for each message among those longest in progress: its owner, and the owner's state.
 
     ``owner_state``: dead, alive, unknown, or none without an owner. ``age_s``: seconds since it was popped.
     """
@@ -24,10 +24,10 @@ class OwnerSample:
 
 @dataclass(frozen=True, slots=True)
 class TriedSample:
-    """One row per queue: the message at the head that consumers may have failed on.
+    """One row per queue: the message at the head, which consumers may have failed to process.
 
     ``attempts``: how often it was popped, ``None`` if the table has no counter. ``mark``: a text that changes with
-    every transaction that took or locked the message and did not keep it; empty if it was not read.
+    every transaction that popped or locked the message and then gave it back; empty if it was not read.
     """
 
     id: str
@@ -82,7 +82,7 @@ class MessageDiagnostics:
     """Data about single messages of one queue from one poll. ``None``: the probe does not apply, is not due, or failed.
 
     Attributes:
-        owners_limit: maximum number of owners that could be listed.
+        owners_limit: maximum number of owners that the probe lists.
         proof: why an owner may be unknown; empty if it never is.
         push_drawers: transactions that drew a number to push, longest first.
         pop_drawers: transactions that drew a number to pop, longest first.

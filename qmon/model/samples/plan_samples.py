@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlanHistorySample:
-    """One row: whether the server stores plans now.
+    """One row: whether the server currently stores plans.
 
-    ``read_at``: server clock, seconds since the epoch. ``why``: why it does not, else empty. ``home``: schema of the
-    extension that stores them, if there is one.
+    ``read_at``: server clock, seconds since the epoch. ``why``: why the server does not store plans; empty if it does.
+    ``home``: schema of the extension that stores them, if there is one.
     """
 
     read_at: float
@@ -21,7 +21,7 @@ class PlanHistorySample:
 
 @dataclass(frozen=True, slots=True)
 class PlanSample:
-    """One row per plan of a statement that takes or changes rows of a queue's table.
+    """One row per plan of a statement that pops or changes rows of a queue's table.
 
     If plans are not distinguished (pg_stat_statements), there is one row per statement with an empty ``plan_id``.
     "Recent" is the last hour or two, or the time since the last reading.
@@ -31,9 +31,9 @@ class PlanSample:
         age_s: seconds since the plan was first made, if known.
         forced: the plan was forced.
         calls: recently finished calls.
-        reads: pages that these read, in memory or not.
-        spent_s: seconds that they took.
-        calls_before: calls before that time; ``reads_before`` and ``spent_before_s`` likewise.
+        reads: pages that these calls read, in memory or not.
+        spent_s: seconds that these calls took.
+        calls_before: calls before the recent time; ``reads_before`` and ``spent_before_s`` likewise.
     """
 
     statement_id: str

@@ -25,13 +25,13 @@ class ReadableSample:
 class ServerSample:
     """One row: the server and the watched database as a whole.
 
-    A counter is ``None`` if the server does not show it to us.
+    A counter is ``None`` if our role may not see it.
 
     Attributes:
         in_recovery: a standby, or a read-only database.
         sessions: sessions of this database; ``None`` if our role may not see them.
         sees_sessions: false if our role (``role``) sees only its own sessions.
-        replay_paused: the standby does not apply changes.
+        replay_paused: the standby currently applies no changes.
         behind_s: seconds behind the primary; ``None`` if unknown.
         pollers: qmons that poll this database, including ours; ``None`` if our role may not see them.
         untracked: sessions with ``track_activities`` off, whose statements and times are hidden.
@@ -61,7 +61,7 @@ class ServerSample:
 
 @dataclass(frozen=True, slots=True)
 class WaitSample:
-    """One row per wait: how many sessions are in it now. An empty ``event`` means running on a processor."""
+    """One row per wait: how many sessions currently wait for it. An empty ``event`` means running on a processor."""
 
     kind: str
     event: str
@@ -70,22 +70,23 @@ class WaitSample:
 
 @dataclass(frozen=True, slots=True)
 class BlockingSample:
-    """One row per pair of a session and one that it waits for. ``None``: the server does not report it.
+    """One row per pair of a session and its blocker. ``None``: the server does not report the value.
 
     A prepared transaction is session 0 and has a ``gid``. Fields not listed describe the session.
 
     Attributes:
-        blocker: the session it waits for; ``None``: it waits for none and only blocks.
+        blocker: the session that it waits for; ``None``: the session waits for none and only blocks others.
         ahead: the blocker does not hold the lock, but is ahead of the session in the lock queue.
         holders: blockers that hold the lock, including those not listed.
         line: blockers ahead in the lock queue, including those not listed.
-        mode: mode of the lock it waits for; ``object`` is its object.
+        mode: mode of the lock that the session waits for; ``object`` is what the lock is on.
         table_id: the table of that lock.
         started_at: when the session started, seconds since the epoch.
         transactions: open transactions, including nested ones.
         isolation: isolation level; empty: unknown.
         batch_s: seconds since its last batch started.
-        reads: pages that its request has read in memory, or the session if it has no request; ``writes`` likewise.
+        reads: pages that its current request has read in memory; without a request, those of the whole session.
+            ``writes`` likewise.
         memory: bytes granted to its request.
         undone: completed share of its rollback, 0 to 1.
         threads: how many of its threads wait.
@@ -124,7 +125,7 @@ class BlockingSample:
 
 @dataclass(frozen=True, slots=True)
 class WriterSample:
-    """One row per running transaction that has written: the session that holds the rows it touched.
+    """One row per running transaction that has written: its session, which holds the rows that it changed.
 
     A prepared transaction is session 0, with its name in ``application``. ``transaction_s`` is ``None`` if our role may
     not see it or the session does not report it, and 0 if the transaction has just ended.
@@ -148,11 +149,11 @@ class CounterSample:
         dead: current dead rows.
         modified_since_analyze: modifications by committed transactions only; ``None`` if the server does not count
             them.
-        called: the table's current name; ``None`` or a number if it is gone.
-        files: a number derived from the table's storage. Samples with different numbers are not compared.
+        called: the table's current name; ``None`` or a number if the table is gone.
+        files: a number that identifies the table's storage. Samples with different numbers are not compared.
         readable: our role may read the table.
         counted: false if the server has not counted anything yet or has discarded its counters.
-        partitions: partitions with counters; ``None`` if the counters do not depend on them.
+        partitions: number of partitions with counters; ``None`` if this server does not count per partition.
         altered: a number that changes when the table or one of its indexes is altered; ``None`` likewise.
     """
 
@@ -177,7 +178,7 @@ class CounterSample:
 
 @dataclass(frozen=True, slots=True)
 class SequenceSample:
-    """One row per sequence: the last number issued, ``None`` if none was issued or our role may not see it."""
+    """One row per sequence: the last number issued. It is ``None`` if none was issued or our role may not see it."""
 
     sequence_id: int
     last_value: int | None
@@ -190,8 +191,8 @@ class PartialSample:
 
     Attributes:
         column_name: the masked column; ``None``: rows are hidden.
-        why: what hides the rest, one line.
-        helps: which role sees everything.
+        why: what hides the other rows or values, in one line.
+        helps: the role that sees everything.
     """
 
     table_id: int
@@ -202,7 +203,10 @@ class PartialSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSample:
-    """The age of a standby's rows, on servers where a separate statement reads it; fields as in ``ServerSample``."""
+    """The age of a standby's rows, on servers where a separate statement reads it.
+
+    The fields are those of ``ServerSample``.
+    """
 
     replay_paused: bool
     behind_s: float | None
@@ -217,7 +221,7 @@ class NewestIdSample:
 
 @dataclass(frozen=True, slots=True)
 class HeadSample:
-    """One row per queue: the oldest ready message, searched from the last known head on, and a bounded count.
+    """One row per queue: the oldest ready message, searched from the last known head on, and a limited count.
 
     ``counted``: ready rows seen, up to the requested limit. ``oldest_s``: age of the head in seconds.
     """
@@ -229,10 +233,10 @@ class HeadSample:
 
 @dataclass(frozen=True, slots=True)
 class WalkSample:
-    """One row per queue: the head, searched among a bounded number of rows of any state.
+    """One row per queue: the head, searched among a limited number of rows of any state.
 
-    The next search starts at ``place``. ``whole``: the search was not cut short, so ``counted`` is exact below the
-    requested limit. Other fields are as in ``HeadSample``.
+    The next search starts at ``place``. ``whole``: the search reached the end of the rows or the requested limit, so
+    ``counted`` is exact below that limit. Other fields are as in ``HeadSample``.
     """
 
     place: str | None
@@ -244,9 +248,9 @@ class WalkSample:
 
 @dataclass(frozen=True, slots=True)
 class HeldSample:
-    """One row per transaction that has locked ready rows near the head, with their number. For tables without states.
+    """One row per transaction that has locked ready rows near the head, with the number of rows.
 
-    ``xid`` may belong to a savepoint. ``running``: it has neither committed nor rolled back.
+    ``xid`` may belong to a savepoint. ``running``: the transaction has neither committed nor rolled back.
     """
 
     xid: str
@@ -258,7 +262,8 @@ class HeldSample:
 class ProgressSample:
     """One row per queue: messages in progress, counted up to a limit.
 
-    ``timed``: how many of them have a start time. ``stuck``: how many of these exceed the timeout; ``None`` if unknown.
+    ``timed``: how many of the messages have a start time. ``stuck``: how many of those with a start time exceed the
+    timeout; ``None`` if unknown.
     """
 
     in_progress: int
@@ -283,7 +288,7 @@ class CountSample:
 
 @dataclass(frozen=True, slots=True)
 class StateValueSample:
-    """One row per state value that qmon does not know: the value as text, and its rows, up to the requested limit."""
+    """One row per state value that qmon does not know: the value as text, and its number of rows up to a limit."""
 
     value: str
     counted: int
@@ -295,10 +300,10 @@ class StrangeStates:
 
     Attributes:
         column: the state column; empty if no single column has the state.
-        values: some of those states as text; empty if all values are known and other columns put the messages in no
-            known state.
+        values: some of the unknown values as text; empty if all values are known, and other columns cause the unknown
+            state.
         counted: number of messages.
-        at_least: there may be more.
+        at_least: there may be more such messages.
     """
 
     column: str
@@ -324,17 +329,18 @@ class StrangeStates:
 class RingSample:
     """One row per ring: positions and the slots around both of them, from one statement.
 
-    With several subscribers ``pop_…`` describes the one furthest behind. In a ring without turns a number whose message
-    is still to come looks like a popped one. ``push_open`` then ends at ``pop_last``, and ``pop_waiting`` has only
-    numbers that no producer has drawn.
+    With several subscribers, ``pop_…`` is about the subscriber with the largest backlog. In a ring without turns, a
+    number that waits for its message looks like a popped number. ``push_open`` then ends at ``pop_last``, and
+    ``pop_waiting`` has only numbers that no producer has drawn.
 
     Attributes:
         push_last: last number drawn by producers.
         pop_last: last number drawn by consumers.
         push_open: numbers near ``push_last`` whose slot does not contain the message yet.
-        push_open_ahead: numbers beyond ``pop_last`` without a message: given up as holes, or still to come.
-        pop_waiting: numbers up to ``pop_last`` whose message is still to come.
-        pop_held: numbers up to ``pop_last`` whose message is there and not popped yet.
+        push_open_ahead: numbers beyond ``pop_last`` without a message. They are holes, or their message is not pushed
+            yet.
+        pop_waiting: numbers up to ``pop_last`` whose message is not pushed yet.
+        pop_held: numbers up to ``pop_last`` with a message that is not popped yet.
         oldest_s: age in seconds of the oldest ready message.
     """
 
@@ -361,7 +367,7 @@ class ClockSample:
 
 @dataclass(frozen=True, slots=True)
 class DepthSample:
-    """One row: the number of ready rows as the server itself maintains it in an index."""
+    """One row: the number of ready rows, which the server itself maintains in an index."""
 
     counted_at: float
     ready: int
@@ -369,7 +375,7 @@ class DepthSample:
 
 @dataclass(frozen=True, slots=True)
 class EmptySample:
-    """One row: whether a table whose rows are only counted by scans is empty; ``None`` if it is too large to check."""
+    """One row: whether a table that only scans can count is empty; ``None`` if it is too large to check."""
 
     empty: bool | None
 
@@ -404,7 +410,10 @@ class CostSample:
 
 @dataclass(frozen=True, slots=True)
 class PausesKnown:
-    """One row: whether our role can read recorded pauses in this database. ``operations``: the same for operations."""
+    """One row: whether our role can read the recorded pauses of this database.
+
+    ``operations``: the same for operations.
+    """
 
     readable: bool
     operations: bool

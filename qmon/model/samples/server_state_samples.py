@@ -18,9 +18,9 @@ class LogSample:
         total: bytes of its files.
         used: bytes of these that cannot be reused yet.
         most: maximum size in bytes; ``None`` if unlimited or unknown.
-        held_by: what keeps its oldest part, in the server's words; empty: nothing.
+        held_by: what prevents reuse of its oldest part, in the server's words; empty: nothing.
         pieces: virtual log files, or segments.
-        saved_s: seconds since it was last backed up or archived.
+        saved_s: seconds since the last backup or archiving of the log.
     """
 
     total: int | None
@@ -33,7 +33,7 @@ class LogSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationSample:
-    """One row per server that has the database: the one that answers (``local``), and the replicas it feeds.
+    """One row per server that has the database: the server that answers (``local``), and the replicas it feeds.
 
     Attributes:
         host: machine or address of the server that answers, else empty.
@@ -43,7 +43,7 @@ class ReplicationSample:
         healthy: it works as intended.
         synchronous: commits wait for it.
         connected: it is connected.
-        suspended: why replication to it is suspended, in the server's words; else empty.
+        suspended: why replication to this server is suspended, in the server's words; else empty.
         unsent: bytes of log that it has not received; ``None``: unknown.
         unredone: bytes of log received and not applied yet; ``None``: unknown.
         behind_s: seconds of commits that it lacks; ``None``: unknown.
@@ -70,7 +70,7 @@ class TempSpaceSample:
 
     Attributes:
         total: size of its files.
-        used: used part of these.
+        used: used part of ``total``.
         most: maximum size; ``None``: unknown.
         versions: part of ``used`` for row versions.
         internal: part of ``used`` for sorts, hash joins and spools.
@@ -109,7 +109,7 @@ class ServiceSample:
         objective: its name at the provider; empty: not visible.
         pool: name of the elastic pool, if visible.
         pooled: the database is in an elastic pool.
-        serverless: it pauses if nothing is connected for long enough.
+        serverless: the database pauses after a time without connections.
     """
 
     objective: str

@@ -27,7 +27,7 @@ class NamingSample:
 class ReadsSample:
     """One row per procedure. ``executions`` and ``logical_reads`` (pages) are totals of the currently cached plans.
 
-    ``plans``: a different number means other plans, whose totals started again from 0.
+    ``plans``: identifies the plans. A different number means other plans, whose totals started from 0.
     """
 
     procedure_id: int
@@ -107,8 +107,8 @@ class UseSample:
         scans: scans started.
         rows_read: rows (for an index: entries) returned by scans, including dead ones that scans cannot skip yet.
         pages: pages touched, in memory or not.
-        own_rows: part of ``rows_read`` that our session has read since its last poll and reports after this one;
-            ``None``: unknown.
+        own_rows: rows that our session has read since its last poll and that ``rows_read`` will contain after this
+            poll; ``None``: unknown.
         own_pages: the same for ``pages``.
         own_scans: the same for ``scans``.
         bytes: size.
@@ -123,7 +123,7 @@ class UseSample:
         escalations_tried: attempts of the server to lock the whole table instead of many rows (SQL Server).
         escalations: successful attempts.
         ghosted: deleted rows or entries that stay as ghosts until the server removes them (SQL Server).
-        sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
+        sequential: OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
     """
 
     table_id: int
@@ -192,9 +192,9 @@ class StatisticsSample:
     """One row per table: the statistics that its plans are based on.
 
     Attributes:
-        estimated_rows: rows of the table when they were last updated; ``None``: never.
+        estimated_rows: rows of the table when the statistics were last updated; ``None``: never.
         rows: current rows as the server counts them.
-        modified: rows changed since the update.
+        modified: rows changed since that update.
         updated_at: time of the update, seconds since the epoch.
         updates: number of updates so far; ``None`` if the server does not count them.
     """

@@ -1,7 +1,7 @@
 """Samples of waits, the same for both engines: totals that only grow, and sessions that wait for a latch now.
 
-SQL Server counts every finished wait. PostgreSQL counts none, so qmon samples what sessions wait for repeatedly and
-adds up what it sees. Both results are seconds that sessions have waited since a certain time.
+SQL Server counts every finished wait. PostgreSQL counts none. There qmon repeatedly samples what sessions wait for, and
+adds up the samples. Both results are seconds that sessions have waited since a certain time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class WaitTotal:
 
     Attributes:
         kind: class of the wait (``Lock``, ``LWLock``, ``IO``; on SQL Server ``wait`` or ``latch``).
-        event: its name; empty if sessions were running on a processor instead.
+        event: the name of the wait; empty if sessions were running on a processor instead.
         waits: number of finished waits; ``None`` if they are not counted.
         waited_s: seconds that all sessions together have spent in it.
         signal_s: part of ``waited_s`` spent waiting for a processor after the wait itself; ``None``: unknown.

@@ -1,6 +1,6 @@
 """Find the sessions that push into a queue or pop from it, by patterns, by called routines, or by table.
 
-The last statement of a session shows what it calls. A session that was seen popping stays a consumer while it is
+The last statement of a session shows what it calls. A session that has popped counts as a consumer while it is
 connected, whatever it runs between two pops.
 """
 
@@ -32,15 +32,15 @@ class ClientsSeen:
     """The connected producers or consumers of a queue.
 
     Attributes:
-        waiting: those that run no statement, or one that waits for a lock or for time to pass; ``None`` if statements
-            are not visible.
-        by: how they are identified: ``pattern`` (the layout names them), ``routine`` or ``table`` (they were seen using
-            it), ``library`` (they report themselves).
-        one: the one that has been quiet longest.
-        others: program sessions that are not among them.
-        left_s: seconds since the last of them disconnected, if one was seen before.
-        whole: no session was left out of the list, so there are no more of them.
-        quiet_s: seconds in which none of them has run a statement; ``None``: one is running one now.
+        waiting: how many of them run no statement, or a statement that waits for a lock or for time to pass; ``None``
+            if statements are not visible.
+        by: how qmon identifies them: ``pattern`` (a pattern of the layout), ``routine`` or ``table`` (they have used
+            it), ``library`` (the library's own table of workers).
+        one: the session that has been quiet longest.
+        others: number of the other program sessions.
+        left_s: seconds since one of them was last seen; ``None`` if none was ever seen.
+        whole: the list of sessions was complete, so there are no more of them.
+        quiet_s: seconds since any of them last ran a statement; ``None`` while one of them runs a statement.
     """
 
     connected: int
@@ -91,7 +91,8 @@ class SessionIndex:
     def __init__(self, clients: Sequence[ClientSample]) -> None:
         self.all = clients
         self.places = {client.key: place for place, client in enumerate(clients)}
-        # True if our role may not see what some of them do, or if they do not track it.
+        # True if the statements of some sessions are hidden: our role may not see them, or the session does not track
+        # them.
         self.hidden = any(not client.state for client in clients)
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
@@ -113,14 +114,14 @@ class SessionIndex:
 def count_clients(
     clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
 ) -> tuple[int, int, ClientSample | None]:
-    """Return how many sessions are among ``members``, how many of these wait, and the one that is quiet longest."""
+    """Return how many sessions are among ``members``, how many of these wait, and which has been quiet longest."""
     found = [client for client in clients if client.key in members]
     waiting = [client for client in found if is_waiting(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
 
 
 def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
-    """Return the seconds since any session among ``members`` ran a statement, ``None`` if one is running one."""
+    """Return the seconds since any session of ``members`` last ran a statement, ``None`` while one of them runs one."""
     found = [client for client in clients if client.key in members]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
@@ -151,7 +152,7 @@ def _unquoted(part: str) -> str:
 
 
 def _is_called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
-    """Return whether a statement uses a name, with its schema or without any."""
+    """Return whether a statement uses a name, either with this schema or without a schema."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
     return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))

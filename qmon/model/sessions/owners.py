@@ -1,4 +1,4 @@
-"""Owners: whether the consumer of a message is proven dead or alive, and how many messages lost their owner."""
+"""Owners: whether a message's consumer is known to be dead or alive, and how many messages have lost their owner."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Owners:
     """Messages in progress by the state of their owner, among those read.
 
     Attributes:
-        dead: messages whose owner is dead.
-        alive: messages beyond the timeout whose owner is alive; ``unknown`` and ``none`` likewise.
+        dead: number of messages whose owner is dead.
+        alive: number of messages beyond the timeout whose owner is alive; ``unknown`` and ``none`` likewise.
         dead_one: the longest-running message whose owner is dead; ``alive_one``, ``unknown_one`` and ``none_one``
             likewise.
         why: why an owner is unknown.
-        at_least: there may be more than were read.
-        lost: messages with a dead owner that are not beyond the timeout yet.
+        at_least: not all owners were read, so there may be more.
+        lost: messages with a dead owner that have not exceeded the timeout yet.
         dead_ids: ids of the messages whose owner is dead.
     """
 
@@ -86,8 +86,8 @@ class OwnerProof:
 
     Attributes:
         kind: kind of the owner column, ``none`` without one.
-        sees: sessions of others are visible.
-        vanished: a session that is gone proves that its consumer is dead.
+        sees: our role can see the sessions of others.
+        vanished: if a session is gone, its consumer is dead.
         why: why an owner may be unknown; empty if it never is.
     """
 
@@ -100,9 +100,9 @@ class OwnerProof:
 def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     """Return the current proof of the layout's owner column.
 
-    A vanished session proves nothing if consumers commit first and work outside the session, if a pool shares sessions,
-    if our role may not see the sessions of others, or within one timeout after the server started: the restart ended
-    all earlier sessions, and their consumers may still be working.
+    In these cases a consumer may be alive although its session is gone: consumers commit first and work outside the
+    session; a pool shares sessions; our role may not see the sessions of others; or the server started less than one
+    timeout ago. A restart ends all sessions, but their consumers may still be working.
     """
     if layout.owner is None:
         return OwnerProof("none", False, False, "")
@@ -121,7 +121,7 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     elif facts.pooled:
         why = "clients share sessions through a connection pool"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
-        # A time and not an age, because the text stays on screens and an age in it would soon be wrong.
+        # A time and not an age: the text stays on the screen, so an age in it would soon be wrong.
         at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
         why = f"the server started at {at}, less than one timeout before"
     return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")

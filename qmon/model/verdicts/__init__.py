@@ -1,4 +1,4 @@
-"""Verdicts: problems of a queue. Each is a pure function of its figures and has one line of proof.
+"""Verdicts: problems of a queue. Each verdict is a pure function of the queue's figures and has one line of proof.
 
 The evidence must last for the hold time before a verdict is reported, so that a burst is not reported as an incident.
 """

@@ -17,7 +17,7 @@ UNREACHABLE: Final = "unreachable"
 
 
 def unreachable_verdict(reason: str) -> Verdict:
-    """Return the verdict on a target that was lost. ``reason``: the error of connecting."""
+    """Return the verdict about a target that cannot be reached. ``reason``: the error while connecting."""
     return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
 
 
@@ -31,7 +31,7 @@ def _is_waited_for(context: RuleInput) -> bool:
 
 
 def _holds_horizon(context: RuleInput) -> bool:
-    """Return whether the session that locks the queue also holds the horizon, where the operator can end it."""
+    """Return whether the session that locks the queue also holds the horizon, so that the operator can end it there."""
     holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
     return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
 
@@ -56,7 +56,7 @@ CANNOT_SEE_CODE: Final = "cannot see"
 def _cannot_see_proof(context: RuleInput) -> str | None:
     """Return the proof that the queue is gone or that our role may not read its depth.
 
-    A queue that was only guessed may disappear: its table may be a partition that was attached.
+    A queue that qmon only guessed may disappear, for example because its table became a partition of another table.
     """
     guess = context.layout is not None and context.layout.is_guess
     found = next((f for f in context.failures if f.gone and (f.grant or not guess)), None)

@@ -42,7 +42,8 @@ PAUSED = Rule(
 
 _SILENT_S: Final = 20.0
 
-# A silence is usual if the median push rate at this hour of the week is at most this share of the rate before it.
+# A silence is usual if the median push rate at this hour of the week is at most this share of the rate before the
+# silence.
 _USUALLY_QUIET: Final = 0.1
 
 # Minimum silence of an archiver that counts as stopped, as a multiple of its longest break so far …
@@ -56,13 +57,16 @@ _MIN_DONE: Final = 1_000
 # Minimum number of done messages if none were ever archived.
 _MIN_DONE_NEVER_ARCHIVED: Final = 10_000
 
-# Minimum number and share of added messages for done messages to count as growing: their counts vary a little.
+# Done messages count as growing if at least this number and this share were added, because their counts vary a little.
 _MIN_GROWTH: Final = 100
 _MIN_GROWTH_SHARE: Final = 0.01
 
 
 def _behind_proof(context: RuleInput) -> str | None:
-    """Return the proof that done messages are not archived. It lasts until rows are deleted, even without pushes."""
+    """Return the proof that done messages are not archived.
+
+    The proof holds until rows are deleted, even without pushes.
+    """
     a = context.queue.archiving
     if a is None or a.silent_s < _SILENT_S or a.grown < max(_MIN_GROWTH, _MIN_GROWTH_SHARE * a.done):
         return None
@@ -87,7 +91,7 @@ BEHIND = Rule(
 
 _STILL_S: Final = 20.0
 
-# Minimum moves of the heads of other priorities: one or two messages may be popped while another waits its turn.
+# Minimum moves of the heads of other priorities. One or two such moves are normal while another message waits.
 _MIN_OTHER_MOVES: Final = 5
 
 
@@ -184,7 +188,7 @@ def _writer_text(writer: WriterSample) -> str:
 
 
 def _are_all_owners_alive(context: RuleInput) -> bool:
-    """Return whether all owners are alive. If requeued now, their messages would be processed twice."""
+    """Return whether all owners are alive. A requeue would then cause their messages to be processed twice."""
     owners = context.queue.owners
     return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
 
@@ -206,7 +210,8 @@ _MAX_BLOCKERS: Final = 2
 def _blocked_proof(context: RuleInput) -> str | None:
     """Return the proof that messages are blocked.
 
-    It is no problem if other messages move and none is blocked for longer than a message may be in progress.
+    Blocked messages are not a problem if other messages move and none has been blocked for longer than a message may be
+    in progress.
     """
     if not context.blocked.value:
         return None
@@ -239,8 +244,8 @@ BLOCKED = Rule(
 )
 
 
-# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
-# A session counts as idle after this many seconds, because it would have reported any later pop by then.
+# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`). If all
+# consumers have been quiet for this many seconds, a pop rate above 0 is due to such late reports.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
@@ -349,9 +354,9 @@ _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof without rates: no message is in progress, or all of them have been in progress for long.
+    """Return the proof for a queue without rates: no message is in progress, or all have been in progress for long.
 
-    It applies to queues whose messages are visible until they are done.
+    This proof applies to queues in which a message stays visible until it is done.
     """
     waits, busy = context.oldest.value, context.in_progress.value
     if not context.ready.value or waits is None or waits < _WAITS_S or busy is None:
@@ -365,14 +370,14 @@ def _not_taken_proof(context: RuleInput) -> str | None:
     return f"{ready}, but none was popped for {duration(min(since))}" if len(since) == len(ages) else None
 
 
-# Seconds without any sign that messages leave the queue. After that, a queue without rates is no longer called healthy.
+# After this many seconds without a sign that messages leave the queue, a queue without rates is not called healthy.
 STILL_S: Final = 60.0
 
 
 def _head_stays_proof(context: RuleInput) -> str | None:
-    """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it.
+    """Return the proof for a queue without rates: the next message to pop stays at the head, and no transaction has it.
 
-    If locks cannot be seen, it must stay for the queue's timeout.
+    If locks are not visible, the message must stay at the head for at least the queue's timeout.
     """
     motion, q = context.queue.motion, context.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
@@ -382,7 +387,7 @@ def _head_stays_proof(context: RuleInput) -> str | None:
         return None
     unseen = ""
     if q.held is None:
-        # Deleted rows must be invisible, and each pop behind a locked head must show as a lower number of messages.
+        # Only conclusive if deleted rows are invisible and each pop behind a locked head lowers the number of messages.
         if q.held_counted or context.ready.at_least or motion.still_s < max(STILL_S, q.layout.timeout_s):
             return None
         unseen = "; it is unknown whether a session has locked it"

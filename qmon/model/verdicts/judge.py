@@ -45,9 +45,9 @@ from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, DEADLOCKS, HORIZ
 
 
 def missing_text(context: RuleInput) -> str:
-    """Return one line with the figures that must be known to call the queue healthy and are not, and the reasons.
+    """Return one line with the unknown figures that qmon needs to call the queue healthy, and the reasons.
 
-    The text is empty if none is missing.
+    The text is empty if all these figures are known.
     """
     strange = context.samples.strange if context.samples is not None else None
     reasons: dict[str, list[str]] = {}
@@ -60,7 +60,10 @@ def missing_text(context: RuleInput) -> str:
 
 
 def is_seen_empty(context: RuleInput) -> bool:
-    """Return whether no message is ready, in progress or blocked, as read in the polls. An older count is no proof."""
+    """Return whether the polls found no message that is ready, in progress or blocked.
+
+    A count from a scan is not enough.
+    """
     figures = [
         context.ready,
         *([context.in_progress] if context.has_figure("in_progress") else []),
@@ -103,7 +106,10 @@ def _unmoved_text(context: RuleInput) -> str:
 
 
 def _unknown_reason(context: RuleInput, figure: Figure) -> str:
-    """Return why a figure is unknown: the failed probe, else the reason of the figure."""
+    """Return why a figure is unknown.
+
+    If its reason is only that it was not read, return the error of a failed probe.
+    """
     if figure.reason not in ("", Reason.NOT_READ_IN_THIS_POLL):
         return figure.reason
     return next((f.text for f in context.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
@@ -119,7 +125,8 @@ EMPTY: Final = "empty"
 # No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
 
-# Key of the span in which it is unknown whether messages leave the queue, among those that `judge_queue` returns.
+# Among the spans that `judge_queue` returns, the key of the span in which it is unknown whether messages leave the
+# queue.
 _UNMOVED: Final = "unmoved"
 
 # The rules. Among equally severe verdicts, the earlier rule is shown first.
@@ -162,7 +169,7 @@ _CODES: Final = frozenset(rule.code for rule in RULES)
 _RULE: Final = "rule "
 
 
-# A verdict that returns within this many seconds keeps its start, as if it had never been gone.
+# A verdict whose evidence returns within this many seconds keeps its start.
 LULL_S: Final = 10.0
 
 
@@ -171,7 +178,7 @@ class EvidenceSpan:
     """When the evidence of one verdict was first and last seen (server clock, seconds since the epoch).
 
     Attributes:
-        last_at: it also advances in polls that do not read the evidence.
+        last_at: when the evidence was last seen. It also advances in polls that do not read the evidence.
         raised: the evidence lasted long enough for the verdict to be shown.
         lapsed: the newest poll found no evidence.
     """
@@ -182,7 +189,10 @@ class EvidenceSpan:
     lapsed: bool = False
 
     def is_over(self, now_at: float) -> bool:
-        """Return whether it has been gone for more than ``LULL_S``. Evidence at ``now_at`` then starts a new span."""
+        """Return whether the evidence has been gone for more than ``LULL_S``.
+
+        Evidence at ``now_at`` then starts a new span.
+        """
         return self.lapsed and now_at - self.last_at > LULL_S
 
 
@@ -193,12 +203,13 @@ Spans = Mapping[str, EvidenceSpan]
 def judge_queue(
     context: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
-    """Return all verdicts whose evidence has lasted, worst first and at least one, and the spans of evidence so far.
+    """Return all verdicts whose evidence has lasted for the hold time, and the spans of evidence so far.
 
-    A verdict that merely follows from another one is left out, and its hold time starts again when the other one is
-    gone. A queue that was proven healthy is called healthy until critical evidence has lasted, so that a lull is not
-    reported as an incident. This does not apply to a queue that was never proven healthy. A raised verdict keeps its
-    start while its evidence is not read, and for ``LULL_S`` without evidence, unless a poll refutes it.
+    There is at least one verdict, and the worst is first. A verdict that merely follows from another one is left out,
+    and its hold time starts again when the other one is gone. A queue that was once proven healthy is called healthy
+    until critical evidence has lasted for its hold time, so that a lull is not reported as an incident. A raised
+    verdict keeps its start while its evidence is not read. It also keeps its start for ``LULL_S`` seconds without
+    evidence, unless a poll refutes it.
 
     Args:
         context: the current figures.
@@ -254,7 +265,7 @@ def judge_queue(
 
 
 def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
-    """Return the verdict of a rule with evidence in this poll, and the span of that evidence."""
+    """Return the verdict of a rule and the span of its evidence, ``None`` if this poll has no evidence for it."""
     proof = rule.proof(context)
     if proof is None:
         return None
@@ -280,7 +291,7 @@ def _extend_span(spans: Spans, code: str, now_at: float, hold_s: float) -> Evide
 
 
 def _without_refuted(spans: Spans, context: RuleInput) -> dict[str, EvidenceSpan]:
-    """Return the spans without those of verdicts that this poll refutes."""
+    """Return the spans, except those of verdicts that this poll refutes."""
     refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(context)}
     return {code: span for code, span in spans.items() if code not in refuted}
 

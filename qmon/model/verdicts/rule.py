@@ -1,4 +1,4 @@
-"""Rules: the definition of a verdict as data and one pure function. ``RuleInput`` has everything that it may use."""
+"""Rules: the definition of a verdict as data and one pure function, whose only input is a ``RuleInput``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ class RuleInput:
     Rates are messages per second over the window of the screens.
 
     Attributes:
-        recent_pop_rate: pops over the last few seconds, so that a fix takes effect at once; so are ``completes``.
+        recent_pop_rate: pops per second over the last few seconds, so that a verdict ends soon after a fix;
+            ``completes`` likewise.
         net_rate: change of ``ready`` in messages per second.
         locked: the session that locks the whole queue.
         last_seen_at: when a queue that is gone was last read, server clock, seconds since the epoch.
-        rates_follow: rates are unknown in this poll and will be known in the next.
-        pops_unseen: messages were popped, or may have been, without a rate: in the last few seconds rows left while the
-            counters of their table did not change, or this poll is the first after a break.
+        rates_follow: rates are unknown in this poll, but will be known in the next one.
+        pops_unseen: messages were popped, or may have been, that no rate shows. In the last few seconds rows left while
+            the counters of their table did not change, or this poll is the first after a break.
         samples: samples of the queue in this poll.
         snapshot: the whole poll.
         target: evidence about the target.
@@ -79,13 +80,13 @@ class RuleInput:
 
     @property
     def moved(self) -> float | None:
-        """Messages per second that currently leave ``ready`` or the table, pops or completes, as far as is known."""
+        """Messages per second that currently leave ``ready`` or the table: the greater of pops and completes."""
         known = [rate for rate in (self.pops, self.completes) if rate is not None]
         return max(known) if self.pops is not None else None
 
     @property
     def at_work(self) -> float:
-        """Messages in progress that are being worked on: neither stuck nor, as far as is known, without an owner."""
+        """Messages in progress that consumers work on: those that are not stuck and not known to have a dead owner."""
         if not self.in_progress.value:
             return 0.0
         lost = self.queue.owners.lost if self.queue.owners is not None else 0
@@ -123,17 +124,17 @@ class Rule:
     """One verdict, except its text in the manual and its place in ``RULES``.
 
     Attributes:
-        proof: returns the line that proves it; ``None`` without evidence.
+        proof: returns the line that proves the verdict; ``None`` without evidence.
         hold_s: seconds that the evidence must last.
-        explains: codes of verdicts that merely follow from this one. They are not raised while this one is, and their
-            hold times start when it is gone.
+        explains: codes of verdicts that merely follow from this one. While this one is raised, they are not. Their hold
+            times start when it is gone.
         cause: returns the cause, as in ``Verdict``.
         keys: screen keys that may fix it, each with its condition; the first match is shown.
-        probes: names or name prefixes of the probes that give its evidence. If one failed, a verdict that no longer
-            holds is undecided instead of over.
-        unread: returns true if nothing was read by which the verdict can be judged; it is then undecided too.
-        refuted: whether this poll shows the opposite or interrupts the hold time. It is then over at once and returns
-            only after its whole hold time.
+        probes: names or name prefixes of the probes that provide its evidence. If one of them failed and the evidence
+            is gone, the verdict is undecided instead of over.
+        unread: returns true if this poll read nothing that shows whether the verdict holds. It is then undecided too.
+        refuted: returns true if this poll shows the opposite or interrupts the hold time. The verdict is then over at
+            once, and returns only after its whole hold time.
     """
 
     code: str
@@ -148,15 +149,15 @@ class Rule:
     refuted: Condition = lambda _: False
 
     def key_for(self, context: RuleInput) -> str:
-        """Return the key that fixes it with this evidence, or keys separated by spaces, empty if none does."""
+        """Return the key that fixes the problem with this evidence, empty if none does. Spaces separate several."""
         return next((key for key, fits in self.keys.items() if fits(context)), "")
 
 
 def may_have_popped(context: RuleInput) -> bool:
-    """Return whether messages left ``ready`` or the table in the last few seconds, or may have."""
+    """Return whether messages left, or may have left, ``ready`` or the table in the last few seconds."""
     return context.pops_unseen or bool(context.moved)
 
 
 def is_uncounted(context: RuleInput) -> bool:
-    """Return whether the counters of the queue's table were not read. They also contain its id."""
+    """Return whether the counters of the queue's table were not read. These also contain the table's id."""
     return context.samples is not None and context.samples.counters is None

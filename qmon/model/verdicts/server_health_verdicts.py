@@ -16,7 +16,7 @@ from qmon.model.samples.server_state_samples import (
 from qmon.model.statement_use import StatementUse, statement_uses
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
 
-# Share of the log's maximum size from which on the next write may fail.
+# If the log uses this share of its maximum size, the next write may fail.
 FULL: Final = 0.95
 FILLING: Final = 0.8
 
@@ -40,7 +40,7 @@ def _server_state(context: RuleInput) -> ServerState | None:
 
 
 def _is_unread(probe: str) -> Condition:
-    """Return a condition that is true if this probe has not been read."""
+    """Return a condition that is true if this probe has not returned anything."""
     return lambda s: (state := _server_state(s)) is None or probe not in state.read_at
 
 
@@ -112,7 +112,7 @@ _NOT_SYNCHRONIZING: Final = "not synchronizing"
 def stopped_reason(copy: ReplicationSample) -> str:
     """Return why a replica receives nothing.
 
-    The text is empty if it receives data, or if it is unknown whether it does.
+    The text is empty if the replica receives data, or if that is unknown.
     """
     if copy.suspended:
         return f"suspended ({copy.suspended})"
@@ -197,7 +197,7 @@ REPLICA_BEHIND = Rule(
 )
 
 
-# Share of tempdb's maximum size from which on the next sort or row version may fail.
+# If tempdb uses this share of its maximum size, the next sort or row version may fail.
 TEMP_FILLING_AT: Final = 0.9
 
 
@@ -233,7 +233,7 @@ TEMP_FILLING = Rule(
 
 AT_LIMIT_AT: Final = 0.95
 
-# Names of the fields of `LimitsSample`. Memory is not included, because a cache uses all there is.
+# Names of the fields of `LimitsSample`. Memory is not included, because the cache uses all memory.
 LIMITED: Final = {
     "cpu": "processor time",
     "data_io": "reads and writes",
@@ -287,7 +287,7 @@ def _kept_awake_proof(context: RuleInput) -> str | None:
     if context.snapshot is None or state is None or state.service is None or not state.service.serverless:
         return None
     if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
-        return None  # others keep it awake too, or it is unknown who is connected
+        return None  # other sessions also keep the database awake, or our role cannot see them
     return (
         f"only qmon is connected to {state.service.objective}; its polls keep the database from pausing, and are billed"
     )

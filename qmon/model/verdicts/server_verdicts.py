@@ -21,11 +21,11 @@ from qmon.model.waits.horizon_holders import holder_name, holder_text, long_hold
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
 
-# Minimum rows of a table whose statistics matter. With fewer rows any plan is good enough.
+# Minimum rows of a table for its statistics to matter. With fewer rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
 
-# Number of updates of the statistics in 20 seconds that cost more than they gain.
+# With this many updates in 20 seconds, updating statistics costs more than it gains.
 ANALYZED_OFTEN: Final = 4
 
 
@@ -99,7 +99,7 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
     if mine:
         return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
     if found.circles or len(context.snapshot.queues) > 1:
-        return None  # the deadlocks are about another queue, or their queue is unknown
+        return None  # the deadlocks are on another queue, or their queue is unknown
     return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
 
 
@@ -141,8 +141,8 @@ DEADLOCKS = Rule(
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
 
-# Seconds that a commit waits for the log of a slow disk, no matter how many messages the commit has. A
-# healthy disk needs a few milliseconds, even for many commits at a time.
+# If a commit waits this many seconds for the log, the disk is slow, however many messages the commit has. A healthy
+# disk needs a few milliseconds, even for many commits at a time.
 SLOW_COMMIT_S: Final = 0.02
 _MIN_SESSIONS: Final = 0.8
 
@@ -231,9 +231,9 @@ def _latch_proof(context: RuleInput) -> str | None:
 
 
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
-    """Return the index of this queue with most page waits, if the queue has half of all page waits, else an empty text.
+    """Return the queue's index with the most page waits, empty if less than half of all page waits are on this queue.
 
-    It is used for servers that do not report the page, but count page waits per index.
+    Used for servers that do not report the page's index, but count page waits per index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = context.queue.use.parts if context.queue.use is not None else ()
@@ -256,7 +256,7 @@ def _sequential(part: IndexUse | None) -> str:
 
 
 def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
-    """Return the index and the page if the server reports them, else the indexes, most touched pages first."""
+    """Return the index and the page if the server reports them, else the indexes, those with most pages read first."""
     table = str(context.layout.table) if context.layout is not None else ""
     parts = context.queue.use.parts if context.queue.use is not None else ()
     known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
@@ -297,10 +297,10 @@ _DEAD_S: Final = 60.0
 # Minimum pages read per pop that are reported (SQL Server). Fewer are the normal cost of a few indexes.
 MIN_READS: Final = 50.0
 
-# Minimum ghost records skipped per second (SQL Server). Fewer may all come from qmon's own scans.
+# Minimum ghost records skipped per second (SQL Server). Fewer may be due to qmon's own scans alone.
 MANY_GHOSTS: Final = 1_000.0
 
-# Minimum share of the ghosts of all watched queues that a queue makes if it is the cause of skipped ghosts.
+# A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
 GHOSTS_SHARE: Final = 0.5
 
 # Bytes of row versions that slow down the whole server (SQL Server).
@@ -328,7 +328,7 @@ def _horizon_proof(context: RuleInput) -> str | None:
 
 
 def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
-    """Return the proof if old rows are in a version store. ``ghosts``: as ``_ghosts`` returns it."""
+    """Return the proof for a server that keeps old rows in a version store. ``ghosts``: the text from ``_ghosts``."""
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{holder_text(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched_per_pop.value
@@ -340,11 +340,11 @@ def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: Queue
 
 
 def _ghosts(s: RuleInput) -> str | None:
-    """Return how many ghosts scans step over for each message popped, if they are many and mostly of this queue.
+    """Return how many ghosts scans skip per popped message, if there are many and most of them belong to this queue.
 
-    The server counts the ghosts that scans skip for all tables together, and by index those that deletions make: the
-    queue must make at least half of the ghosts of all watched queues. Pops that are rolled back also make ghosts, so
-    messages may be ready without any pop.
+    The server counts skipped ghosts for all tables together, and new ghosts per index. So the queue must make at least
+    half of the new ghosts of all watched queues. Pops that are rolled back also make ghosts, so there may be ghosts and
+    ready messages without any pop.
     """
     found, pops = s.target.ghosts, s.pops
     made = s.queue.use.ghosted if s.queue.use is not None else None

@@ -11,7 +11,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts.server_verdicts import DEADLOCK_REPORTS, MIN_DEADLOCKS, circle_text, is_about
 from qmon.model.waits.deadlock_circles import Deadlocks
 
-# Share of the session limit above which a few more programs may be refused.
+# Above this share of the session limit, the server may soon refuse connections.
 NEARLY_ALL: Final = 0.9
 
 
@@ -33,7 +33,7 @@ def _deadlock_warnings(snapshot: Snapshot, deadlocks: Deadlocks) -> Iterator[str
         return
     about = (is_about(circle, queue, queue.layout) for circle in deadlocks.circles for queue in snapshot.queues)
     text = f"{deadlocks.count} deadlocks in the last minute"
-    if not deadlocks.circles and len(snapshot.queues) != 1:  # a single queue has the verdict itself
+    if not deadlocks.circles and len(snapshot.queues) != 1:  # if there is only one queue, it has the verdict itself
         yield f"{text}; their tables are unknown, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
     elif deadlocks.circles and not any(about):
         sessions = circle_text(deadlocks.circles[-1])

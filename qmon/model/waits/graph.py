@@ -11,10 +11,10 @@ N = TypeVar("N")
 def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
     """Return for each node the nodes that it reaches and that reach it, including itself.
 
-    A node in a cycle has several.
+    The result for a node outside any cycle is the node alone.
 
-    ``after``: the successors of each node. They must be keys too. A node is returned later than its successors, except
-    those in its own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
+    ``after``: the successors of each node. They must be keys too. A node comes after its successors in the result,
+    except those in its own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
     """
     number: dict[N, int] = {}
     low: dict[N, int] = {}

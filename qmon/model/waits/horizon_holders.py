@@ -1,4 +1,4 @@
-"""Which session or object holds the horizon, as text, and what ending it would gain."""
+"""Which session or object holds the horizon, as text, and which one would hold it next."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 # Minimum seconds that a holder has held the horizon for it to matter.
 LONG_S: Final = 15.0
 
-# The same in transaction ids drawn since, if the server does not report the time.
+# Used if the server does not report the time: the minimum number of transaction ids drawn since.
 _AGED: Final = 10_000
 
 
 def is_long(holder: HorizonSample) -> bool:
-    """Return whether it has held the horizon long enough to matter."""
+    """Return whether a holder has held the horizon long enough to matter."""
     return holder.age >= _AGED if holder.held_s is None else holder.held_s >= LONG_S and holder.age > 0
 
 
@@ -26,10 +26,10 @@ def long_holder(holders: Sequence[HorizonSample] | None) -> HorizonSample | None
 
 
 def next_holder(holders: Sequence[HorizonSample]) -> HorizonSample | None:
-    """Return the holder that would remain if the oldest ended, skipping holders that merely saw the oldest running.
+    """Return the holder that would remain if the oldest one ended.
 
-    A statement that starts while another transaction runs holds that transaction's id, and moves on when it ends. So
-    among sessions the time counts, not the id.
+    A statement that starts while an older transaction runs holds that transaction's id. When the older one ends, it no
+    longer holds that id. So the holding time decides, not the id.
     """
     others = holders[1:]
     return max(others, key=lambda one: (one.held_s is None, one.held_s or 0.0), default=None)
@@ -44,7 +44,10 @@ def holder_text(holder: HorizonSample) -> str:
 
 
 def holder_name(holder: HorizonSample) -> str:
-    """Return ``session 61`` or ``prepared transaction pay-1``, a name that stays the same for as long as it holds."""
+    """Return ``session 61`` or ``prepared transaction pay-1``.
+
+    The name stays the same while the holder holds the horizon.
+    """
     return {
         HolderKind.SESSION: f"session {holder.session}",
         HolderKind.PREPARED: f"prepared transaction {holder.name}",

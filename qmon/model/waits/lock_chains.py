@@ -1,7 +1,7 @@
 """Lock chains: which session waits for which, as trees with the head blockers on top.
 
-A session that waits for several others is shown in full below one of them and as a repetition below the others.
-Sessions that wait for each other in a cycle have no head. The one that blocks most is shown on top.
+A session that waits for several others is shown in full below one of them and as a repetition below the others. A cycle
+of sessions that wait for each other has no head. The session among them that blocks most is shown on top.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 
-# A session's number, and the name of a prepared transaction (with number 0).
+# A session's number, and the name of a prepared transaction, whose number is 0.
 SessionKey = tuple[int, str]
 
 
@@ -47,11 +47,12 @@ class LockChainLine:
     """One line of a lock chain.
 
     Attributes:
-        rails: for each level above, whether more lines follow there; the last entry is about the line itself.
+        rails: for each level above, whether more lines follow on that level; the last entry is about the line's own
+            level.
         blockers: all sessions that it waits for.
         blocks: number of sessions behind it, directly or not.
         directly: number of sessions directly behind it.
-        longest_s: longest wait among those, in seconds.
+        longest_s: longest wait of the sessions behind it, in seconds.
         again: the session is shown in full elsewhere.
     """
 

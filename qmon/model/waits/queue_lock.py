@@ -1,6 +1,6 @@
 """Find the session whose locks keep every message of a queue from being popped.
 
-A single locked row proves nothing, because pops may skip it. Any of these is a proof:
+A single locked row is not enough, because pops may skip it. Each of these cases is a proof:
 
 - Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait too.
 - Pops of a queue whose routines do not skip locked rows have waited for a row.
@@ -36,8 +36,8 @@ _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 class QueueLock:
     """The session that locks the whole queue, and the proof.
 
-    ``by``: a name that stays the same while it does (``session 61``), empty if unknown. ``waited_for``: others are seen
-    waiting for its locks.
+    ``by``: a name that does not change while the session locks the queue (``session 61``), empty if unknown.
+    ``waited_for``: other sessions wait for its locks.
     """
 
     by: str
@@ -55,7 +55,7 @@ def find_queue_lock(samples: QueueSamples, snapshot: Snapshot, *, in_transaction
 
 def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | None:
     rows = snapshot.blocking or ()
-    # SQL Server's chains have the statements of waiting sessions only while a screen shows them.
+    # On SQL Server, blocking rows contain the statements of waiting sessions only while a screen shows them.
     runs = {client.session: client.statement for client in snapshot.clients or ()}
     waiters = {
         (r.session, r.gid)
@@ -95,7 +95,7 @@ def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -
 def _is_pop(layout: Layout, statement: str) -> bool:
     """Return whether a statement is a pop of an installed queue.
 
-    A pop that waits for a row does not skip locked rows.
+    If such a pop waits for a row, it does not skip locked rows.
     """
     called = statement_names(statement)
     routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine_for(verb)) is not None]
@@ -126,7 +126,7 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
 
 
 def _lasting_name(number: int, gid: str) -> str:
-    """Return a name that is the same for all queues, and the same as for a holder of the horizon."""
+    """Return a name for the session that is the same for all queues, and the same if it holds the horizon."""
     return _session_name(number, gid).removeprefix("the ") if number or gid else ""
 
 

@@ -22,8 +22,8 @@ class WaitRate:
         sessions: average number of sessions in it (seconds waited per second).
         share: share of all waits that are not benign, 0 to 1.
         per_s: finished waits per second; ``None`` if they are not counted.
-        each_s: average seconds per wait; ``None`` likewise.
-        signal: share of its time spent waiting for a processor; ``None`` likewise.
+        each_s: average seconds per finished wait; ``None`` if they are not counted.
+        signal: share of the waiting time spent waiting for a processor; ``None`` if it is not counted.
     """
 
     kind: str
@@ -78,7 +78,7 @@ class Waiting:
 
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
-    """Return the waits between two samples, ``None`` if they do not belong together or nothing was watched."""
+    """Return the waits between two samples, ``None`` if the totals were reset in between or no time was watched."""
     seconds = _seconds_between(before, now)
     if seconds is None or seconds <= 0:
         return None
@@ -88,7 +88,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
         was = old.get((total.kind, total.event))
         waited = total.waited_s - (was.waited_s if was is not None else 0.0)
         if waited < -1e-9 or (was is not None and (total.waits or 0) < (was.waits or 0)):
-            return None  # reset between the two samples, so this one covers an unknown time
+            return None  # the totals were reset between the two samples, so this sample covers an unknown time
         if waited > 0 or (total.waits or 0) > ((was.waits or 0) if was is not None else 0):
             spent.append((total, was, max(0.0, waited)))
     whole = sum(waited for total, _, waited in spent if not _is_left_out(total))
@@ -108,7 +108,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
     """Return the seconds watched between two samples, ``None`` if the counters were reset in between.
 
-    A change of the server's clock moves its start, but not the time of the reading.
+    A change of the server's clock changes the reported start, but not the time of the reading.
     """
     moved = now.since_at - before.since_at
     if now.source is not before.source:

@@ -30,7 +30,7 @@ _MAX_LISTED: Final = 16
 class AffectedHours:
     """The hours that a batch affects, as pairs of target and seconds since the epoch.
 
-    ``shared``: true if several recorders watched one of them.
+    ``shared``: true if several recorders watched one of these hours.
     """
 
     hours: frozenset[tuple[str, float]]
@@ -49,7 +49,7 @@ class AffectedHours:
     def read_filter(self, over: str = "") -> ReadFilter:
         """Return the part of a table that may hold rows of these hours.
 
-        Without ``over``, return the part of their days.
+        Without ``over``, return the part with the days of these hours.
         """
         targets = {target for target, _ in self.hours}
         dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
@@ -73,9 +73,9 @@ class AffectedHours:
 def _match_rows(
     rows: DataFrame, at: str, seconds: int, wanted: Collection[tuple[str, float]], *, within: bool = True
 ) -> DataFrame:
-    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or else all other rows."""
+    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or without ``within`` the others."""
     begun = rows.withColumn("begun", rollups.period_start(F.col(at), seconds))
-    if len(wanted) <= _MAX_LISTED:  # without a Spark job of its own
+    if len(wanted) <= _MAX_LISTED:  # this way needs no extra Spark job
         few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]
         found = F.array_contains(F.array(*few), F.struct("target", "begun"))
         return begun.where(found if within else ~found).drop("begun")
@@ -95,9 +95,10 @@ class _TableChanges:
 def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
     """Write segments to the lake as batch number ``batch``. Returns the totals since the lake was created.
 
-    Samples join those that the lake has of the same hours, duplicates are dropped, and everything derived is recomputed
-    for these hours. So it does not matter when a segment arrives or how often. Readers see nothing of the batch in a
-    table until that table is committed. An interrupted attempt is repeated; tables it has committed are left alone.
+    The new samples are added to those that the lake already has for the same hours. Duplicates are dropped, and all
+    derived rows of these hours are recomputed. So segments may arrive late, in any order, and repeatedly. Readers see
+    the rows of the batch in a table only after that table is committed. An interrupted batch is repeated, except for
+    tables that it has already committed.
 
     Args:
         lake: the destination.
@@ -217,7 +218,10 @@ def _write_operations(
 
 
 def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
-    """Return the segments with days older than the kept samples, with a reason. Their hours are not recomputed."""
+    """Return the segments with days before the oldest kept samples, each with a reason.
+
+    Their hours are not recomputed.
+    """
     if not any(str(date) < first for date in lines.read_filter().dates or ()):
         return []
     rows = staged.read_rows("poll").where(F.col("date") < first).select("line.file").distinct().collect()

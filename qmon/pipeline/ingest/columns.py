@@ -1,6 +1,6 @@
-"""Turns lines into columns, on the executors. Arrow parses the JSON of many lines at once, without Python objects.
+"""Converts lines to columns, on the executors. Arrow parses the JSON of many lines at once, without Python objects.
 
-A line that does not have the expected shape becomes a row with the reason.
+A line that does not have the expected shape becomes a row with the reason why it is unusable.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBa
 
 
 def _parse_good_lines(reads: list[SegmentLine]) -> Iterator[tuple[list[SegmentLine], pa.Table]]:
-    """Parse lines with Arrow, all at once. On an error, split them in halves until only bad lines are left out.
+    """Parse lines with Arrow, all at once. On an error, split them in halves until only the bad lines are left.
 
     Bad lines get a reason.
     """

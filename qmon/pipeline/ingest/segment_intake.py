@@ -1,7 +1,7 @@
-"""Takes every segment of a folder of recordings into the lake once, in batches, one time or continuously.
+"""Reads each segment of a folder of recordings into the lake once, in batches, one time or continuously.
 
-The table ``segments`` lists the files of each batch and is committed first. From then on the batch belongs to that
-writer, and an interrupted batch is repeated with the same files.
+The table ``segments`` lists the files of each batch and is committed first. After that commit no other writer can use
+this batch number, and an interrupted batch is repeated with the same files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_DATE: Final = datetime.date(1970, 1, 1)
 
 
 class SegmentIntake:
-    """Takes new segments of a folder of recordings into the lake, batch by batch.
+    """Reads new segments of a folder of recordings into the lake, batch by batch.
 
     Raises ``BadInput`` if the folder does not exist.
     """
@@ -64,7 +64,7 @@ class SegmentIntake:
         if self._known is None:
             self._known = self._known_files(there)
             if there:
-                self._write_mark(there)  # before the first batch, so that retention already waits for this lake
+                self._write_mark(there)  # before the first batch, so that retention waits for this lake
         self._known &= there.keys()
         if claimed > held:
             batch, files = claimed, self._batch_files(claimed)
@@ -104,7 +104,7 @@ class SegmentIntake:
         table = self._table.open_or_create()
         if (newest_batch(table) or 0) >= batch:
             raise Conflict(told)
-        try:  # a second commit of this batch is refused; a concurrent commit by `tidy` is not a problem
+        try:  # Delta refuses a second commit of this batch, but allows a concurrent commit by `tidy`
             write_deltalake(
                 table,
                 pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)),
@@ -137,7 +137,7 @@ def run_intake(
     on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Take in everything new. With ``every_s`` (seconds), look for more at this interval until ``stop`` is set.
+    """Read all new segments. With ``every_s`` (seconds), look for more at this interval until ``stop`` is set.
 
     ``on_batch`` is called after each batch, on another thread. Raises ``QmonError`` with one line if a batch fails.
     """

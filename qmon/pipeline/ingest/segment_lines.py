@@ -1,6 +1,6 @@
-"""Splits the bytes of a segment into lines, on the executors. Unreadable parts become rows with the reason.
+"""Splits the bytes of a segment into lines, on the executors. An unreadable part becomes a row with the reason.
 
-Damage in one frame does not affect the next one: reading continues there.
+After a damaged frame, reading continues with the next frame.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SegmentLine:
 
 
 def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
-    """Yield the lines of one segment that the pipeline needs, in order. Its contents never raise.
+    """Yield the lines of one segment that the pipeline needs, in order. No content of a segment raises an exception.
 
     Lines of known kinds that are not needed are skipped unparsed. A line without a kind is yielded as damaged. The
     target's name comes from the session line, otherwise from the folder ``target=…``.
@@ -64,7 +64,7 @@ def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
 
 
 def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
-    """Yield the text of each frame, and the error that follows it, or an empty string."""
+    """Yield the text of each frame, and the error that comes after it, empty if there is none."""
     data, at = memoryview(content), 0
     if not content:
         yield b"", "the file is empty"

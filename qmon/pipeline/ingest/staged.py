@@ -1,4 +1,4 @@
-"""A batch's segments as rows, checked against their schemas. Bad lines are separate, with their reason."""
+"""A batch's segments as rows, checked against their schemas. Bad lines are stored separately, each with its reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.pipeline.rollup.rollups import HOUR_S, period_start
 
 _FOLDER = "_staged"
 
-# Identifies a line, whichever file it is in.
+# These columns identify a line, even if it is in several files.
 LINE_KEY = ("target", "recorder", "sequence")
 
 
@@ -65,7 +65,7 @@ def stage_segments(storage: Storage, paths: Collection[str], stamp: str) -> Stag
 
 
 def sample_rows(rows: DataFrame, polls: DataFrame) -> DataFrame:
-    """Return one row per queue and poll without duplicates, for staged rows that belong to these polls."""
+    """Return one row per queue and poll, without duplicates, from the staged rows of these polls."""
     kept = rows.join(polls.select(*LINE_KEY), [*LINE_KEY], "left_semi").select(*SAMPLES.fieldNames())
     return kept.dropDuplicates([*LINE_KEY, "queue"])
 

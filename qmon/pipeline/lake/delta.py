@@ -1,8 +1,8 @@
 """One table of the lake in the Delta format. Spark reads and writes the Parquet files; delta-rs manages the log.
 
 A write creates files in a new folder that readers do not see. A commit adds files to the table and removes others in
-one step. Each commit carries the number of its batch as an application transaction. So a repeated batch commits once,
-and of two concurrent writers the second is refused.
+one step. Each commit contains the number of its batch as an application transaction. So a repeated batch commits only
+once, and if two writers commit the same batch, the second one is refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ChangedMeanwhile(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class ReadFilter:
-    """The part of a table to read; ``None`` means all. Excludes whole files, not rows.
+    """The part of a table to read; ``None`` means all. It excludes whole files, not single rows.
 
     ``low``, ``high``: bounds of the column ``over``, inclusive.
     """
@@ -113,17 +113,17 @@ class LakeTable:
 
     @property
     def uri(self) -> str:
-        """Its path for delta-rs."""
+        """The table's path for delta-rs."""
         if self.root.startswith("file:"):
             return "/" + self.root.removeprefix("file:").lstrip("/")
         return self.root.replace("s3a://", "s3://", 1)
 
     def exists(self) -> bool:
-        """Return true if the table was ever written."""
+        """Return true if the table has a version."""
         return bool(DeltaTable.is_deltatable(self.uri, dict(self.options)))
 
     def version(self, batch: int | None = None) -> DeltaTable | None:
-        """Return the newest version, or with ``batch`` the newest without later batches.
+        """Return the newest version. With ``batch``, return the newest version without later batches.
 
         ``None``: no version exists.
         """
@@ -247,7 +247,7 @@ class LakeTable:
         raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
     def commit_entries(self, entries: Mapping[str, Any]) -> None:
-        """Commit these entries, in addition to earlier ones. Raises ``ChangedMeanwhile``."""
+        """Commit these entries. Earlier entries are kept. Raises ``ChangedMeanwhile``."""
         if not any(self._try_commit(self.open_or_create(), [], entries) for _ in range(_TRIES)):
             raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
@@ -285,7 +285,7 @@ class LakeTable:
         self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
 
     def read_entries(self, version: DeltaTable | None) -> Mapping[str, Any]:
-        """Return the entries stored up to a version, as far back as the log goes."""
+        """Return the entries stored up to a version, as far as the log still has them."""
         if version is None:
             return {}
         place = self._file_system()
@@ -314,7 +314,7 @@ def newest_batch(version: DeltaTable | None, app: str = APPLICATION) -> int | No
 def frame_from_rows(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
     """Create a frame from local rows without a Spark job or Python worker.
 
-    Spark optimizes away joins with an empty one.
+    Spark removes joins with an empty frame.
     """
     kind = to_arrow_schema(schema)
     return session.createDataFrame(pa.Table.from_pylist(list(rows), kind), schema)

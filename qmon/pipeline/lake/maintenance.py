@@ -30,8 +30,8 @@ KEEPABLE: Final = tuple(_TABLES_KEPT_TOGETHER)
 class LakeRetention:
     """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, by whole days.
 
-    ``unused_s``: a file is deleted if no version of this last period needs it. Readers that started earlier fail, and a
-    batch or take that has been running longer loses the files it wrote.
+    ``unused_s``: a file is deleted if no version of this last period uses it. Readers that have been running longer
+    than this fail, and a batch or message intake that has been running longer loses the files that it wrote.
     """
 
     tables: Mapping[str, float] = field(default_factory=dict)
@@ -52,7 +52,8 @@ class TidiedTable:
 def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None = None) -> list[TidiedTable]:
     """Delete data older than its retention, merge small files, and delete unused files.
 
-    Others may read and write at the same time. Raises ``ChangedMeanwhile`` if they keep rewriting the same files.
+    Other processes may read and write at the same time. Raises ``ChangedMeanwhile`` if they rewrite the same files in
+    every attempt.
     """
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
@@ -62,7 +63,7 @@ def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None 
     }
     tables = {name: lake.table(name) for name in TABLES}
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
-        # Before deleting anything of these days: from now on no batch recomputes their hours.
+        # This comes before deleting anything of these days, so that no batch recomputes their hours any more.
         before = samples.read_entries(samples.version()).get(KEPT_FROM, "")
         samples.commit_entries({KEPT_FROM: max(str(kept), before)})
     return [
@@ -82,7 +83,7 @@ def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused
     )
     if table.read_entries(
         table.version()
-    ):  # store the entries again, so that they outlive the log entry that holds them
+    ):  # store the entries again, because the log entry that contains them is deleted
         table.commit_entries({})
     _shorten_log(table.open_or_create())
     rows = gone.get("num_deleted_rows") or 0

@@ -62,7 +62,7 @@ OPERATION: Final = _struct(
     id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
 )
 
-# The parts of a line that are read.
+# The fields of a line that the pipeline reads.
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
 
 # One row per queue and poll. `sequence` is the number of the recorder's line, `poll` is the number of the snapshot.
@@ -107,7 +107,7 @@ _SUMS: Final[dict[str, DataType]] = {
     **dict.fromkeys(("in_progress_s", "in_progress_known_s", "in_progress_max", "dead_last"), _D),
 }
 
-# One row per queue and minute: sums over time, so that rates follow by division and sums can be added up.
+# One row per queue and minute. The columns are sums over time: dividing them gives rates, and they can be added up.
 #
 # `seconds`: watched time. `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of it in which that figure
 # was known. `flow_s`: time covered by the counters that were read. `ready_s`: messages times seconds.
@@ -133,7 +133,7 @@ ROLLUPS: Final = _struct(
     **_PLACE,
 )
 
-# One row per queue, hour (`start_at`), verdict and run of trouble. Incidents are made of them.
+# One row per queue, hour (`start_at`), verdict and run of trouble. Incidents are computed from these rows.
 RUNS: Final = _struct(
     queue=_S,
     code=_S,
@@ -153,7 +153,7 @@ RUNS: Final = _struct(
 # Unusable lines.
 BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
 
-# The files taken in, relative to the folder of recordings, and their batch.
+# The files that the lake contains, relative to the folder of recordings, and the batch of each.
 SEGMENTS: Final = _struct(file=_S, bytes=_L, batch=_L, **_PLACE)
 
 # The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.

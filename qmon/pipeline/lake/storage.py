@@ -25,7 +25,7 @@ class Storage:
         self.root: str = str(self._files.makeQualified(self._path(root)).toString()).rstrip("/")
 
     def full_path(self, *parts: str) -> str:
-        """Return the full path of something below the root."""
+        """Return the full path for a path below the root."""
         return "/".join((self.root, *parts))
 
     def local_folder(self) -> Path | None:

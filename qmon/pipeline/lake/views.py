@@ -1,7 +1,7 @@
 """SQL views of the lake: each table by its name, and derived views.
 
-Their queries are in ``qmon/pipeline/views``, the same for each reader. Functions with another name in DuckDB than in
-Spark are defined as macros.
+Their queries are in ``qmon/pipeline/views`` and are the same for all readers. Functions with another name in DuckDB
+than in Spark are defined as macros.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MACROS: Final = (
 
 
 def view_statements(reader: str, lake: str) -> Iterator[str]:
-    """Yield the statements that create a view of each table below ``lake`` and each of ``VIEWS``.
+    """Yield the statements that create a view for each table below ``lake`` and for each of ``VIEWS``.
 
     ``reader``: one of ``READERS``. Raises ``BadInput`` if the lake has no segments yet.
     """

@@ -35,9 +35,9 @@ class ArchiveTable:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The keys to read: the oldest and newest row, and the transactions that were writing afterwards.
+    """The keys to read: the oldest and the newest row, and the transactions that were writing afterwards.
 
-    ``issued``: the greatest number ever given, if visible.
+    ``issued``: the greatest number ever issued, if it is visible.
     """
 
     oldest: int | None
@@ -65,7 +65,7 @@ class ArchivedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveColumnRow:
-    """A column of an archive. ``is_key``: only the server numbers the rows, in sequence."""
+    """A column of an archive. ``is_key``: the column numbers the rows in sequence, and only the server sets it."""
 
     table_id: int
     column_name: str
@@ -90,7 +90,7 @@ class WriterRow:
 
 
 def reading_session(engine: Engine) -> Session:
-    """Return the session settings for reading messages. On SQL Server it must not read uncommitted rows."""
+    """Return the session settings for reading messages. On SQL Server the session must not read uncommitted rows."""
     return Session("messages", statement_timeout_s=120.0, lock_timeout_s=10.0, read_only=engine.name == "postgres")
 
 
@@ -128,7 +128,7 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
 
 
 def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
-    """Return what there is to read now. Raises ``BadInput`` on a standby, where writers are not visible."""
+    """Return which keys can be read now. Raises ``BadInput`` on a standby, because writers are not visible there."""
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(

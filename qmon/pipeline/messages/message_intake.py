@@ -1,8 +1,8 @@
-"""Takes archived messages into the lake, each once: new ones, and those that committed late.
+"""Reads archived messages into the lake, each once: new messages, and messages that were committed late.
 
-One take commits the messages of one queue together with the position in every archive. If it is killed earlier, nothing
-counts, and the next take reads the same keys again. The keys found are read back from the written files, so the
-watermark always matches the lake.
+One intake commits the messages of one queue together with the positions in all archives. If it is killed before that,
+nothing is committed, and the next intake reads the same keys again. The watermark is computed from the keys in the
+written files, so it always matches the lake.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _KEYS_PER_PARTITION: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class IntakeState:
-    """The state after the newest take.
+    """The state after the newest intake.
 
-    ``number``: takes so far. ``marks``: the watermarks, keyed by target and queue.
+    ``number``: number of intakes so far. ``marks``: the watermarks, keyed by target and queue.
     """
 
     number: int = 0
@@ -59,7 +59,7 @@ class IntakeState:
 
 @dataclass(frozen=True, slots=True)
 class IntakeResult:
-    """The result of one take: number of new ``messages``, and the new watermark ``mark``."""
+    """The result of one intake: number of new ``messages``, and the new watermark ``mark``."""
 
     queue: str
     messages: int
@@ -74,7 +74,7 @@ class MessageIntake:
         lake.session.dataSource.register(ArchivedMessages)
 
     def read_state(self) -> IntakeState:
-        """Return the newest state, empty before the first take."""
+        """Return the newest state, empty before the first intake."""
         version = self._table.version()
         said = self._table.read_entries(version)
         marks = {t: {q: from_json(mark) for q, mark in queues.items()} for t, queues in said.get("marks", {}).items()}
@@ -94,7 +94,7 @@ class MessageIntake:
         connections: int,
         anew: bool,
     ) -> IntakeResult:
-        """Take in the messages of an archive that the lake does not have.
+        """Read the messages of an archive that the lake does not have yet.
 
         ``connections``: maximum number of connections to the server. ``anew``: treat an archive whose numbers start
         over as a new one. Raises ``BadInput`` for such an archive without ``anew``, and ``QmonError`` if reading or
@@ -162,7 +162,7 @@ def find_archives(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTabl
 
 
 def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
-    """Return the watermark for this archive, a fresh one if it was recreated.
+    """Return the watermark for this archive, a new one if the archive was recreated.
 
     Raises ``BadInput`` if that is unclear.
     """

@@ -1,7 +1,7 @@
 """Archived messages as a Python data source of Spark. Each partition reads ranges of keys over its own connection.
 
-Partitions are sent without a password. They find it where they run, in the environment or the keyring. So no plan,
-option, event log or Spark page contains one.
+Partitions are sent without a password. An executor finds the password in its own environment or keyring. So no plan,
+option, event log or Spark page contains a password.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ READ_SCHEMA: Final = StructType([StructField(name, kind) for name, kind in MESSA
 
 @dataclass(frozen=True, slots=True)
 class KeyRangeRead:
-    """The messages to read. ``parts``: ranges of keys for each partition. ``redact``: configured patterns to cover."""
+    """The messages to read.
+
+    ``parts``: ranges of keys for each partition. ``redact``: the configured patterns to hide.
+    """
 
     target: Target
     archive: ArchiveTable
@@ -110,7 +113,10 @@ def open_connection(target: Target) -> Connection:
 
 
 def _record_batch(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
-    """Convert messages to a batch. ``redact`` covers payloads and titles; without it both are left out."""
+    """Convert messages to a batch.
+
+    ``redact`` hides private parts of payloads and titles. Without it both are left out.
+    """
     import pyarrow as pa
 
     columns = {name: [getattr(message, name) for message in messages] for name in MESSAGE}

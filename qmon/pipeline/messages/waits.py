@@ -1,6 +1,6 @@
 """Computes wait and work times from archived messages.
 
-They cover every message. Readings of a queue cover only its oldest message.
+These times cover every message, while polls of a queue cover only its oldest message.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _ACCURACY: Final = 10_000
 def message_times(messages: DataFrame) -> DataFrame:
     """Return one row per queue from archived messages (``messages.MESSAGES``).
 
-    ``messages``: their number. ``again``: share that took more than one attempt, among those with known attempts.
-    ``wait_p50`` to ``wait_p99``: seconds from push to pop. ``work_p50`` to ``work_p99``: seconds from pop to
-    completion. Null if the design does not store these times.
+    ``messages``: number of messages. ``again``: share of messages that needed more than one attempt, among those with
+    known attempts. ``wait_p50`` to ``wait_p99``: seconds from push to pop. ``work_p50`` to ``work_p99``: seconds from
+    pop to completion. Null if the design does not store these times.
     """
     wait, work = F.col("started_at") - F.col("enqueued_at"), F.col("completed_at") - F.col("started_at")
     found = messages.groupBy("target", "queue").agg(

@@ -1,8 +1,8 @@
-"""How far an archive was read, and which lower keys may still appear, so that late commits are not lost. Pure.
+"""How far an archive was read, and which lower keys may still appear, so that late commits are not lost.
 
 A missing number below a greater one belongs to a running transaction, to one that was rolled back, or to a deleted row.
-So writers are listed after the last key is read: only these can still add lower numbers. Once none of them runs, the
-row exists or never will, and a later read finds it.
+So writers are listed after the last key is read, because only these can still add lower numbers. When all of them have
+ended, a missing row exists or will never exist, and a later read finds it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class KeyGap:
 class Watermark:
     """How far the archive of one queue was read: every key up to ``upto``, except for the gaps.
 
-    ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: how often it was recreated,
-    from 1. ``messages``: total taken in.
+    ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: number of the archive's
+    incarnation, from 1; each recreation increases it. ``messages``: total taken in.
     """
 
     upto: int = 0
@@ -57,7 +57,8 @@ def ranges_to_read(mark: Watermark, seen: Survey) -> list[Range]:
 def split_ranges(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
     """Split ranges into at most ``parts`` disjoint parts with about the same number of keys.
 
-    Keys before ``oldest``, the smallest existing key, do not count but are read, because a row may have appeared since.
+    Keys before ``oldest``, the smallest existing key, are not counted. They are still read, because a row may have
+    appeared since.
     """
     start = oldest or 0
     size = max(1, -(-sum(max(0, last - max(first, start) + 1) for first, last in ranges) // parts))

@@ -67,7 +67,10 @@ class Axis:
         return round(min(1.0, max(0.0, share)) * WIDTH, 2)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return the positions where days or hours begin (UTC), with labels. A label is empty if there is no room."""
+        """Return the positions where days or hours begin (UTC), with labels.
+
+        A label is empty if there is no room for it.
+        """
         length = self.end - self.start
         step = next((each for each in _STEPS_S if length / each <= _MAX_TICKS), _STEPS_S[-1])
         at = math.ceil(self.start / step) * step

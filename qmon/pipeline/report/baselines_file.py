@@ -27,7 +27,8 @@ from qmon.pipeline.rollup.baseline_rollup import (
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from qmon.recording.history.baselines_reader import FILE_NAME
 
-# Days after today's start that count: today and tomorrow, in UTC, because other machines' clocks may be ahead.
+# Number of days, from today on, that are not ignored: today and tomorrow (UTC), because the clocks of other machines
+# may be ahead.
 _LAST_DAYS: Final = 2
 
 
@@ -35,9 +36,9 @@ _LAST_DAYS: Final = 2
 class WrittenBaselines:
     """The result: numbers of queues and hours of the week written, and the time zone of each target.
 
-    ``ahead``: the newest time (seconds since the epoch) of each target with days later than tomorrow, which do not
-    count. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was written, because
-    an empty file would have replaced a good one.
+    ``ahead``: for each target with days after tomorrow, its newest time (seconds since the epoch). These days are
+    ignored. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was written,
+    because the result is empty and the old file is not.
     """
 
     queues: int
@@ -89,7 +90,7 @@ def write_baselines(
 
 
 def _ends(view: LakeView, last: float) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the end of each target's newest day that ends by ``last``, and the newest times that are later."""
+    """Return the end of each target's newest day that ends by ``last``, and each target's newest time after that."""
     at = F.col("start_at")
     usable = F.max(F.when(at < last, at)).alias("usable")
     rows = view.read("hours").groupBy("target").agg(usable, F.max(at).alias("newest")).collect()

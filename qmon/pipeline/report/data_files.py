@@ -68,7 +68,7 @@ def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
     """Write the data as CSV files in UTF-8 and return their names. Creates the folder if needed and replaces files.
 
-    Texts that a spreadsheet would take for a formula begin with an apostrophe.
+    Texts that a spreadsheet would read as a formula get a leading apostrophe.
     """
     files.make_folder(folder)
     for name, rows in export_rows(facts).items():

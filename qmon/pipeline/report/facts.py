@@ -1,4 +1,4 @@
-"""Reads the contents of a report from the lake as plain records, so that all forms show the same figures."""
+"""Reads the contents of a report from the lake as plain records, so that all formats show the same figures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WHOLE_HOUR_S: Final = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """One queue over the period. ``whole``: its sums and percentiles. ``before``: those of the previous period.
+    """One queue over the period. ``whole``: its sums and percentiles. ``before``: the same for the previous period.
 
     ``plot``: minutes or hours, in order. ``worst``: hours with the oldest messages. ``days``: day number and messages
     pushed per second, for all days in the lake. ``unusual``: hours outside the baseline band.
@@ -78,8 +78,8 @@ class ReportFacts:
     ``messages``: wait times of archived messages, one row per queue (``waits.message_times``). ``left_out``: queues not
     shown. ``more_incidents``: incidents not listed. ``watched_s``: seconds watched, summed over all queues.
     ``trouble``: seconds in incidents and their number for each queue with any, including queues not shown.
-    ``trouble_before``: the same for the previous period. ``targets``: how much of each was watched. ``operations``:
-    those begun in the period, in order. ``baselines``: ``None`` if the lake has none.
+    ``trouble_before``: the same for the previous period. ``targets``: how much of each target was watched.
+    ``operations``: the operations begun in the period, in order. ``baselines``: ``None`` if the lake has none.
     """
 
     period: Period
@@ -234,7 +234,7 @@ def _read_incidents(view: LakeView, period: Period, queue: str | None) -> list[R
 
 
 def _listed_incidents(found: list[Row]) -> tuple[Row, ...]:
-    """Return the worst and longest incidents if there are too many, in order of their start."""
+    """Return the incidents in order of their start; if there are too many, only the worst and longest."""
     worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
     return tuple(sorted(worst, key=_start_key))
 
@@ -244,14 +244,14 @@ def _start_key(row: Row) -> tuple[float, str, str]:
 
 
 def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
-    """Return the coverage of each target. Per hour, the longest watched queue counts."""
+    """Return the coverage of each target. In each hour, the queue that was watched longest counts."""
     hours = _rows_within(view.read("hours", period.read_filter("start_at", view.dates())), period, "start_at", queue)
     rows = hours.groupBy("target", "start_at").agg(F.max("seconds").alias("seconds")).collect()
     return coverage_by_target({(row.target, row.start_at): row.seconds for row in rows}, period)
 
 
 def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Return operations on the queue, on any queue or on the whole target; only the newest if there are too many."""
+    """Return the operations on the queue (or any queue) and on whole targets; only the newest if there are too many."""
     files = view.read("operations", period.read_filter("started_at", view.dates()))
     frame = _rows_within(files, period, "started_at")
     if queue is not None:

@@ -14,18 +14,18 @@ from qmon.pipeline.report.period import Key, Row
 
 MAX_THINGS: Final = 3
 
-# Up to this many queues are named. If there are more, their number is given.
+# Maximum number of queues to name. If there are more, only their number is given.
 _MAX_NAMED: Final = 3
 _SOON_DAYS: Final = 60.0
 
-# A budget that will be used up within this time is listed.
+# An error budget that will be used up within this time is listed.
 _BUDGET_SHORT_S: Final = 3 * 86_400.0
 
 # Minimum watched share of a target. Targets that were watched less are listed.
 _WATCHED_SHARE: Final = 0.95
 _WORSE_RATIO: Final = 1.5
 
-# Minimum age in seconds that is listed, however much an age has grown.
+# Minimum age in seconds. Lower ages are not listed, even if they have grown much.
 _LEAST_AGE_S: Final = 10.0
 
 About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
@@ -84,7 +84,10 @@ def queue_name(facts: ReportFacts, key: Key) -> str:
 
 
 def things_to_look_at(facts: ReportFacts) -> tuple[Thing, ...]:
-    """Return what to look at first: the worst of each kind in turn, each queue once while there are others."""
+    """Return what to look at first.
+
+    Kinds take turns, each with its worst item, and a queue repeats only if no other is left.
+    """
     kinds = (
         _level_things(facts),
         _incident_things(facts),
@@ -179,14 +182,14 @@ def _change_things(facts: ReportFacts) -> Iterator[Thing]:
 
 
 def _unwatched_text(facts: ReportFacts) -> str:
-    """Return a sentence about the share of time watched, or empty if it is nearly all."""
+    """Return a sentence about the share of time watched, empty if nearly all of it was watched."""
     length = (facts.period.end - facts.period.start) * len(facts.targets)
     share = sum(each.seconds for each in facts.targets) / length if length else 1.0
     return f" Only {good_share_text(share)} of the period was watched." if share < _WATCHED_SHARE else ""
 
 
 def _lasted_s(facts: ReportFacts, row: Row) -> float:
-    """Return the seconds of an incident within the period."""
+    """Return how many seconds of an incident are within the period."""
     return float(min(row["end_at"], facts.period.end) - max(row["start_at"], facts.period.start))
 
 

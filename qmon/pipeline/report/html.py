@@ -1,7 +1,7 @@
 """The report as one HTML file: no network access, readable on a phone and on paper.
 
-The single script sorts tables and shows values at the pointer; everything is readable without it. The page allows only
-that script, by its hash, so that the name of a queue can never run as one.
+The single script sorts tables and shows values at the pointer. The page is readable without it. The page allows only
+that script, by its hash, so that the name of a queue can never run as a script.
 """
 
 from __future__ import annotations
@@ -211,7 +211,10 @@ def _table_body(
 def _row_html(
     table: ReportTable, number: int, row: Sequence[Cell], columns: Sequence[int], anchors: Mapping[Key, str]
 ) -> str:
-    """Return one row. Each cell names its column, for phones, where a row takes several lines without a header."""
+    """Return one row.
+
+    Each cell contains the name of its column, because phones show a row on several lines without a header.
+    """
     at = {QUEUE: 1, INCIDENT: 3}.get(table.rows_are)
     link = anchors.get((row[at - 1].text, row[at].text)) if at is not None else None
     cells = []

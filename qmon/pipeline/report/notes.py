@@ -1,4 +1,4 @@
-"""Notes about the figures of a report, and sentences that all its forms share."""
+"""Notes about the figures of a report, and sentences that all its formats share."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """``seconds`` in incidents, overlaps counted once, and the number of incidents."""
+    """The time in incidents (``seconds``), with overlaps counted once, and the number of incidents."""
 
     seconds: float
     incidents: int
@@ -53,7 +53,7 @@ class Trouble:
 class Coverage:
     """How much of a target was watched. ``seconds``: within the period. ``share``: of the whole period.
 
-    ``gap_s``: the longest gap in whole hours, 0 if there is none. ``gap_at``: its start.
+    ``gap_s``: the longest gap in whole hours, 0 if there is none. ``gap_at``: the start of that gap.
     """
 
     target: str

@@ -1,7 +1,7 @@
 """Service levels: for how much of the time a figure stayed below its limit, and the remaining error budget.
 
-Only watched time with a known figure counts. An empty queue has no oldest message, so its age is below any limit. Hours
-store how long each value lasted. The values and the limit are rounded to within 0.8 %.
+Only watched time with a known figure counts. An empty queue has no oldest message, so its age is below any limit. The
+table of hours stores how long each value lasted. The values and the limit are rounded, with an error below 0.8 %.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MAP_COLUMNS: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
 class Level:
     """One queue measured against one objective over its window.
 
-    ``counted_s``: watched seconds that count. ``bad_s``: those at or above the limit. ``last_s`` and ``last_bad_s``:
-    the same for the last day. ``window_s``: seconds of the window.
+    ``counted_s``: watched seconds with a known figure. ``bad_s``: seconds among these at or above the limit. ``last_s``
+    and ``last_bad_s``: the same for the last day. ``window_s``: seconds of the window.
     """
 
     objective: Objective
@@ -57,10 +57,10 @@ class Level:
 
     @property
     def burn_rate(self) -> float | None:
-        """How fast the budget was used over the last day. At 1 it lasts exactly as long as the window.
+        """How fast the budget was used over the last day. At 1 the budget lasts exactly as long as the window.
 
-        The share of bad time divided by the share that may be bad (Google, "The Site Reliability Workbook", 2018,
-        chapter 5).
+        This is the share of bad time divided by the share that may be bad (Google, "The Site Reliability Workbook",
+        2018, chapter 5).
         """
         return self.last_bad_s / self.last_s / (1 - self.objective.share) if self.last_s > 0 else None
 
@@ -84,7 +84,7 @@ def longest_window_s(objectives: Sequence[Objective]) -> float:
 def measure_levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
     """Measure each queue at ``end`` (seconds since the epoch), the least remaining budget first.
 
-    ``hours``: those of the longest window, for all requested queues. A window has whole hours.
+    ``hours``: the hours of the longest window, for all requested queues. A window has whole hours.
     """
     if not objectives:
         return ()

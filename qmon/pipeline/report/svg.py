@@ -1,7 +1,7 @@
 """Plots as SVG without a script: lines over time, the baseline band, incidents, operations and gaps.
 
-The picture itself has no text. It is stretched to the width of the page, and the labels next to it stay readable on a
-phone. A script only adds the values at the pointer, from ``data-`` attributes.
+The picture itself has no text, because it is stretched to the width of the page. Its labels are outside, so they stay
+readable on a phone. A script only shows the values at the pointer, from ``data-`` attributes.
 """
 
 from __future__ import annotations
@@ -114,7 +114,10 @@ def moment_line(at: float, title: str, axis: Axis, high: float = HEIGHT) -> str:
 
 
 def _step_seconds(axis: Axis) -> float:
-    """Return the seconds per point of the plot: several steps of the axis if there are too many."""
+    """Return the seconds per point of the plot.
+
+    A point covers several steps of the axis if there are too many steps.
+    """
     count = (axis.end - axis.start) / axis.step_s
     return axis.step_s * max(1, -(-count // _MAX_POINTS))
 

@@ -1,4 +1,4 @@
-"""The tables of the report as text. All forms of the report show the same cells."""
+"""The tables of the report as text. All formats of the report show the same cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INCIDENT: Final = "incident"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell. ``value``: sort key, if not the text."""
+    """A cell. ``value``: the sort key if it is not the text."""
 
     text: str
     value: float | None = None
@@ -282,7 +282,7 @@ def operation_table(facts: ReportFacts) -> ReportTable:
 
 
 def capacity_table(facts: ReportFacts) -> ReportTable:
-    """Return the table of capacity: pops of the best hour, and when pushes will reach them."""
+    """Return the table of capacity: the pop rate of the best hour, and when the push rate will reach it."""
     headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
     rows = tuple(
         (
@@ -307,7 +307,7 @@ def _growth_text(value: float | None) -> str:
 
 
 def outgrown_text(queue_facts: QueueFacts) -> str:
-    """Describe when pushes reach the pops of the best hour."""
+    """Describe when the push rate reaches the pop rate of the best hour."""
     can = queue_facts.capacity
     if can.outgrown_days is None or can.earliest_days is None or can.latest_days is None:
         return can.why
@@ -387,7 +387,7 @@ def _seconds_cell(value: float | None) -> Cell:
 
 
 def _lost_cell(value: float) -> Cell:
-    """Return time in incidents; ``none`` if there was none."""
+    """Return the time in incidents; ``none`` if there were no incidents."""
     return Cell(duration_text(value) if value else "none", value)
 
 

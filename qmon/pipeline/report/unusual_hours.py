@@ -11,7 +11,7 @@ from qmon.pipeline.report.formatting import duration_text, number_text
 
 HOUR_S: Final = 3600.0
 
-# Minimum seconds watched in an hour to compare it.
+# Minimum watched seconds of an hour. Hours with less are not compared.
 _WATCHED_S: Final = 1800.0
 
 # The compared figures: the sum, and the seconds to divide it by.
@@ -37,7 +37,7 @@ FIGURE_NAMES: Final = {
 class UnusualStretch:
     """Consecutive hours in which a figure was on the same side of its band.
 
-    ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside, with its baseline.
+    ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside its band, with its baseline.
     """
 
     target: str

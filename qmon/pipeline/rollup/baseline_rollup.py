@@ -15,7 +15,7 @@ from qmon.pipeline.lake.schema import BUCKETS
 # Minimum readings of an hour of the week for a baseline.
 MIN_READINGS: Final = 4
 
-# Minimum seconds of an hour that were watched and without incident, for it to count as a reading.
+# An hour is a reading if at least this many of its seconds were watched and without incident.
 _WATCHED_S: Final = 1800.0
 
 # Each figure of a queue: the sum, and the seconds to divide it by.
@@ -31,13 +31,13 @@ VERSION: Final = 1
 
 
 def zones_by_target(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
-    """Return the time zone of each target: as stated for it, as stated for all (key ``""``), or the newest recorded."""
+    """Return the zone of each target: the one stated for it, else for all (key ``""``), else the newest recorded."""
     rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
 def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
-    """Return the minutes with the zone chosen for their target, whichever zone the recording machine had."""
+    """Return the minutes with the zone chosen for their target, instead of the zone of the recording machine."""
     known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
     return minutes.drop("zone").join(F.broadcast(known), "target")
 
@@ -87,7 +87,7 @@ def with_partitions(usual: DataFrame) -> DataFrame:
 def baselines_json(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
     """Return the file that the dashboard loads: target, queue, figure, hour of the week → median, mad, readings.
 
-    ``zones``: zone of each target. ``zone`` in the file is the most common one. Hour 0 is Monday 00:00.
+    ``zones``: zone of each target. ``zone`` in the file is the most common zone. Hour 0 is Monday 00:00.
     """
     queues: dict[str, Any] = {}
     for row in sorted(rows, key=lambda r: (r.target, r.queue, r.figure, r.hour)):

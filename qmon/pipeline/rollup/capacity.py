@@ -1,4 +1,4 @@
-"""What a queue can sustain, and when it will be outgrown, from a straight line through its days."""
+"""Which rate a queue can sustain, and when pushes will outgrow it, from a straight line through its days."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MIN_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
 
 
-# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. More days need less, down to 1.96.
+# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. It falls to 1.96 with more days.
 _SIGMAS: Final = 2.18
 
 
@@ -22,7 +22,7 @@ class GrowthTrend:
 
     ``middle``, ``mean``: day and rate of the point it passes through. ``slope``: messages per second per day.
     ``spread``: sum of the squared distances of the days from ``middle``. ``sigma``: deviation of days from the line,
-    messages per second. ``days``: their number.
+    messages per second. ``days``: number of days.
     """
 
     middle: float
@@ -69,8 +69,8 @@ class Capacity:
 
     ``sustained``: messages per second popped in the best hour. ``daily``: pushed per second on the newest whole day.
     ``growth``: change of the push rate per day, messages per second. ``outgrown_days``: days until pushes reach
-    ``sustained``, between ``earliest_days`` and ``latest_days`` by the band. ``None``: unknown, or never; ``why`` gives
-    the reason. ``trend``: the line with its band, from the first day.
+    ``sustained``. By the band, it is between ``earliest_days`` and ``latest_days``. ``None``: unknown, or never;
+    ``why`` gives the reason. ``trend``: the line with its band, from the first day.
     """
 
     sustained: float | None
@@ -87,7 +87,7 @@ def estimate_capacity(sustained: float | None, days: Sequence[tuple[int, float]]
     """Compute the capacity from the best hour and the push rate of each day.
 
     Args:
-        sustained: messages per second popped in the best hour. A queue that always ran empty can do more.
+        sustained: messages per second popped in the best hour. A queue that was always empty can sustain more.
         days: day number and messages pushed per second, in order.
     """
     daily = days[-1][1] if days else None

@@ -1,7 +1,7 @@
 """How long each value lasted, as a map from value to milliseconds. Maps can be added up and give percentiles.
 
-Values are rounded to seven significant binary digits. So the step at a value is at most a 64th of it, and the error at
-most half of that: less than 0.8 %. Whole numbers up to 128 are exact.
+Values are rounded to seven significant binary digits. So the distance between neighbouring values is at most a 64th of
+the value, and the error is at most half of that: less than 0.8 %. Whole numbers up to 128 are exact.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def durations_of_values(values: DataFrame, key: Sequence[str]) -> DataFrame:
 
 
 def sum_histograms(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
-    """Return the same from the maps of shorter periods. ``begins``: SQL of the last column of ``key``."""
+    """Return the same durations, summed from the maps of shorter periods.
+
+    ``begins``: SQL of the last column of ``key``.
+    """
     nothing = "CAST(map() AS map<double, bigint>)"
     parts = ", ".join(
         f"transform(map_entries(coalesce({name}_ms, {nothing})), "

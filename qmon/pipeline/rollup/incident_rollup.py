@@ -1,7 +1,8 @@
-"""Turns verdicts into incidents: runs of trouble of one queue, joined if they are at most two minutes apart.
+"""Converts verdicts to incidents: runs of trouble of one queue, joined if they are at most two minutes apart.
 
 Runs are stored per hour: one row per run and verdict. Runs of several hours are joined by the same rule as samples,
-because the time between two neighbours of a run never exceeds the gap. So an incident over midnight is one incident.
+because two neighbouring samples of a run are never farther apart than that gap. So an incident that lasts over midnight
+is one incident.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def incidents_from_runs(runs: DataFrame) -> DataFrame:
 
 
 def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
-    """Add ``operations`` to incidents: those begun during it, on the queue or the whole target, oldest first."""
+    """Add ``operations`` to incidents: those begun during it on its queue or the whole target, oldest first."""
     done = operations.select(
         F.col("target").alias("t"),
         F.col("queue").alias("q"),

@@ -1,7 +1,8 @@
 """From samples to minutes, hours and days: sums of moved messages and of time.
 
-The recorder has already handled whatever depends on the order of polls: after a restart, a counter reset or a gap a
-sample has no ``poll_s`` and ``span_s``, and so covers no time. A sample's time belongs to the period in which it ends.
+The recorder has already handled everything that depends on the order of polls: after a restart, a counter reset or a
+gap, a sample has neither ``poll_s`` nor ``span_s``, and therefore covers no time. A sample's time belongs to the period
+in which it ends.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def period_start(at: Column, seconds: int) -> Column:
 def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
     """Return one row per queue and minute (``schema.MINUTES``), from unique samples.
 
-    ``poll_s`` is the time that a depth or an age covers, ``span_s`` the time that the counters cover: counters read in
-    every tenth poll cover ten polls. If several recorders watched a minute, the one that watched it longest counts,
-    then the first by name. Without ``shared`` this comparison is skipped.
+    ``poll_s`` is the time that a depth or an age covers. ``span_s`` is the time that the counters cover. For example,
+    counters read in every tenth poll cover ten polls. If several recorders watched a minute, the one that watched it
+    longest counts, then the first by name. Without ``shared`` this comparison is skipped.
     """
     sums = {
         "samples": "count(1)",
@@ -106,7 +107,7 @@ def period_rows(hours: DataFrame) -> DataFrame:
 
 
 def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
-    """Return the samples of the recorders that count in each minute."""
+    """Return, for each minute, the samples of the recorder that counts."""
     of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
     minute = samples.selectExpr("*", f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
@@ -115,7 +116,7 @@ def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
 def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
     """Add up periods to longer ones that begin at ``begins``.
 
-    ``values``: input of ``histograms`` for the longer ones.
+    ``values``: input of ``histograms`` for the longer periods.
     """
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}

@@ -56,7 +56,9 @@ class SqlServerReadings:
 
 @dataclass(frozen=True, slots=True)
 class BenchCounters:
-    """The server's counters at one moment. All are totals, except ``dead`` (rows) and ``bytes``, which are current.
+    """The server's counters at one time.
+
+    All are totals, except ``dead`` (rows) and ``bytes``, which are current values.
 
     Attributes:
         at_s: time on our monotonic clock, in seconds.
@@ -105,12 +107,12 @@ def read_counters(site: BenchSite, layout: Layout, batch: int) -> BenchCounters:
 
 
 def growth(before: float | None, after: float | None) -> float | None:
-    """Return the growth of a total; ``None`` if it is unknown, or was reset in between."""
+    """Return the growth of a total between two readings; ``None`` if it is unknown or the total was reset."""
     return None if before is None or after is None or after < before else after - before
 
 
 def server_counts_between(before: BenchCounters, after: BenchCounters, cycles: int) -> ServerCounts | None:
-    """Return what SQL Server counted between two readings; ``None`` on another server, and without a cycle."""
+    """Return what SQL Server counted between two readings; ``None`` on another server, or if there was no cycle."""
     if not cycles or before.tables is None or after.tables is None or before.server is None or after.server is None:
         return None
 
@@ -140,7 +142,7 @@ def server_counts_between(before: BenchCounters, after: BenchCounters, cycles: i
 
 
 def wait_until_sessions_end(site: BenchSite) -> None:
-    """Wait until no producer or consumer session is left: then all have reported their counts."""
+    """Wait until no producer or consumer session is left, because all of them have then reported their counts."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while time.monotonic() < deadline:
         if site.fetch_rows("sessions", {"prefix": site.load_prefix}) == ((0,),):

@@ -22,7 +22,7 @@ class Part(StrEnum):
     """The parts of a bench."""
 
     HEALTHY = "healthy"
-    # The same load while one transaction is open from beginning to end, so no dead row can be removed.
+    # The same load while one transaction is open from beginning to end, so that the server can remove no dead row.
     HELD = "held"
     # Buffers per batch of the three batch designs, without other load.
     DEQUEUE = "dequeue"
@@ -32,7 +32,7 @@ class Part(StrEnum):
 class BenchPlan:
     """A whole bench. Times are in seconds.
 
-    - ``ahead``: messages that producers may be ahead of consumers, at batch size one, so that every design works at
+    - ``ahead``: how many messages producers may be ahead of consumers at batch size one, so that every design works at
       the same depth.
     - ``rows``: messages in the queue of the dequeue part.
     - ``payload_bytes``: the largest message of the dequeue part.
@@ -87,7 +87,7 @@ class BenchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run under load: a design, messages per call, and whether a transaction is held open during the run."""
+    """One run under load: a design, messages per call, and whether a transaction is open during the whole run."""
 
     design: str
     batch: int
@@ -104,10 +104,10 @@ class Case:
 
 
 def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
-    """Return the units of the gate: messages per step, and the steps that producers may be ahead of consumers.
+    """Return the units of the gate: the messages per step, and how many steps producers may be ahead of consumers.
 
-    At least one step for each session, so that each may have one unfinished; at most half of a ring with ``size``
-    slots.
+    The second is at least one step for each session, so that each may have an unfinished step, and at most half of a
+    ring with ``size`` slots.
     """
     unit = max(16, batch)
     messages = plan.ahead + (50 * batch if batch > 1 else 0)
@@ -118,7 +118,10 @@ def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]
 
 
 def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[str, ...]:
-    """Return the designs that the user chose, all if none is named. Raises ``BadInput`` for a missing design."""
+    """Return the designs that the user named, all if none is named.
+
+    Raises ``BadInput`` for a design that does not exist.
+    """
     for design in requested:
         if design not in available:
             raise BadInput(f"cannot measure the design {design!r} here; available: {', '.join(available)}")

@@ -10,7 +10,7 @@ from qmon.workload.bench.bench_plan import REFERENCE, BenchPlan, Case
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds of an operation inside the server, including its commit."""
+    """The duration of an operation inside the server, including its commit, in milliseconds."""
 
     p50_ms: float
     p99_ms: float
@@ -18,7 +18,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A wait of the load's sessions, as a share (0 to 1) of all samples. CPU: running or runnable."""
+    """A wait of the load's sessions, as a share (0 to 1) of all samples. ``CPU``: sessions that run or could run."""
 
     name: str
     share: float
@@ -28,7 +28,7 @@ class Wait:
 class ServerCounts:
     """SQL Server's counters over a whole load, including the warm-up. ``None``: unknown, or reset in between.
 
-    Counters that end in ``_per_cycle`` are of the queue's tables, except for the last three of them.
+    Counters that end in ``_per_cycle`` are about the queue's tables, except for the last three.
 
     Attributes:
         allocations_per_cycle: pages allocated because one was full, including page splits.
@@ -61,8 +61,8 @@ class CaseResult:
     """The result of one run under load.
 
     Attributes:
-        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. A pop that found
-            no message does not count.
+        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. A pop that finds
+            no message is not counted.
         pushed_per_s: messages pushed per second.
         buffers_per_cycle: buffers of tables, indexes, payloads and sequences read for one cycle; on SQL Server, pages
             read by the design's procedures.
@@ -75,9 +75,9 @@ class CaseResult:
         vacuums: number of vacuum runs during the load; ``None`` on SQL Server.
         bytes: size of the queue's tables and indexes at the end.
         deadlocks: deadlocks in the whole database during the load.
-        missed: pushes into a full ring and pops that found nothing.
-        errors: failed operations, for instance by a deadlock. On PostgreSQL, failed slices; in loops over single
-            messages without complete, the work of such a slice is not counted.
+        missed: number of pushes into a full ring and of pops that found nothing.
+        errors: failed operations, for example because of a deadlock. On PostgreSQL, it is the number of failed slices.
+            In loops over single messages without complete, the work of a failed slice is not counted.
         timeline: cycles per second, one figure for each slice.
         slice_s: length of a slice in seconds.
         server: further counters of SQL Server; ``None`` on PostgreSQL.
@@ -109,7 +109,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Buffers, or pages, read: in total; of tables, of indexes, and of payloads stored separately (with their indexes).
+    """Buffers, or pages, read: in total, and of tables, indexes, and separately stored payloads (with their indexes).
 
     SQL Server does not distinguish table from index. Its ``payload`` counts the payload pages that were fetched.
     """
@@ -135,13 +135,13 @@ class Dequeue:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The server at the time: its version, and the settings that affect the figures, keyed by name."""
+    """The server during the bench: its version, and the settings that affect the figures, keyed by name."""
 
     target: str
     engine: EngineName
     version: str
     settings: dict[str, str]
-    # Rounds per second of the empty driving loop, all sessions together: the limit of the driver itself.
+    # Rounds per second of the empty loop, all sessions together. This is the limit of the measuring loop itself.
     empty_loops_per_s: float
     # Resolution of the server's clock in microseconds; `None` if it is a microsecond or less.
     clock_step_us: float | None = None
@@ -155,11 +155,11 @@ class BenchResults:
     conditions: Conditions
     outcomes: tuple[CaseResult, ...]
     dequeues: tuple[Dequeue, ...]
-    # Designs that take one message at a time, and were left out of the runs with batches.
+    # Designs that pop one message at a time, and were left out of the runs with batches.
     without_batches: tuple[str, ...] = ()
 
     def ratio(self, outcome: CaseResult) -> float | None:
-        """Return the factor over ``naive`` in the same part with the same batch; ``None`` if that was not measured."""
+        """Return the rate as a multiple of that of ``naive`` in the same part and batch; ``None`` if not measured."""
         return self._ratio_to(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
     def held_share(self, outcome: CaseResult) -> float | None:

@@ -64,8 +64,9 @@ class BenchSite:
         return f"{self.prefix}load "
 
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
-        """Return a statement of the bench. Statements without names are rendered once, because some are used all the
-        time.
+        """Return a statement of the bench.
+
+        Statements without names are rendered only once, because some are used often.
         """
         if names:
             return bench_statement(self.engine, name, self.connection.version, names)
@@ -79,7 +80,7 @@ class BenchSite:
 
     @property
     def salvage_statement(self) -> Statement | None:
-        """Reads what a slice had done before it failed; ``None`` if loops continue after an error."""
+        """The statement that reads what a slice did before it failed; ``None`` if loops continue after an error."""
         return self.statement("salvage") if self.has_statement("salvage") else None
 
     def statement_with(self, name: str, names: Mapping[str, Name]) -> Statement:
@@ -121,8 +122,9 @@ class BenchSite:
         return (self.schema, name)
 
     def connect_load(self, role: str) -> Connection:
-        """Open a session of the load, with plans as an application has them, and without a deadline."""
-        # Threads that do not end are abandoned. So a call needs no extra thread, which would be measured, too.
+        """Open a session of the load. It uses plans like an application, and has no deadline."""
+        # Threads that do not end are abandoned, so a call needs no thread of its own. The bench would measure such a
+        # thread too.
         session = Session(
             idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True, silence_s=None
         )

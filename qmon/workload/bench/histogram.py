@@ -1,4 +1,7 @@
-"""Latencies as the loops inside the server count them, in buckets an eighth of an octave wide."""
+"""Histograms of latencies, which the loops inside the server count in buckets.
+
+A bucket is an eighth of an octave wide.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
 def percentile(counts: Sequence[int], share: float) -> float | None:
     """Return the time in milliseconds below which this share (0 to 1) of the operations stayed; ``None`` without any.
 
-    The position within a bucket is unknown: the answer is off by 9 % at most, usually by 4 %.
+    The position within a bucket is unknown, so the error is at most 9 %, and usually 4 %.
     """
     wanted = share * sum(counts)
     seen = 0

@@ -1,7 +1,7 @@
 """``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench ends in any way.
 
-It reads the target and the schema from its standard input, and waits for the end of the input: closed by the bench,
-or because the process at the other end is gone.
+It reads the target and the schema from its standard input, and waits for the end of the input. The input ends when the
+bench closes it, or when the process of the bench is gone.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
-# Seconds of a slice. Slices are short, so that the server's counters and its autovacuum see the load in time, and a
-# bench ends quickly.
+# Seconds of a slice. Slices are short, so that the server's counters and its autovacuum notice the load soon, and a
+# bench can end quickly.
 SLICE_S: Final = 0.25
 _GRACE_S: Final = 5.0
 
@@ -35,8 +35,8 @@ class LoadSession:
     def __init__(
         self, connection: Connection, call: Statement, salvage: Statement | None, settings: Mapping[str, Value]
     ) -> None:
-        """``settings``: the values of ``call.sql``, without ``until`` and ``carry``. ``salvage``: reads what a slice
-        had done before it failed; ``None`` if loops continue after an error.
+        """``settings``: the values of ``call.sql``, without ``until`` and ``carry``. ``salvage``: the statement that
+        reads what a slice did before it failed; ``None`` if loops continue after an error.
         """
         self.slices: list[Slice] = []
         self.errors = 0
@@ -77,7 +77,10 @@ class LoadSession:
             self.last_error = str(found["error"])
 
     def _salvage_counts(self, number: int, until: float) -> None:
-        """Count what a slice had committed before it failed, if its loop has stored that. Its times are lost."""
+        """Count what a slice committed before it failed, if its loop has stored that.
+
+        The times of the slice are lost.
+        """
         if self._salvage is None:
             return
         try:
@@ -99,7 +102,7 @@ class LoadSession:
 
 
 class LoadSessions:
-    """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
+    """All sessions of one run. Leaving the block ends them: after their current slice, or by a cancel."""
 
     def __init__(self, connect: Callable[[str], Connection], salvage: Statement | None) -> None:
         """``connect``: opens a session for a role. ``salvage``: see ``LoadSession``."""

@@ -72,7 +72,7 @@ def _make_procedure(site: BenchSite, layout: Layout, file: str, procedure: str, 
 
 
 def routine_or_type(layout: Layout, slot: str) -> Name:
-    """Return a routine of the design, or a type that one takes; ``None`` if the design has none."""
+    """Return a routine of the design, or the type of a routine's parameter; ``None`` if the design has none."""
     found = layout.routine_for(slot)
     return table_type_for(layout, slot) if found is None else found.parts
 

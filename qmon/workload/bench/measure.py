@@ -38,8 +38,8 @@ OnProgress = Callable[[float, float], None]
 def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:
     """Load one newly installed queue and return the results.
 
-    The loops begin with a warm-up that does not count in rates and latencies. Buffers and log are those of the whole
-    load divided by all its cycles. Raises the error of a lost connection.
+    The loops begin with a warm-up, which rates and latencies leave out. Buffers and log are totals of the whole load,
+    divided by all its cycles. Raises the error of a lost connection.
     """
     loops = make_loops(site, layout, case)
     unit, ahead = gate_units(plan, case.batch, None if layout.ring is None else layout.ring.size)

@@ -31,7 +31,7 @@ class InstallDesign(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchProgress:
-    """The progress of a bench: the current run, their number, its description, and its finished share (0 to 1)."""
+    """The progress of a bench. ``what``: description of the current run. ``share``: its finished share (0 to 1)."""
 
     number: int
     total: int
@@ -50,9 +50,9 @@ def run_bench(
 ) -> BenchResults:
     """Run the plan in a new schema of this name. ``finished`` is called with each result.
 
-    Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting
-    and running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon
-    after this process was killed.
+    Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting and
+    running raise. The schema is gone when this function returns or raises (also ``KeyboardInterrupt``), and soon after
+    this process is killed.
     """
     plan.check_possible()
     engine = engine_for(target)
@@ -67,7 +67,7 @@ def run_bench(
 
 
 def find_leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
-    """Return schemas left by benches whose machine went down."""
+    """Return the schemas left over from benches whose machine went down."""
     rows = connection.fetch(Bound(bench_statement(engine, "leftovers", connection.version))).rows
     return tuple(str(row[0]) for row in rows)
 
