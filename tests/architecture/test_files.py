@@ -123,7 +123,7 @@ def test_only_qmon_files_resolves_paths_from_users() -> None:
 
 def test_only_one_function_closes_screens() -> None:
     assert modules_with(leaves_screen) == {"tui/widgets/dialog.py"}
-    dialogs = [path for path in ROOT.rglob("*.py") if "ModalScreen[" in path.read_text(encoding="utf-8")]
+    dialogs = [path for path in ROOT.rglob("*.py") if "(ModalScreen[" in path.read_text(encoding="utf-8")]
     assert [path.name for path in dialogs] == ["dialog.py"]
 
 

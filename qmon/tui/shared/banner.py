@@ -101,13 +101,13 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
         names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MAX_PAUSE_LINES - 1 :])
         more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MAX_PAUSE_LINES + 1} more: {names}", "text"))
         return [
-            *(_pause_line(pause, clock, cells) for pause in pauses[: MAX_PAUSE_LINES - 1]),
+            *(_pause_line(pause, clock, cells, shown) for pause in pauses[: MAX_PAUSE_LINES - 1]),
             fit_parts([LinePart(more)], cells),
         ]
-    return [_pause_line(pause, clock, cells) for pause in pauses]
+    return [_pause_line(pause, clock, cells, shown) for pause in pauses]
 
 
-def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
+def _pause_line(pause: Pause, clock: float, cells: int, shown: Shown) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
     until = f"until {figures.moment_text(pause.until)} ({formatting.whole_seconds(pause.until - clock)})"
     parts = [
@@ -120,8 +120,9 @@ def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
         ),
         LinePart.from_text(who, "text", 1),
         LinePart.from_text(until, "held", 0),
-        LinePart.from_text("p resumes" if pause.side == "producers" else "P resumes", "muted", 2),
     ]
+    if not shown.read_only:
+        parts.append(LinePart.from_text("p resumes" if pause.side == "producers" else "P resumes", "muted", 2))
     room = cells - sum(len(t) for p in parts for t, _ in p.spans) - 2 * len(parts)
     if pause.reason and room >= 8:
         parts.insert(3, LinePart.from_text(shorten(clean(pause.reason), room), "muted", 3))

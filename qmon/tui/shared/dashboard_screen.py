@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.screen import Screen
 from textual.widget import Widget
 
 from qmon.model.operation_records import Choice, OperationResult
@@ -29,14 +30,14 @@ from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
-from qmon.tui.widgets.terminal_size import TerminalSized
+from qmon.tui.widgets.terminal_size import use_current_size
 
 _GUESSED_REASON = "qmon only guessed that this table is a queue; press W to confirm it first"
 # Keys that send a request to the source.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 
 
-class DashboardScreen(TerminalSized[None], inherit_bindings=False):
+class DashboardScreen(Screen[None], inherit_bindings=False):
     """A screen of the dashboard.
 
     Subclasses define its widgets (``compose_body``), draw the figures (``draw_figures``), and say what must be polled
@@ -56,6 +57,9 @@ class DashboardScreen(TerminalSized[None], inherit_bindings=False):
         self.filter_text = ""
         self.sorted_by: tuple[str, bool] = ("", True)
         self._drawn_freshness: Freshness | None = None
+
+    def on_resize(self, event: events.Resize) -> None:
+        use_current_size(self, event)
 
     @property
     def grid(self) -> Grid:

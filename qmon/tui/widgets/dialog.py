@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual import events
 from textual.app import App
 from textual.screen import ModalScreen, Screen, ScreenResultType
 
-from qmon.tui.widgets.terminal_size import TerminalSized
+from qmon.tui.widgets.terminal_size import use_current_size
 
 
-class Dialog(TerminalSized[ScreenResultType], ModalScreen[ScreenResultType], inherit_bindings=False):
+class Dialog(ModalScreen[ScreenResultType], inherit_bindings=False):
     """A window over a screen. ``finish`` closes it."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        use_current_size(self, event)
 
     def finish(self, result: ScreenResultType | None = None) -> None:
         """Close with ``result``. Does nothing if the dialog is already closed or another dialog is on top of it.
