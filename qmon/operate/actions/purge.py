@@ -259,13 +259,13 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     if choice.state is not None:
         asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
     states = tuple(state for state in asked if state_value(layout, state) is not None)
-    if not states and "ready" not in asked:
-        raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
     # A message in progress is as old as its start, as in the list of messages and in a requeue.
     by_start = states == ("in_progress",) and layout.has_known_time(layout.started_at)
-    since = layout.started_at if by_start else layout.enqueued_at
     if choice.has_age_limit and not by_start:
         check_push_time(layout)
+    if not states and "ready" not in asked:
+        raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
+    since = layout.started_at if by_start else layout.enqueued_at
     return Criteria(states, since, choice.older_than_s, None)
 
 
