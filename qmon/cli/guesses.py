@@ -49,11 +49,8 @@ HINTS: Final[dict[str, str]] = {
 }
 # Options that some commands do not have, and what to do instead.
 _OPTION_HINTS: Final = {
-    (command, "--queue"): f"qmon {command} has no --queue: it reads all queues of a target{instead}"
-    for command, instead in (
-        ("record", "; choose a queue when you look at it: qmon replay DIR"),
-        ("serve", "; choose a queue when you look at it: qmon connect URL --queue QUEUE"),
-    )
+    ("serve", "--queue"): "qmon serve has no --queue: it reads all queues of a target; choose a queue when you look at"
+    " it: qmon connect URL --queue QUEUE"
 }
 _TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
 

@@ -90,6 +90,20 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     ] * 2
 
 
+def test_only_the_named_queues_are_recorded(tmp_path: Path, database: str) -> None:
+    installed(database, "status", "ring")
+    with recording(tmp_path, database, "--every", "500ms", "--queue", "ring", "-q", "no such") as child:
+        wait_until(lambda: len(sequences(tmp_path)) >= 3, 90.0, what="three snapshots")
+        child.send_signal(signal.SIGTERM)
+        _, said = child.communicate(timeout=90)
+    assert child.returncode == 0, said
+    assert said.rstrip().endswith("sealed; no queue no such")
+    lines = lines_of(tmp_path)
+    polls = [value(line) for line in lines if line.kind == "snapshot"]
+    assert {samples["layout"]["queue"] for poll in polls for samples in poll["queues"]} == {"ring"}
+    assert {name for line in lines if line.kind == "figures" for name in value(line)["queue"]} <= {"ring"}
+
+
 # Threads switch so frequently that the first actions of two of them overlap.
 _HURRIED = "import sys; sys.setswitchinterval(1e-6); from qmon.cli.app import main; main()"
 

@@ -6,14 +6,14 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.output import Meter, clean_text, print_note
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import duration, size
@@ -56,6 +56,17 @@ def record(
             help="Maximum total size, such as 5GB; deletes the oldest first.",
         ),
     ] = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--queue",
+            "-q",
+            metavar="QUEUE",
+            help="Record only this queue. Repeatable.",
+            show_default=False,
+            autocompletion=completion.complete_queues,
+        ),
+    ] = None,
     length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     payloads: Annotated[
         bool, typer.Option("--payloads", help="Also record payloads and last errors of messages.")
@@ -74,7 +85,7 @@ def record(
     most = parse_size(max_size) if max_size is not None else None
     known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
     with headless_alerting(known) as take:
-        running = start_recorders(known, to, every, payloads, take)
+        running = start_recorders(known, to, every, payloads, take, queues=queues or ())
         with stop_on_signals(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
             watch_recorders(running, ending, length, retention_task(to, keep, most))
         ended = [recorder.close(why[0] if why else "--for is over") for recorder in running]
@@ -88,6 +99,7 @@ def start_recorders(
     payloads: bool,
     on_view: Callable[[str, View | SourceState], None],
     on_event: Callable[[str, Event], None] = lambda name, event: None,
+    queues: Collection[str] = (),
 ) -> list[HeadlessRecorder]:
     """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
 
@@ -108,6 +120,7 @@ def start_recorders(
                 interval_s=every,
                 redact=build_redactor(each.config.settings.redact),
                 payloads=payloads,
+                queues=queues,
                 baselines=baselines_of(each, root),
                 on_view=partial(on_view, each.target.name),
                 on_event=partial(on_event, each.target.name),
@@ -185,7 +198,8 @@ def _progress_text(status: RecordingStatus) -> str:
     if done.stopped:
         return f"{status.target} stopped: {done.stopped}"
     lost = f", {done.lost:,} lost" if done.lost else ""
-    problem = f" ({status.problem})" if status.problem else ""
+    why = status.problem or _missing_text(status)
+    problem = f" ({why})" if why else ""
     return f"{status.target} {status.phase}{problem}: {done.snapshots:,} snapshots, {size(done.bytes)}{lost}"
 
 
@@ -194,7 +208,12 @@ def _ending_text(status: RecordingStatus) -> str:
     if done.stopped:
         return f"{status.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
     lost = f", {done.lost:,} lost" if done.lost else ""
-    return f"{status.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed"
+    missing = f"; {_missing_text(status)}" if status.missing else ""
+    return f"{status.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed{missing}"
+
+
+def _missing_text(status: RecordingStatus) -> str:
+    return f"no queue {' or '.join(status.missing)}" if status.missing else ""
 
 
 def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:

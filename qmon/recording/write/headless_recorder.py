@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qmon.engines.base import Target
 from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.headless import HeadlessPoller
 from qmon.monitor.source import Event, Phase, Sink, SourceState
@@ -20,12 +21,16 @@ from qmon.recording.write.recorder import Recorder, RecorderStatus
 
 @dataclass(frozen=True, slots=True)
 class RecordingStatus:
-    """The state of one target. ``problem``: why no data arrives, or empty."""
+    """The state of one target.
+
+    ``problem``: why no data arrives, or empty. ``missing``: named queues that the newest poll did not find.
+    """
 
     target: str
     phase: Phase
     problem: str
     recording: RecorderStatus
+    missing: tuple[str, ...] = ()
 
 
 class HeadlessRecorder:
@@ -37,6 +42,7 @@ class HeadlessRecorder:
         root: the folder of all recordings.
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
+        queues: names of the queues to record; empty for all.
         on_view: called with each view and phase change, on other threads. Must return immediately.
         baselines: returns the current baselines, immediately.
         on_event: called in the same way with each snapshot and phase change, before ``on_view``.
@@ -53,11 +59,14 @@ class HeadlessRecorder:
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
         payloads: bool = False,
+        queues: Collection[str] = (),
         baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
         on_view: Callable[[View | SourceState], object] = lambda _: None,
         on_event: Sink = lambda _: None,
     ) -> None:
         self._on_event = on_event
+        self._queues = frozenset(queues)
+        self._missing: tuple[str, ...] = ()
         self._target = target
         self._history = TargetHistory(baselines=baselines)
         self._on_view = on_view
@@ -71,7 +80,7 @@ class HeadlessRecorder:
 
     @property
     def status(self) -> RecordingStatus:
-        return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
+        return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status, self._missing)
 
     def close(self, reason: str) -> RecordingStatus:
         """Stop polling and seal the segment. Waits a few seconds at most."""
@@ -96,5 +105,16 @@ class HeadlessRecorder:
             try:
                 view = self._history.record_snapshot(event)
             finally:  # record the snapshot even if folding it fails
-                self.recorder.record_snapshot(event, view)
+                self._record(event, view)
             self._on_view(view)
+
+    def _record(self, snapshot: Snapshot, view: View | None) -> None:
+        """Record a poll, of the named queues only if there are any. Alerts and figures are made of the whole poll."""
+        if self._queues:
+            found = {samples.layout.queue for samples in snapshot.queues}
+            self._missing = tuple(sorted(self._queues - found))
+            kept = tuple(samples for samples in snapshot.queues if samples.layout.queue in self._queues)
+            snapshot = replace(snapshot, queues=kept)
+            if view is not None:
+                view = replace(view, queues=tuple(queue for queue in view.queues if queue.name in self._queues))
+        self.recorder.record_snapshot(snapshot, view)
