@@ -28,10 +28,10 @@ _NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
 def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
     """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
-    ``waits`` are sorted by average sessions, longest first, with a share from 0 to 1. An unknown value is null and
-    ``unknown`` has its reason. ``horizon`` is also null if nothing has held it for long. The result contains
-    ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and ``server_state`` if the
-    server has them.
+    ``waits`` are sorted by the average number of waiting sessions, largest first. Each has its share of all waits (0 to
+    1). An unknown value is null and ``unknown`` has its reason. ``horizon`` is also null if nothing has held it for
+    long. The result contains ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and
+    ``server_state`` if the server has them.
     """
     waiting, holder = server.waiting, long_holder(server.horizon)
     waits = None

@@ -24,11 +24,11 @@ def open_poller(
 ) -> Poller:
     """Return a poller for a target, without starting it.
 
-    ``layouts``: the queues of the user's configuration. The poller adds queues of the registry, or queues found by
-    shape. ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds until it
-    will be closed; nothing that takes longer is started. ``first``: an open connection for the session ``POLL``. The
-    poller uses it as its first connection. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of
-    unknown kind, and whatever connecting raises if only the server can tell the kind (a DSN).
+    ``layouts``: the queues of the user's configuration. The poller also watches queues of the registry, or tables that
+    look like queues. ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds
+    until it will be closed; nothing that takes longer is started. ``first``: an open connection for the session
+    ``POLL``. The poller uses it as its first connection. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds
+    or a target of unknown kind, and whatever connecting raises if only the server can tell the kind (a DSN).
     """
     engine = engine_for(target)
 

@@ -96,7 +96,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "prevent its deletion"),
+        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "prevent the deletion"),
         (
             "DELETE FROM jobs WHERE id = OLD.id + 100",
             "OLD",

@@ -22,8 +22,9 @@ _SECOND_CALLS: Final = BoundedCalls()
 def check_session_mode(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
     """Raise ``BadInput`` if the pooler behind ``connection`` shares its sessions by transaction or statement.
 
-    If two idle connections own their sessions, they have two server processes, and always the same two. Otherwise a
-    pool with one process gives that process to both, and a pool with several processes assigns other ones each time. If
+    Without such a pooler, each of two idle connections keeps its own server process, so all checks find the same two
+    processes. A pool with one process gives that process to both connections, and a pool with several processes assigns
+    other ones each time. If
     no second connection is available although the first one works, the first one owns its session, because otherwise
     the second one would have received it.
 

@@ -321,7 +321,10 @@ def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) 
 
 
 def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """Return a column's time in UTC (NULL if its zone is unknown), or the current time in the column's zone."""
+    """Return SQL for a column's time in UTC (NULL if its zone is unknown).
+
+    For the form ``clock``: SQL for the current time in the zone of the column.
+    """
     if isinstance(value, str):
         value = TimeColumn(value)
     elif isinstance(value, Sequence) and len(value) == 1:

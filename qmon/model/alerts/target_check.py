@@ -46,7 +46,8 @@ _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: 
 class Problem:
     """Why a queue is not OK.
 
-    ``queue`` is empty for the target. ``rule`` is empty if the queue was judged by its verdict.
+    ``queue``: its name; empty if the problem concerns the whole target. ``rule`` is empty if the queue was judged by
+    its verdict.
     """
 
     queue: str

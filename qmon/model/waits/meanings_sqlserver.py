@@ -1,4 +1,4 @@
-"""SQL Server's waits and latch classes: what each means for a queue (what, why, do), and which can be ignored."""
+"""SQL Server's waits and latch classes: what each is, why a queue has it, and what to do; and those to ignore."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _LONGEST: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class ProposedIndex:
-    """An index: the figures that it would make exact and cheap, and the statement that creates it."""
+    """A proposed index, with the figures that it would make exact and cheap, and the statement that creates it."""
 
     figures: tuple[str, ...]
     statement: str

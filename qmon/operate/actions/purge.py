@@ -177,7 +177,7 @@ class _PurgeStrategy:
     def _check_gone(self, sql: Sql, names: Names, values: Values, expected: int, done: int) -> None:
         """Raise ``RowRefused`` unless the rows are in the trash and, by their key, no longer in the table."""
         if done != expected:
-            raise RowRefused("the table's triggers or policies prevent its deletion")
+            raise RowRefused("the table's triggers or policies prevent the deletion")
         # SQL Server counts rows as deleted even if a trigger replaces the statement or puts them back.
         look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):

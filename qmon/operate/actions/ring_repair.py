@@ -162,7 +162,7 @@ class RingNumberRepair:
             who = ", ".join(f"session {each}" if each else "a prepared transaction" for each in open_now[:5])
             why = f"transactions that may have drawn them are open ({who})"
         else:
-            why = "they were not proven in time, or the ring stayed full"
+            why = "qmon could not prove in time that they are holes, or the ring stayed full"
         self._work.add_note(f"{len(self._unproven):,} could not be repaired yet: {why}; repair again")
 
     def _report_progress(self, *, last: bool = False) -> None:

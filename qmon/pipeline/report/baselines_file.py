@@ -36,9 +36,9 @@ _LAST_DAYS: Final = 2
 class WrittenBaselines:
     """The result: numbers of queues and hours of the week written, and the time zone of each target.
 
-    ``ahead``: for each target with days after tomorrow, its newest time (seconds since the epoch). These days are
-    ignored. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was written,
-    because the result is empty and the old file is not.
+    ``ahead``: the newest time (seconds since the epoch) of each target that has data dated later than tomorrow. These
+    days are ignored. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was
+    written, because the result is empty and the old file is not.
     """
 
     queues: int

@@ -106,7 +106,7 @@ def _newest_undoable(operator: Operator, queue: str) -> str:
     for operation in operator.read_operations():
         if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
-    raise BadInput("no operation on this queue can be undone; 6 lists the operations")
+    raise BadInput("no operation on this queue can be undone; press 6 to list the operations")
 
 
 # A function that returns the request with one change.

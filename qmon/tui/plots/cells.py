@@ -41,7 +41,7 @@ def paint_layers(
 ) -> list[Line]:
     """Return the cells, row by row. Where layers overlap, the first one is in front.
 
-    ``together``: in a cell, the dots of this many of the first layers are combined. The cell gets the tone of the layer
+    ``together``: number of leading layers whose dots are combined within a cell. The cell gets the tone of the layer
     with most dots in it. ``fill``: the first filled row per column; the area ends at the bottom, or before the row of
     ``until``.
     """

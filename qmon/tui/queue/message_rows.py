@@ -16,7 +16,7 @@ COLUMNS: Final = (
     GridColumn("id", "ID", least=6, most=36, about="the message's id"),
     GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
     GridColumn(
-        "age", "AGE", True, 1, least=9, most=10, about="time since it was started, or since it was pushed if it was not"
+        "age", "AGE", True, 1, least=9, most=10, about="time since its start, or since its push if it was not started"
     ),
     GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took it"),
     GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times it was taken"),

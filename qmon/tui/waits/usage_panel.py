@@ -81,7 +81,7 @@ def usage_title(queue: QueueView | None) -> str:
 
 
 def usage_summary(queue: QueueView | None) -> str:
-    """Return what a pop touches, for the panel's title."""
+    """Return how many rows and pages each pop reads, for the panel's title."""
     use = queue.use if queue is not None else None
     if use is None:
         return ""

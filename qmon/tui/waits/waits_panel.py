@@ -101,7 +101,7 @@ COLUMNS: Final = (
         rank=6,
         from_width=160,
         sortable=False,
-        about="share of the wait spent queueing for a processor afterwards",
+        about="share of the wait time spent waiting for a processor, after the resource was free",
     ),
     GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="explanation of the wait"),
 )

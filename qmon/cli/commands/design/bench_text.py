@@ -49,7 +49,7 @@ def print_bench(report: BenchResults) -> None:
     if report.without_batches:
         print_output()
         print_output(
-            f"Measured with single messages only, because they have no batches: {', '.join(report.without_batches)}"
+            f"These designs have no batches and were measured with single messages: {', '.join(report.without_batches)}"
         )
     if report.dequeues:
         print_output()
