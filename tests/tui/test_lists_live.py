@@ -76,9 +76,10 @@ async def test_messages_in_progress_are_listed_without_an_index_and_differences_
         assert "messages in progress  50 of ~50" in heading(d)
         assert "no index for this list: 90 rows read by `id`" in heading(d)
         query(database, "UPDATE public.jobs SET status = 'ready', started_at = NULL")
-        await d.until(lambda: "messages in progress  0 of ~50 counted " in heading(d), "the moment of the figure")
+        await d.until(lambda: "no message in progress" in d.text(), "an empty list")
+        # The figure has the time of its count, unless the table was counted again before the list was read.
+        assert "messages in progress  0 of ~50 counted " in heading(d) or "in progress ~0" in d.text()
         assert "the table was scanned" not in d.text()
-        assert "no message in progress" in d.text()
 
 
 NO_PROGRESS = replace(layout(), state=StateColumn("status", "ready", None, "done", None), started_at=None)
