@@ -94,6 +94,17 @@ Targets = Annotated[
         autocompletion=completion.complete_targets,
     ),
 ]
+Queues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--queue",
+        "-q",
+        metavar="QUEUE",
+        help="Only this queue. Repeatable.",
+        show_default=False,
+        autocompletion=completion.complete_queues,
+    ),
+]
 AllTargets = Annotated[bool, typer.Option("--all", help="All targets of qmon.toml.")]
 InstalledQueue = Annotated[
     str,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qmon.model.cost_budget import PollingCost
@@ -217,3 +217,12 @@ class Snapshot:
     server_state: ServerState | None = None
     first: bool = False
     every_s: float = 0.0
+
+    def with_queues(self, names: Collection[str]) -> Snapshot:
+        """Return the poll with only the named queues and their failed probes, and without Service Broker."""
+        return replace(
+            self,
+            queues=tuple(samples for samples in self.queues if samples.layout.queue in names),
+            failures=tuple(failure for failure in self.failures if not failure.queue or failure.queue in names),
+            broker=None,
+        )

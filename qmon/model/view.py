@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from qmon.model.cost_budget import PollingCost, Throttled
@@ -197,6 +197,11 @@ class View:
     def pauses(self) -> tuple[Pause, ...]:
         """The pauses in force on all watched queues."""
         return tuple(pause for each in self.queues for pause in each.pauses)
+
+    def with_queues(self, names: Collection[str]) -> View:
+        """Return the view with only the named queues, and without Service Broker."""
+        kept = tuple(queue for queue in self.queues if queue.name in names)
+        return replace(self, queues=kept, server=replace(self.server, broker=None))
 
     def since_read_s(self, queue: QueueView) -> float:
         """Return the seconds to add to the ages of a queue's figures if it was not read in this poll, else 0."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from qmon.cli import completion, options
+from qmon.cli import options
 from qmon.cli.console import OutputLost
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.formatting import duration
@@ -88,17 +88,7 @@ def check(
     context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    queues: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--queue",
-            "-q",
-            metavar="QUEUE",
-            help="Check only this queue. Repeatable.",
-            show_default=False,
-            autocompletion=completion.complete_queues,
-        ),
-    ] = None,
+    queues: options.Queues = None,
     warn: Annotated[
         list[str] | None,
         typer.Option("--warn", "-w", metavar="RULE", help="WARNING if this is met, such as depth>1000. Repeatable."),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import completion, options
+from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_note
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import duration, size
@@ -56,17 +56,7 @@ def record(
             help="Maximum total size, such as 5GB; deletes the oldest first.",
         ),
     ] = None,
-    queues: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--queue",
-            "-q",
-            metavar="QUEUE",
-            help="Record only this queue. Repeatable.",
-            show_default=False,
-            autocompletion=completion.complete_queues,
-        ),
-    ] = None,
+    queues: options.Queues = None,
     length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     payloads: Annotated[
         bool, typer.Option("--payloads", help="Also record payloads and last errors of messages.")

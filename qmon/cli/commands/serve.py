@@ -174,9 +174,10 @@ def serve(
     most = parse_size(max_size) if max_size is not None else None
     known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
     with headless_alerting(known) as told, contextlib.ExitStack() as closed:
+        # With --record the recorder makes the figures, with the baselines next to the recordings.
         readings = {
             (name := each.target.name): TargetReadings(
-                name, baselines=baselines_of(each, record), on_view=partial(told, name)
+                name, baselines=baselines_of(each, None), on_view=partial(told, name)
             )
             for each in known
         }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import completion, options
+from qmon.cli import options
 from qmon.cli.guard import PARTLY
 from qmon.cli.output import Format, clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
@@ -65,17 +64,7 @@ def status(
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
     output: options.Output = "table",
-    queues: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--queue",
-            "-q",
-            metavar="QUEUE",
-            help="Print only this queue. Repeatable.",
-            show_default=False,
-            autocompletion=completion.complete_queues,
-        ),
-    ] = None,
+    queues: options.Queues = None,
     over: Annotated[
         float, options.duration_option("--over", help="Measure rates over this time.", default="2s")
     ] = _DEFAULT_OVER_S,
@@ -106,7 +95,7 @@ def status(
             print_note(f"qmon: {where}{_INSTALLED_ONLY}")
         return view
 
-    views = [_only_queues(view, queues or ()) for view in ask_targets(known, ask)]
+    views = [view.with_queues(queues) if queues else view for view in ask_targets(known, ask)]
     unseen = set(queues or ()) - {queue.name for view in views for queue in view.queues}
     if unseen:
         raise BadInput(f"no queue {', '.join(sorted(unseen))} here; qmon status {' '.join(targets or ())} lists them")
@@ -114,14 +103,6 @@ def status(
     exit_unless_all(known, views)
     if any(is_unwatchable(queue) for view in views for queue in view.queues):
         raise typer.Exit(PARTLY)
-
-
-def _only_queues(view: View, names: Sequence[str]) -> View:
-    """Return the view with only the named queues; without names, all of it."""
-    if not names:
-        return view
-    kept = tuple(queue for queue in view.queues if queue.name in names)
-    return replace(view, queues=kept, server=replace(view.server, broker=None))
 
 
 def is_unwatchable(queue: QueueView) -> bool:

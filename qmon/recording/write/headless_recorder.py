@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from qmon.engines.base import Target
@@ -113,8 +113,6 @@ class HeadlessRecorder:
         if self._queues:
             found = {samples.layout.queue for samples in snapshot.queues}
             self._missing = tuple(sorted(self._queues - found))
-            kept = tuple(samples for samples in snapshot.queues if samples.layout.queue in self._queues)
-            snapshot = replace(snapshot, queues=kept)
-            if view is not None:
-                view = replace(view, queues=tuple(queue for queue in view.queues if queue.name in self._queues))
+            snapshot = snapshot.with_queues(self._queues)
+            view = view.with_queues(self._queues) if view is not None else None
         self.recorder.record_snapshot(snapshot, view)
