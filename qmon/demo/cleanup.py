@@ -1,4 +1,4 @@
-"""Ends a server and removes what it leaves behind: processes and shared memory. Standard library only."""
+"""Ends a server and removes its processes and shared memory. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define what a source of snapshots is: the poller of a live target, a ``qmon serve``, or a replay."""
+"""Define sources of snapshots: the poller of a live target, a ``qmon serve``, or a replay."""
 
 from __future__ import annotations
 

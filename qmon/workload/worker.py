@@ -25,7 +25,7 @@ from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5
 
-# Maximum seconds that a thread needs, on a busy machine, to count what it has committed.
+# Maximum seconds that a thread needs, on a busy machine, to count its commits.
 _MAX_COUNT_S: Final = 5.0
 _WORKER_TYPES: Final[dict[str, type[Worker]]] = {"producer": Producer, "consumer": Consumer, "keeper": Keeper}
 

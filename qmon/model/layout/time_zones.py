@@ -81,7 +81,7 @@ class Zone:
 
     @property
     def description(self) -> str:
-        """A description of what a column of such times contains."""
+        """A description of the times in such a column."""
         return "a time" if self.count is None else self.count.words
 
 

@@ -1,7 +1,7 @@
 """Find the sessions that push into a queue or pop from it, by patterns, by called routines, or by table.
 
-The last statement of a session shows what it calls. A session that has popped counts as a consumer while it is
-connected, whatever it runs between two pops.
+The last statement of a session shows the routine that it calls. A session that has popped counts as a consumer while it
+is connected, whatever it runs between two pops.
 """
 
 from __future__ import annotations

@@ -330,7 +330,7 @@ class _PathFinder:
             self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
     def list_paths(self) -> dict[str, ListPath]:
-        """Return, for each state, the index in whose order its messages are listed."""
+        """Return, for each state, the index whose order its list of messages has."""
         layout, state = self.layout, self.state
         if layout.ring is not None or not layout.ids:
             return {}

@@ -161,7 +161,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: Listing,
 
 
 def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
-    """Return the index in whose order to read. An index that begins with the queue needs a queue name."""
+    """Return the index whose order to read in. An index that begins with the queue needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None
 

@@ -33,7 +33,7 @@ from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
-# Of the rows from the head on, at least this many are checked for transactions that hold them.
+# Minimum number of rows, from the head on, that are checked for transactions that hold them.
 HELD_AT_LEAST: Final = 200
 
 

@@ -1,4 +1,4 @@
-"""Decides what a recording leaves out: passwords in statements, and payloads and errors unless they are requested."""
+"""Decides which data a recording leaves out: passwords in statements, and payloads and errors unless requested."""
 
 from __future__ import annotations
 

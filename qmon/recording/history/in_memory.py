@@ -52,7 +52,7 @@ class _QueueHistory:
 
 
 class InMemoryHistory:
-    """Remembers what the dashboard has shown and offers the same queries as a recording. Thread-safe.
+    """Remembers the figures that the dashboard has shown and offers the same queries as a recording. Thread-safe.
 
     All times are seconds since the epoch on the local clock. Server times are corrected by the difference of the two
     clocks.

@@ -173,7 +173,7 @@ class Replay:
         """Do nothing: the interval is that of the recording."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Do nothing: a recording only has what was read at that time."""
+        """Do nothing: a recording only has the readings of its time."""
 
     def count_exactly(self, queue: str) -> None:
         """Do nothing: the past cannot be counted."""

@@ -1,4 +1,4 @@
--- The number of rows that are still at the position where they were just written, so no trigger has written or deleted
+-- The number of rows that are still at the position to which they were just written, so no trigger has written or deleted
 -- them again.
 -- {table}   the queue's table
 -- :tids     positions of the rows, an array as text
