@@ -14,7 +14,7 @@ from qmon.operate.operator import Operator
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 from tests.contract.watching import installed, target_of, watching
-from tests.demo.test_headless import agree
+from tests.demo.agreement import agree
 from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS
 
