@@ -10,7 +10,7 @@ import pytest
 
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.widgets.grid import Grid
-from tests.contract.test_acting_sessions import pid, waiting
+from tests.contract.sessions import pid, waiting
 from tests.contract.watching import installed
 from tests.facts import connected, query
 from tests.jobs import fill, states
