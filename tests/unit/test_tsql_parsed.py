@@ -21,12 +21,15 @@ from tests.contract import anywhere_tables as tables
 from tests.contract.anywhere import WORDS
 from tests.contract.anywhere_crowd import KILL, LEDGER, SESSIONS
 from tests.contract.anywhere_server import FORMS, WAYS, named
-from tests.unit.test_libraries_sqlserver import asked_of_libraries
-from tests.unit.test_message_texts import columns_of_every_type
-from tests.unit.test_script import printed_designs, printed_setups
-from tests.unit.test_sqlserver_texts import listed_probes
-from tests.workload.test_bench_sqlserver import sent_by_a_bench
-from tests.workload.test_load_sqlserver import sent_by_a_load
+from tests.unit.sent_tsql import (
+    asked_of_libraries,
+    columns_of_every_type,
+    listed_probes,
+    printed_designs,
+    printed_setups,
+)
+from tests.workload.benching import sent_by_a_bench
+from tests.workload.loading import sent_by_a_load
 
 # A program that parses T-SQL files and exits with 0 if they have no errors; `.ci/run` sets it if it is installed.
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
