@@ -12,7 +12,7 @@ from tests.contract.groups import configured, listed
 from tests.contract.listing import BY_ID, fill, jobs, reading, table
 from tests.contract.watching import watching
 from tests.facts import query
-from tests.libraries.test_tables import QUE
+from tests.libraries.tables import QUE
 
 pytestmark = pytest.mark.server
 
