@@ -16,8 +16,7 @@ from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from tests.replayed import LIST, Cursor, Driver, connection
-from tests.unit.test_sqlserver_readings import steady
+from tests.replayed import LIST, Cursor, Driver, connection, steady
 
 DESIGNS: Final = ("status", "fifo", "ring", "pending")
 SEEKS: Final = ("ready", "head", "progress", "stuck", "dead", "due")

@@ -8,11 +8,11 @@ replace tests on a server.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import pyodbc
 
@@ -20,7 +20,9 @@ from qmon.engines.driver_faults import DriverFault
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver import sqlserver_engine, sqlserver_errors
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
 from qmon.errors import QmonError, QueryFailed
+from qmon.monitor.background.slow_reads import SlowReads
 from tests.tsql_types import Type, types_of
 
 # The smallest whole number that a float cannot represent.
@@ -228,3 +230,61 @@ def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     opened = sqlserver_engine.wrap_connection(driver, explain)
     opened.set_identity(version, 61)
     return opened
+
+
+class Idle(SlowReads):
+    """Slow readings that never start."""
+
+    def __init__(self) -> None:
+        super().__init__(SqlServer(), lambda session: connection(Driver(), (16, 0)))
+
+
+# Rows of a probe by poll: the values that differ from those of `full`.
+Rows = Callable[[int], tuple[Mapping[str, object], ...]]
+
+
+def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]]]:
+    """Return typed rows, with given values for some probes, by column."""
+
+    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
+        (typed,) = full(name, columns, poll)
+        own = rows.get(name)
+        if own is None:
+            return [typed]
+        return [tuple(each.get(c, value) for (c, _), value in zip(columns, typed, strict=True)) for each in own(poll)]
+
+    return row
+
+
+VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0), (RESTRICTED, 0))
+FILTERED: Final = "a security policy filters this table: your login may see only some of the rows"
+SAME: Final[dict[str, object]] = {
+    "plans": -7,
+    "table_id": 11,
+    "procedure_id": 2_147_483_647,
+    "index_id": 5,
+    "started_at": 1.7e9,
+    "stats_reset_at": None,
+    "files": 7,
+    "altered": 5,
+    "called": "dbo.Mails",
+    "readable": True,
+    "column_name": None,
+}
+
+
+def steady(
+    name: str, columns: tuple[tuple[str, Type], ...], poll: int, row: Any = full
+) -> Sequence[tuple[object, ...]]:
+    """Return the rows of ``full`` from a server that does not restart, with ids that connect related rows."""
+    if name == "probe/trees":
+        return [(1, 8), (5, 9)]
+    rows: dict[str, list[dict[str, object]]] = {
+        "probe/table_counters": [{"index_id": 0}, {"index_id": 5}],
+        "probe/partial": [{"why": FILTERED}],
+    }
+    return [
+        tuple((SAME | each).get(column, value) for (column, _), value in zip(columns, found, strict=True))
+        for found in row(name, columns, poll)
+        for each in rows.get(name, [{}])
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Final
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
@@ -22,6 +23,8 @@ from qmon.model.samples.listing_samples import Place
 
 TIMES: frozenset[Form] = frozenset({"utc", "moment", "clock"})
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
+FILES: Final = tuple(file for file in queries.all_files() if file.engine == "sqlserver")
+PROBES: Final = tuple(file for file in FILES if file.kind == "probe")
 
 
 def forms_of(query: Query) -> dict[str, set[Form]]:

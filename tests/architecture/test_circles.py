@@ -9,17 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_imports import CHECKOUT
-
-
-def modules(root: Path) -> dict[str, ast.Module]:
-    """Return the syntax tree of every module of the package at ``root``, by dotted name."""
-    return {
-        ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
-            file.read_text(encoding="utf-8")
-        )
-        for file in root.rglob("*.py")
-    }
+from tests.architecture.sources import CHECKOUT, modules
 
 
 def imported(body: list[ast.stmt]) -> Iterator[tuple[str, ...]]:

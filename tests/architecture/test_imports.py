@@ -1,7 +1,8 @@
-"""The import contracts hold, for the linter and at run time."""
+"""The import contracts hold, for the linter and at run time, and tests do not import each other."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import subprocess
 import sys
@@ -12,8 +13,8 @@ import typer
 from typer.main import get_group
 
 from qmon.cli.app import COMMANDS
+from tests.architecture.sources import CHECKOUT, modules
 
-CHECKOUT = Path(__file__).parents[2]
 HEAVY = ("textual", "pyspark", "pyodbc", "pydantic")
 
 
@@ -131,3 +132,38 @@ def test_each_command_is_listed_with_its_module() -> None:
 
 def test_the_guardian_uses_only_the_standard_library() -> None:
     assert loaded_by("import qmon.demo.guardian") - set(sys.stdlib_module_names) <= {"qmon", *loaded_by("pass")}
+
+
+def imported_tests(tree: ast.Module) -> list[str]:
+    """Return the test modules, or names in them, that a module imports anywhere in its code."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module or ''}.{alias.name}" for alias in node.names]
+    return [name for name in names if any(part.startswith("test_") for part in name.split("."))]
+
+
+def test_no_module_imports_a_test_module() -> None:
+    found = {name: imported_tests(tree) for name, tree in modules(CHECKOUT / "tests").items()}
+    assert {name: tests for name, tests in found.items() if tests} == {}, "move what they share to a module of its own"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import tests.unit.test_flow", True),
+        ("import test_flow as flow", True),
+        ("from tests.unit.test_flow import FIFO", True),
+        ("from tests.unit import polls, test_flow", True),
+        ("from . import test_flow", True),
+        ("from .test_flow import (\n    FIFO,\n)", True),
+        ("if TYPE_CHECKING:\n    from tests.unit.test_flow import FIFO", True),
+        ("def late():\n    from tests.unit.test_flow import FIFO", True),
+        ("from tests.unit.polls import FIFO", False),
+        ("import pytest_asyncio, contest_rules", False),
+    ],
+)
+def test_an_import_of_a_test_module_is_found(code: str, found: bool) -> None:
+    assert bool(imported_tests(ast.parse(code))) is found

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.architecture.installing import EXTRA, strangers
+
 CHECKOUT = Path(__file__).parents[2]
 SAYING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "Makefile", "constraints.txt")
 FOLDERS = ("qmon", "sql", "docs", ".ci", ".github")
-
-# Commands that would install the package index's qmon.
-STRANGER = re.compile(
-    r"\b(?:pip[x3]?|uvx?|poetry|conda)\b(?!(?: tool)? uninstall\b)"
-    r"[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
-    r"|\bqmon(?:[-_]sql)?\[\w"  # qmon[demo]
-    r"|\binstall(?:ed|ing|s)? [\"'`]*qmon(?:[-_]sql)?\b(?!')",  # install qmon
-    re.I,
-)
-EXTRA = re.compile(r"'\.\[([a-z,]+)\]'")
-
-
-def strangers(text: str) -> list[str]:
-    """Return the lines that would install the index's qmon."""
-    return [line.strip() for line in text.splitlines() if STRANGER.search(line)]
 
 
 def said() -> dict[str, str]:

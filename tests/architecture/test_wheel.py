@@ -17,7 +17,7 @@ import pytest
 
 import qmon
 from tests import schemas
-from tests.architecture.test_installing import EXTRA, strangers
+from tests.architecture.installing import EXTRA, strangers
 from tests.share import files
 
 pytestmark = pytest.mark.server

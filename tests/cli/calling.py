@@ -6,7 +6,8 @@ import functools
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -53,3 +54,19 @@ def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         check=False,
     )
+
+
+@contextmanager
+def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Start ``qmon record`` and kill it at the end."""
+    with subprocess.Popen(
+        program("record", *arguments, "--to", str(folder)),
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()

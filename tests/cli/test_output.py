@@ -10,7 +10,7 @@ import pytest
 
 from qmon.cli.output import column_header
 from tests.cli.calling import call
-from tests.recording.test_replay_command import recorded
+from tests.recording.writing import recorded
 from tests.schemas import valid
 
 # Arguments, the schema, the object's list that CSV contains, and a column whose text is in the table too.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -19,6 +16,7 @@ from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
+from tests.cli.http_requests import asked, basic
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
@@ -61,25 +59,6 @@ def serving(
         yield server.url.replace("//0.0.0.0:", "//127.0.0.1:")
     finally:
         server.close()
-
-
-def asked(url: str, authorization: str | None = None, trusted: Path | None = None) -> int:
-    """Return the status of an answer."""
-    request = Request(url, headers={} if authorization is None else {"Authorization": authorization})  # noqa: S310
-    context = None if trusted is None else ssl.create_default_context(cafile=str(trusted))
-    try:
-        with urlopen(request, timeout=30, context=context) as answer:  # noqa: S310
-            return int(answer.status)
-    except HTTPError as refused:
-        with refused:
-            assert refused.code != 401 or refused.headers["WWW-Authenticate"].startswith("Basic ")
-            assert b"shop" not in refused.read() or refused.code == 503
-            return refused.code
-
-
-def basic(name: str, password: str) -> str:
-    """Return the header of RFC 7617."""
-    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
 def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:

@@ -23,7 +23,7 @@ from qmon.stream.sending import PollStream
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.dripping import answer_to, dripping, place_of
-from tests.cli.test_serve_access import asked, basic
+from tests.cli.http_requests import asked, basic
 from tests.facts import wait_until
 from tests.tui.scripted import Clock, queue, view
 

@@ -30,7 +30,7 @@ from qmon.stream.sending import PollStream
 from qmon.system import install_command
 from tests.cli.calling import ROOT, call, program, surroundings
 from tests.cli.conftest import PASSWORD
-from tests.cli.test_serve_access import basic
+from tests.cli.http_requests import basic
 from tests.facts import wait_until
 from tests.needs import posix
 from tests.recording.days import poll

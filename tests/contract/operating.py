@@ -1,4 +1,4 @@
-"""Helpers for tests of actions: a desk on a test's database, applying a plan, and the messages of operations."""
+"""Helpers for tests of actions: a desk on a test's database, stuck messages, applying a plan, and its audit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from qmon.engines.base import Connection, Session
-from qmon.model.operation_records import OperationResult, Progress
+from qmon.model.layout.layout import Layout, OwnerColumn
+from qmon.model.operation_records import OperationResult, OwnerState, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.run.prepared_action import PreparedAction
+from tests.facts import connected
 from tests.queues import ENGINE, target_of
 from tests.schemas import valid
 
 YES = Permission("a test")
+ANY_OWNER = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
+HELD = OwnerColumn("owner", "session", held_while_working=True)
 
 
 def desk_at(
@@ -49,3 +53,17 @@ def lines(context: OperatorContext) -> list[dict[str, object]]:
     """Return the entries of the local audit."""
     assert context.audit is not None
     return [valid(line, "audit") for line in context.audit.read_text().splitlines()] if context.audit.exists() else []
+
+
+def stuck(url: str, layout: Layout, count: int, *, minutes: int = 10, owner: str = "1/1", table: str = "") -> None:
+    """Create messages in progress for this long, owned by a session that has ended."""
+    assert layout.state is not None
+    text = "message" if layout.design == "status" else "text_data"
+    with connected(url) as raw:
+        push = f"SELECT push('x' || i) FROM generate_series(1, {count}) AS i"
+        push = push.replace("push(", f'"{layout.routine_for("push").name}"(' if layout.routine_for("push") else "push(")  # type: ignore[union-attr]
+        raw.execute(push if text == "text_data" else push.replace("'x' || i", "convert_to('x' || i, 'UTF8')"))
+        raw.execute(
+            f'UPDATE "{layout.table.name}" SET {layout.state.column} = {layout.state.in_progress}, attempts = 1,'
+            f" started_at = now() - interval '{minutes} min', owner = '{owner}'"
+        )

@@ -89,3 +89,27 @@ def stand(sessions: OpenSessions, blockers: Mapping[int, Sequence[int]]) -> None
 
 def _key(pair: tuple[int, ...]) -> int:
     return pair[0] * 10_000 + (pair[1] if len(pair) > 1 else 0)
+
+
+def pid(raw: pyodbc.Connection) -> int:
+    return int(raw.execute("SELECT pg_backend_pid()").fetchval())
+
+
+@contextlib.contextmanager
+def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> Iterator[threading.Thread]:
+    """A session that waits for the row."""
+    with connected(url) as raw:
+        raw.execute("SET application_name = 'shop'")
+        raw.execute("SET statement_timeout = 20000")
+        own = pid(raw)
+
+        def wait() -> None:
+            with contextlib.suppress(pyodbc.Error):
+                raw.execute(sql)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        session = f"SELECT 1 FROM pg_locks WHERE NOT granted AND pid = {own}"
+        wait_until(lambda: query(url, session), what="a session waits for the lock")
+        yield thread
+        thread.join(30)

@@ -9,6 +9,8 @@ from typing import Final
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.urls import read_url
+from qmon.model.layout.layout_io import layout_from_dict
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.facts import connected
 
 ENGINE: Final = Postgres()
@@ -91,6 +93,12 @@ ORDINARY: Final = """
     CREATE TABLE settings (name text PRIMARY KEY, value text);
     CREATE TABLE todos (id serial PRIMARY KEY, title text, completed boolean DEFAULT false);
     CREATE TABLE blog_posts (id serial PRIMARY KEY, title text, body text, status text, published boolean)"""
+# The columns of a table that is found by its shape.
+QUEUE = (
+    "(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, status text NOT NULL"
+    " CHECK (status IN ('ready', 'in_progress', 'done', 'dead')), created_at timestamptz NOT NULL DEFAULT now(),"
+    " started_at timestamptz, attempts int NOT NULL DEFAULT 0, locked_by text, payload text)"
+)
 
 
 def make(url: str, sql: str) -> None:
@@ -109,3 +117,8 @@ def qmon_connection(url: str, purpose: str = "test") -> Iterator[Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def resolved(url: str, *configured: dict[str, object]) -> Resolved:
+    with qmon_connection(url) as connection:
+        return resolve_queues(connection, ENGINE, [layout_from_dict(raw) for raw in configured])

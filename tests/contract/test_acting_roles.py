@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
-import secrets
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,41 +16,19 @@ from qmon.config.config_file import Config
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationKind, OwnerState, Side
-from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
-from qmon.operate.install.roles import Role, plan_setup, run_setup
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.operating import applied, desk_at
-from tests.contract.test_acting_sessions import pid
+from tests.contract.roles import kept_out, login, set_up
+from tests.contract.sessions import pid
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, target_of
 
 WHY = Permission("a test")
 ANY = Choice(owner_states=frozenset(OwnerState))
-
-
-def set_up(url: str, role: Role) -> None:
-    """Run ``qmon setup`` as the owner of the database."""
-    with opened(url) as connection:
-        resolved = resolve_queues(connection, ENGINE, [], by_shape=False, readable_only=False)
-        ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
-        outcomes = run_setup(connection, plan_setup(connection, ENGINE, role, ids, resolved.layouts))
-    assert [each for each in outcomes if each.problem] == []
-
-
-@contextlib.contextmanager
-def login(url: str, role: Role) -> Iterator[str]:
-    """Yield the URL of the database for a new login that has only this role."""
-    name = f"{role}_{secrets.token_hex(4)}"
-    query(url, f"CREATE ROLE {name} LOGIN IN ROLE qmon_{role}")
-    try:
-        yield url.replace("postgres@", f"{name}@", 1)
-    finally:
-        query(url, f"DROP OWNED BY {name}")
-        query(url, f"DROP ROLE {name}")
 
 
 @pytest.fixture
@@ -120,12 +95,6 @@ def archived(url: str, layout: Layout) -> None:
         lambda: ENGINE.connect(target_of(url), ARCHIVE_SESSION), ENGINE, layout, pace, threading.Event()
     )
     assert archiver.run(until_empty=True).moved == 1
-
-
-def kept_out(url: str, *statements: str) -> None:
-    for statement in statements:
-        with pytest.raises(Exception, match=r"42501|permission denied|must be owner"):
-            query(url, statement)
 
 
 class Noted:

@@ -21,6 +21,7 @@ from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
+from tests.contract.sessions import pid, waiting
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, call, made, opened, routine
 
@@ -37,10 +38,6 @@ def blocker(database: str) -> Iterator[pyodbc.Connection]:
         yield raw
 
 
-def pid(raw: pyodbc.Connection) -> int:
-    return int(raw.execute("SELECT pg_backend_pid()").fetchval())
-
-
 def began(url: str, session: int) -> float:
     found = query(
         url, f"SELECT CAST(extract(epoch FROM backend_start) AS float8) FROM pg_stat_activity WHERE pid = {session}"
@@ -50,26 +47,6 @@ def began(url: str, session: int) -> float:
 
 def there(url: str, session: int) -> bool:
     return query(url, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session}") != []
-
-
-@contextlib.contextmanager
-def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> Iterator[threading.Thread]:
-    """A session that waits for the row."""
-    with connected(url) as raw:
-        raw.execute("SET application_name = 'shop'")
-        raw.execute("SET statement_timeout = 20000")
-        own = pid(raw)
-
-        def wait() -> None:
-            with contextlib.suppress(pyodbc.Error):
-                raw.execute(sql)
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        session = f"SELECT 1 FROM pg_locks WHERE NOT granted AND pid = {own}"
-        wait_until(lambda: query(url, session), what="a session waits for the lock")
-        yield thread
-        thread.join(30)
 
 
 def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:

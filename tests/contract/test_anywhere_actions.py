@@ -11,16 +11,17 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
-from qmon.model.operation_records import Choice, OperationKind, OperationResult, OperationState, OwnerState
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operation_records import Choice, OperationKind, OwnerState
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.actions.ring_repair import prepare_repair
-from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared_action import PreparedAction
 from qmon.pipeline.messages.archive_reader import find_archive, read_messages, survey_archive
-from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
+from tests.contract.anywhere import Place, execute, message, rolled_back, rows, some
+from tests.contract.anywhere_acting import draw, every_row, finished, planned
+from tests.contract.anywhere_sql import WRITERS
+from tests.contract.anywhere_tables import JOB, JOBS
 from tests.contract.operating import applied
 from tests.contract.watching import watching
 from tests.facts import wait_until
@@ -32,48 +33,11 @@ STATES: Final = ("status", "flag", "batch_single", "batch_split", "batch_fast")
 DELETING: Final = ("naive", "heap", "fifo", "lifo", "pending", "strict_fifo")
 RINGS: Final = ("ring", "ring_pointer", "ring_subscribers")
 ARCHIVING: Final = ("flag", "batch_single", "batch_split", "batch_fast")
-JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
-# A user's table, whose messages are popped by a number.
-JOB: Final = Layout(
-    "jobs",
-    "status",
-    TableName("", "jobs"),
-    id="id",
-    state=StateColumn("state", 0, 1, 2),
-    payload="payload",
-    order=(Order("place"), Order("id")),
-    writes=(Write("ready", "place", "front"),),
-    source=LayoutSource.CONFIGURATION,
-)
-# A trigger that writes to another table. Its row count comes before that of the statement that fired it.
-WRITERS: Final = {
-    "postgres": (
-        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
-        " INSERT INTO notes VALUES (old.id); RETURN NULL; END $$",
-        "CREATE TRIGGER noted AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION noted()",
-    ),
-    "sqlserver": ("CREATE TRIGGER noted ON jobs AFTER DELETE AS INSERT INTO notes (id) SELECT id FROM deleted",),
-}
 
 
 def table(place: Place, layout: Layout) -> str:
     """The quoted name of a queue's table."""
     return place.engine.quote(layout.table.parts)
-
-
-def every_row(place: Place, layout: Layout) -> list[str]:
-    """Return every row of the queue in no order."""
-    names = [layout.table, *([] if layout.data_table is None else [layout.data_table])]
-    found: list[Row] = []
-    for name in names:
-        found += place.ask(f"SELECT * FROM {place.engine.quote(name.parts)}")
-    return sorted(map(repr, found))
-
-
-def finished(result: OperationResult) -> int:
-    """Return how many messages an operation changed; check that it finished and skipped none."""
-    assert (result.state, result.skipped, result.changed, result.refused) == (OperationState.DONE, 0, 0, 0), result
-    return result.done
 
 
 # ------------------------------------------------------------------------------------------------ requeue and purge
@@ -273,27 +237,6 @@ def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
     wait_until(healed, what="the orphan is also popped")
     result = applied(prepared)
     assert (result.done, result.skipped, result.changed) == (0, 0, 1)
-
-
-def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedAction:
-    """Return the plan of a repair, once ``count`` slots have not moved for long enough."""
-    found: list[PreparedAction] = []
-
-    def ready() -> bool:
-        found.append(prepare_repair(place.context(folder), layout))
-        return found[-1].plan.count == count
-
-    wait_until(ready, MIN_AGE_S + 20, what="the slots have not moved for a second")
-    return found[-1]
-
-
-def draw(place: Place, sequence: TableName, times: int) -> None:
-    """Draw numbers in a session that then ends."""
-    quoted = place.engine.quote(sequence.parts)
-    text = f"SELECT NEXT VALUE FOR {quoted}" if place.sqlserver else f"SELECT nextval({place.engine.literal(quoted)})"
-    with place.opened() as connection:
-        for _ in range(times):
-            rows(connection, f"{text} AS number")
 
 
 def test_a_session_that_holds_up_others_is_ended_and_no_other_one(

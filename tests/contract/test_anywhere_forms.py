@@ -14,27 +14,11 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.doctor import read_rights, run_checkup
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import FORMS, Login, Server
+from tests.contract.anywhere_sql import JOBS_WITH_OWNERS, MASK, MAY_SEE_STATE, MAY_SELECT
 from tests.contract.watching import watching
 
-JOBS: Final = (
-    "CREATE TABLE jobs (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL DEFAULT 0, owner {text},"
-    " started_at {time}, payload {text})",
-    "CREATE INDEX jobs_state ON jobs (state, id)",
-    "INSERT INTO jobs (state, owner, started_at) VALUES (0, NULL, NULL), (0, NULL, NULL), (0, NULL, NULL),"
-    " (1, 'worker-1', {hour_ago})",
-)
-# Statements for the two logins. {0}: the login, {1}: the schema.
-SELECTS: Final = {
-    "postgres": ('GRANT SELECT ON ALL TABLES IN SCHEMA {1} TO "{0}"',),
-    "sqlserver": ("GRANT SELECT ON SCHEMA::{1} TO [{0}]",),
-}
-STATE: Final = {
-    "postgres": ('GRANT pg_read_all_stats TO "{0}"',),
-    "sqlserver": ("GRANT VIEW DATABASE STATE TO [{0}]",),
-}
 # The rights of the second login, by the prefixes of their names in ``qmon doctor``.
 HELD: Final = {"postgres": "pg_read_all_stats", "sqlserver": "VIEW DATABASE"}
-MASK: Final = "ALTER TABLE jobs ALTER COLUMN started_at ADD MASKED WITH (FUNCTION = 'default()')"
 
 
 def layout(place: Place) -> Layout:
@@ -55,7 +39,7 @@ def layout(place: Place) -> Layout:
 def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
     """Yield a login that may read the tables. ``more``: other grants, with ``{0}`` for the login."""
     with anywhere.login(place) as found:
-        texts = (*SELECTS[place.engine.name], *more)
+        texts = (*MAY_SELECT[place.engine.name], *more)
         place.run(*(text.format(found.name, place.schema) for text in texts))
         yield found
 
@@ -80,7 +64,7 @@ def why_no_rates(view: View) -> str:
 
 @pytest.mark.each_form
 def test_a_login_that_may_only_select_sees_rows_and_is_told_what_else_it_takes(anywhere: Server, place: Place) -> None:
-    place.run(*JOBS)
+    place.run(*JOBS_WITH_OWNERS)
     with reader(anywhere, place) as anna, watching(anna.place.url, [layout(place)]) as watched:
         watched.queue("jobs", lambda q: of_rows(q) == (3, 1, 1))
         last = watched.view(polls=3)
@@ -96,9 +80,9 @@ def test_a_login_that_may_only_select_sees_rows_and_is_told_what_else_it_takes(a
 
 @pytest.mark.each_form
 def test_a_login_that_also_sees_the_state_of_the_database_has_rates(anywhere: Server, place: Place) -> None:
-    place.run(*JOBS)
+    place.run(*JOBS_WITH_OWNERS)
     with (
-        reader(anywhere, place, *STATE[place.engine.name]) as anna,
+        reader(anywhere, place, *MAY_SEE_STATE[place.engine.name]) as anna,
         watching(anna.place.url, [layout(place)]) as watched,
     ):
         watched.queue("jobs", lambda q: of_rows(q) == (3, 1, 1) and q.push_rate.value is not None)
@@ -118,8 +102,8 @@ def test_a_login_that_also_sees_the_state_of_the_database_has_rates(anywhere: Se
 def test_figures_of_a_masked_column_are_unknown_and_name_the_right(anywhere: Server, place: Place) -> None:
     if not place.sqlserver or anywhere.version < 13:
         pytest.skip("dynamic data masking is in SQL Server from 2016 on")
-    place.run(*JOBS, MASK)
-    with reader(anywhere, place, *STATE["sqlserver"]) as anna:
+    place.run(*JOBS_WITH_OWNERS, MASK)
+    with reader(anywhere, place, *MAY_SEE_STATE["sqlserver"]) as anna:
         with watching(anna.place.url, [layout(place)]) as watched:
             queue = watched.queue("jobs", lambda q: q.ready.value == 3 and q.in_progress.value == 1)
             assert queue.stuck.value is None
@@ -136,7 +120,7 @@ def test_rows_that_optimized_locking_hides_make_lower_bounds_and_never_zeros(
 ) -> None:
     if "OPTIMIZED_LOCKING = ON" not in FORMS[request.node.callspec.params["anywhere"]].options:
         pytest.skip("this database has no optimized locking")
-    place.run(*JOBS)
+    place.run(*JOBS_WITH_OWNERS)
     deleted = Layout("jobs", "fifo", TableName(place.schema, "jobs"), id="id", payload="payload")
     with (
         place.opened(application="worker") as consumer,

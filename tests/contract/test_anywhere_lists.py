@@ -12,7 +12,7 @@ from qmon.model.samples.listing_samples import PAGE_SIZE, Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.anywhere import Place
-from tests.contract.test_anywhere_looks import ROWS, TABLES, layouts
+from tests.contract.anywhere_tables import ROWS, TABLES, layouts
 from tests.contract.watching import Watched, watching
 from tests.queues import DESIGNS
 

@@ -13,17 +13,10 @@ from qmon.model.operation_records import Choice
 from qmon.monitor.source import Focus
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute, rolled_back, rows
+from tests.contract.anywhere_sql import DELETE_FIRST, LOCK_NEXT, PLAIN
 from tests.contract.watching import watching
 
 pytestmark = pytest.mark.each_form
-
-TABLE = "CREATE TABLE plain (id int NOT NULL PRIMARY KEY, payload {text})"
-FIRST = "DELETE FROM plain WHERE id = (SELECT min(id) FROM plain)"
-# The second message, read as by a consumer that skips locked rows.
-NEXT = {
-    "postgres": "SELECT id FROM plain ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
-    "sqlserver": "SELECT TOP (1) id FROM plain WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ORDER BY id",
-}
 
 
 def hides_locks(place: Place) -> bool:
@@ -35,7 +28,7 @@ def hides_locks(place: Place) -> bool:
 @pytest.fixture
 def plain(place: Place) -> Iterator[Layout]:
     """A queue of three messages whose pop is a DELETE without hints."""
-    place.run(TABLE, *(f"INSERT INTO plain VALUES ({number}, 'm{number}')" for number in (1, 2, 3)))
+    place.run(PLAIN, *(f"INSERT INTO plain VALUES ({number}, 'm{number}')" for number in (1, 2, 3)))
     table = TableName(place.schema, "plain")
     yield Layout("plain", "fifo", table, id="id", payload="payload", source=LayoutSource.CONFIGURATION)
 
@@ -47,7 +40,7 @@ def test_a_message_that_a_plain_delete_holds_is_in_progress_or_at_least_not_said
     with place.opened("consumer") as consumer, watching(place.url, [plain]) as watched:
         watched.queue("plain", lambda q: q.ready.value == 3)
         with rolled_back(consumer):
-            execute(consumer, FIRST)
+            execute(consumer, DELETE_FIRST)
             queue = watched.queue("plain", lambda q: q.ready.value == 2 and q.in_progress.value is not None, timeout=60)
             assert queue.in_progress.at_least == hidden
             assert queue.in_progress.value == (0 if hidden else 1)
@@ -56,8 +49,8 @@ def test_a_message_that_a_plain_delete_holds_is_in_progress_or_at_least_not_said
 def test_a_consumer_that_passes_locked_rows_does_not_wait_for_a_plain_delete(place: Place, plain: Layout) -> None:
     with place.opened("consumer") as consumer, place.opened("other") as other:
         with rolled_back(consumer), rolled_back(other):
-            execute(consumer, FIRST)
-            assert rows(other, NEXT[place.engine.name]) == ((2,),)
+            execute(consumer, DELETE_FIRST)
+            assert rows(other, LOCK_NEXT[place.engine.name]) == ((2,),)
         assert place.count(plain.table) == 3
 
 
@@ -66,7 +59,7 @@ def test_a_requeue_ends_the_session_that_holds_a_message_or_says_that_it_is_hidd
 ) -> None:
     choice = Choice(older_than_s=0.0)
     with place.opened("consumer") as consumer, rolled_back(consumer):
-        execute(consumer, FIRST)
+        execute(consumer, DELETE_FIRST)
         if hides_locks(place):
             with pytest.raises(Exception, match="optimized locking"):
                 operator.requeue(plain, choice)
@@ -82,7 +75,7 @@ def test_a_lock_of_a_consumer_that_has_not_deleted_yet_is_that_of_an_update(plac
         " WHERE l.request_session_id = @@SPID AND l.resource_type IN (N'KEY', N'RID')"
     )
     with place.opened("consumer") as consumer, rolled_back(consumer):
-        assert rows(consumer, NEXT["sqlserver"]) == ((1,),)
+        assert rows(consumer, LOCK_NEXT["sqlserver"]) == ((1,),)
         assert rows(consumer, asked) == (("U",),)
 
 

@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.base import Connection, Value
 from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.deadlock_samples import GraphSample, ReportFile, ReportSample
 from qmon.model.samples.polled_samples import ReadableSample
 from qmon.model.samples.usage_samples import ReadsSample, RoutineSample
@@ -27,67 +27,14 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.source import Focus
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, rolled_back
+from tests.contract.anywhere_sql import BROKER
+from tests.contract.anywhere_tables import ROWS, TABLES, layouts
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
 
 pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, without row versions
 
-TABLES: Final = (
-    # Found through indexes on states, due times and priorities.
-    "CREATE TABLE tasks (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL, run_at {time} NOT NULL,"
-    " started_at {time}, attempts int NOT NULL, payload {text})",
-    "CREATE INDEX tasks_ready ON tasks (run_at) WHERE state = 0",
-    "CREATE INDEX tasks_busy ON tasks (started_at) WHERE state = 1",
-    "CREATE INDEX tasks_dead ON tasks (id) WHERE state = 3",
-    "CREATE TABLE ranked (id int NOT NULL PRIMARY KEY, rank int NOT NULL, payload {text})",
-    "CREATE INDEX ranked_ready ON ranked (rank, id)",
-    "CREATE TABLE staged (id int NOT NULL PRIMARY KEY, rank int NOT NULL, state int NOT NULL, payload {text})",
-    "CREATE INDEX staged_ready ON staged (rank, id) WHERE state = 0",
-    "CREATE INDEX staged_oldest ON staged (id) WHERE state = 0",
-    "CREATE INDEX staged_busy ON staged (id) WHERE state = 1",
-    # No index leads to ready messages or to those in progress.
-    "CREATE TABLE loose (id int NOT NULL PRIMARY KEY, state int NOT NULL, payload {text})",
-    "CREATE TABLE heaped (state int NOT NULL, payload {text})",
-    # Local time, by the column's default.
-    "CREATE TABLE local (id int NOT NULL PRIMARY KEY, at {local} NOT NULL DEFAULT {clock})",
-)
-ROWS: Final = (
-    "INSERT INTO tasks (state, run_at, started_at, attempts) VALUES (0, {hour_ago}, NULL, 0), (0, {now}, NULL, 1),"
-    " (0, {in_an_hour}, NULL, 0), (1, {hour_ago}, {hour_ago}, 1), (3, {hour_ago}, NULL, 5)",
-    "INSERT INTO ranked VALUES (1, 1, 'a'), (2, 5, 'b'), (3, 5, 'c')",
-    "INSERT INTO staged VALUES (1, 1, 0, 'a'), (2, 5, 0, 'b'), (3, 5, 1, 'c')",
-    "INSERT INTO loose VALUES (1, 0, 'a'), (2, 0, 'b'), (3, 1, 'c')",
-    "INSERT INTO heaped VALUES (0, 'a'), (0, 'b'), (1, 'c')",
-    "INSERT INTO local (id) VALUES (1), (2)",
-)
 READY: Final = {"tasks": 2, "ranked": 3, "staged": 2, "loose": 2, "heaped": 2, "local": 2}
-
-
-def layouts(place: Place) -> list[Layout]:
-    """Return the layouts of these tables as a configuration would define them."""
-
-    def table(name: str) -> TableName:
-        return TableName(place.schema, name)
-
-    states = StateColumn("state", 0, 1)
-    return [
-        Layout(
-            "tasks",
-            "status",
-            table("tasks"),
-            id="id",
-            state=StateColumn("state", 0, 1, dead=3),
-            due_at="run_at",
-            started_at="started_at",
-            attempts="attempts",
-            payload="payload",
-        ),
-        Layout("ranked", "naive", table("ranked"), id="id", priority="rank", payload="payload"),
-        Layout("staged", "status", table("staged"), id="id", priority="rank", state=states, payload="payload"),
-        Layout("loose", "status", table("loose"), id="id", state=states, payload="payload"),
-        Layout("heaped", "status", table("heaped"), state=states, payload="payload"),
-        Layout("local", "naive", table("local"), id="id", enqueued_at="at"),
-    ]
 
 
 def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -> None:
@@ -260,20 +207,6 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
 def asked(connection: Connection, job: ProbeStatement) -> list[Any]:
     """Return the result of a single probe."""
     return to_records(job.record, connection.fetch(job.bound))
-
-
-BROKER: Final = (
-    "CREATE MESSAGE TYPE shout",
-    "CREATE CONTRACT shouting (shout SENT BY INITIATOR)",
-    "CREATE QUEUE heard",
-    "CREATE QUEUE said",
-    "CREATE SERVICE hears ON QUEUE heard (shouting)",
-    "CREATE SERVICE says ON QUEUE said",
-    "DECLARE @talk uniqueidentifier; BEGIN DIALOG CONVERSATION @talk FROM SERVICE says TO SERVICE 'hears' ON CONTRACT"
-    " shouting WITH ENCRYPTION = OFF; SEND ON CONVERSATION @talk MESSAGE TYPE shout (N'hey')",
-    "DECLARE @talk uniqueidentifier; BEGIN DIALOG CONVERSATION @talk FROM SERVICE says TO SERVICE 'nobody' ON CONTRACT"
-    " shouting WITH ENCRYPTION = OFF; SEND ON CONVERSATION @talk MESSAGE TYPE shout (N'hey')",
-)
 
 
 def test_queues_of_service_broker_are_seen(place: Place) -> None:

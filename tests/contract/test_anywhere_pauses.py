@@ -12,8 +12,9 @@ from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Side
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute
+from tests.contract.anywhere_acting import finished
+from tests.contract.anywhere_tables import JOB, JOBS
 from tests.contract.operating import YES, applied
-from tests.contract.test_anywhere_actions import JOB, JOBS, finished
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
 

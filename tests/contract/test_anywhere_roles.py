@@ -22,69 +22,16 @@ from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
+from tests.contract.anywhere_acting import draw, every_row, finished, planned
 from tests.contract.anywhere_server import Login, Server
+from tests.contract.anywhere_sql import KEPT_OUT, MISUSED, SECRETS, WORKERS
 from tests.contract.operating import YES, applied
-from tests.contract.test_anywhere_actions import draw, every_row, finished, planned
 from tests.contract.watching import watching
 
 pytestmark = pytest.mark.once
 
 ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
 DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
-SECRETS: Final = ("CREATE TABLE secrets (id int {identity} NOT NULL PRIMARY KEY, word {text})",)
-# Rights of applications that push and pop: on SQL Server, only the procedures.
-WORKERS: Final = {
-    "postgres": (
-        'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{0}"',
-        'GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO "{0}"',
-    ),
-    "sqlserver": ("GRANT EXECUTE ON SCHEMA::dbo TO [{0}]",),
-}
-# Statements that an operator may not run.
-KEPT_OUT: Final = {
-    "postgres": (
-        "DROP TABLE status",
-        "TRUNCATE status",
-        "ALTER TABLE status ADD COLUMN x int",
-        "CREATE TABLE mine (id int)",
-        "CREATE TRIGGER mine AFTER DELETE ON status FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-        "SELECT * FROM secrets",
-        "INSERT INTO secrets (word) VALUES ('x')",
-        "DELETE FROM qmon.operations",
-        "CREATE TABLE qmon.mine (id int)",
-        "UPDATE qmon.operations SET done = 0",
-        "UPDATE qmon.pauses SET lifted_by = 'x'",
-        "DELETE FROM qmon.queues",
-        "UPDATE qmon.queues SET design = 'x'",
-        "DELETE FROM qmon.stores",
-    ),
-    "sqlserver": (
-        "DROP TABLE status",
-        "TRUNCATE TABLE status",
-        "ALTER TABLE status ADD x int",
-        "CREATE TABLE mine (id int)",
-        "CREATE TRIGGER mine ON status AFTER DELETE AS RETURN",
-        "SELECT * FROM secrets",
-        "INSERT INTO secrets (word) VALUES ('x')",
-        "DELETE FROM qmon.operations",
-        "UPDATE qmon.operations SET done = 0",
-        "INSERT INTO qmon.operations (id) VALUES ('x')",
-        "UPDATE qmon.pauses SET lifted_by = N'x'",
-        "INSERT INTO qmon.pauses (queue) VALUES (N'x')",
-        "DELETE FROM qmon.queues",
-        "UPDATE qmon.queues SET design = N'x'",
-        "DELETE FROM qmon.stores",
-        "CREATE TRIGGER qmon.mine ON qmon.operations AFTER INSERT AS RETURN",
-        "ALTER PROCEDURE qmon.operation_end AS RETURN",
-        "CREATE TABLE qmon_store.mine (id int)",
-        "CREATE TABLE qmon.mine (id int)",
-        "ALTER PROCEDURE qmon.make_store AS RETURN",
-        "EXECUTE AS USER = 'dbo'",
-        "SET IDENTITY_INSERT status ON",
-        "CREATE USER mine WITHOUT LOGIN",
-        "ALTER ROLE db_owner ADD MEMBER qmon_operator",
-    ),
-}
 # Statements that would change an ended operation. The server reports that they changed no row.
 FINISHED: Final = {
     "postgres": (
@@ -100,16 +47,6 @@ FINISHED: Final = {
         "EXEC qmon.operation_emptied @id = '{0}', @done = 1",
     ),
 }
-_STORE: Final = "EXEC qmon.make_store @about = N'x', @structure = N'[]', @found_by = N'qmon_row', @table = {table}"
-# The two procedures that run as their owner, called for objects their caller may not use. `{table}`: a table that the
-# caller may not read.
-MISUSED: Final = (
-    _STORE + ", @kind = 'kept', @columns = N'<r k=\"id\" /><r k=\"word\" />'",
-    _STORE.format(table="{status}") + ", @kind = 'kept', @columns = N'<r k=\"id] FROM secrets--\" />'",
-    _STORE.format(table="{status}") + ", @kind = 'x', @columns = N'<r k=\"id\" />'",
-    "EXEC qmon.put_back @table = {table}, @trash = {trash}, @rows = N'<r k=\"1\" />'",
-    "EXEC qmon.put_back @table = {status}, @trash = {table}, @rows = N'<r k=\"1\" />'",
-)
 
 
 @dataclass(frozen=True, slots=True)

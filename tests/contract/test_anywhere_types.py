@@ -20,25 +20,11 @@ from qmon.operate.install.install_script import install_script
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute
 from tests.contract.anywhere_server import Server
+from tests.contract.anywhere_sql import MASKS, PARTITIONED, UNQUOTED, WORDS_OF_XML
 
 pytestmark = pytest.mark.once
 
 READY = Choice(state="ready")
-MASKS = (
-    "ALTER TABLE jobs ALTER COLUMN state ADD MASKED WITH (FUNCTION = 'default()')",
-    "ALTER TABLE jobs ADD tail AS RIGHT(payload, 3)",
-)
-WORDS_OF_XML = (
-    "CREATE XML SCHEMA COLLECTION dbo.words AS N'<xsd:schema"
-    ' xmlns:xsd="http://www.w3.org/2001/XMLSchema"><xsd:element name="a" type="xsd:string"/></xsd:schema>\''
-)
-PARTITIONED = (
-    "CREATE PARTITION FUNCTION by_day (date) AS RANGE RIGHT FOR VALUES ('2026-01-01', '2026-02-01')",
-    "CREATE PARTITION SCHEME on_day AS PARTITION by_day ALL TO ([PRIMARY])",
-    "CREATE TABLE jobs (id int NOT NULL, day date NOT NULL, payload {text}, CONSTRAINT k PRIMARY KEY (id, day))"
-    " ON on_day (day)",
-)
-UNQUOTED = "SET QUOTED_IDENTIFIER OFF; SET ANSI_NULLS OFF"
 
 
 @pytest.fixture(autouse=True)

@@ -9,14 +9,9 @@ from functools import partial
 import pytest
 
 from qmon.monitor.poll.collector import Collector
+from tests.contract.tables import QUEUE
 from tests.contract.watching import Watched, watching
 from tests.facts import query, wait_until
-
-QUEUE = (
-    "(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, status text NOT NULL"
-    " CHECK (status IN ('ready', 'in_progress', 'done', 'dead')), created_at timestamptz NOT NULL DEFAULT now(),"
-    " started_at timestamptz, attempts int NOT NULL DEFAULT 0, locked_by text, payload text)"
-)
 
 
 def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(

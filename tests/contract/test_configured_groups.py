@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
 
-from qmon.config.config_file import parse_config
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.registry import engine_for
-from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from tests.contract.groups import configured
+from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import query
 from tests.libraries.oban import oban
 
 pytestmark = pytest.mark.server
 
-EVIL: Final = '"; drop table x; --'
-QUOTED: Final = EVIL.replace('"', '""')
 SECONDS: Final = "extract(epoch FROM now() {})"
 # By name: the type of a column, SQL for a time with an offset, and the configuration.
 TIMES: Final = {
@@ -37,12 +34,6 @@ TIMES: Final = {
     "ticks": ("bigint", f"CAST(({SECONDS} + 62135596800) * 10000000 AS bigint)", 'times = "ticks"'),
     "seconds beside a zone": ("timestamptz", "now() {}", 'times = "unix"'),
 }
-
-
-def configured(text: str) -> tuple[ConfiguredQueue, ...]:
-    """Return the queues of a configuration."""
-    text = '[target.t]\nconnect = "postgresql://h/d"\n' + text
-    return parse_config(text, Path("qmon.toml")).targets["t"].queues
 
 
 def resolved(url: str, text: str) -> Resolved:

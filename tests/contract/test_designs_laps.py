@@ -9,9 +9,9 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout
+from tests.contract.designs import says_empty
 from tests.contract.hammer import Hammer
 from tests.contract.ledger import delivered, order
-from tests.contract.test_designs_pops import says_empty
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 

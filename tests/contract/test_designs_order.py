@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Callable
 
 import pytest
 
-from qmon.engines.base import Connection
 from qmon.errors import QmonError
-from qmon.model.layout.layout import Layout
+from tests.contract.designs import WAITING, many, meanwhile, plain, pop, push
 from tests.contract.hammer import Hammer
-from tests.contract.test_designs_pops import many, plain, pop, push
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, call, made, opened, routine, run
 
-WAITING = ("batch_single", "batch_split", "strict_fifo")
 PRIORITIES = ("batch_fast", "batch_single", "batch_split")
-
-
-def waits_for_a_lock(url: str, connection: Connection) -> bool:
-    asked = "SELECT wait_event_type FROM pg_stat_activity WHERE pid = CAST(? AS int)"
-    return query(url, asked, str(connection.session_id)) == [("Lock",)]
-
-
-def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[], None]) -> list[tuple[object, str]]:
-    """Pop on another thread; run ``then`` once that waits for a lock. Return the popped messages."""
-    found: list[tuple[object, str]] = []
-    thread = threading.Thread(target=lambda: found.extend(pop(consumer, layout)))
-    thread.start()
-    wait_until(lambda: waits_for_a_lock(url, consumer), what="the second consumer waits")
-    then()
-    thread.join()
-    return found
 
 
 @pytest.mark.parametrize("design", WAITING)

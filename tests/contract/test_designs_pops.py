@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 
 import pyodbc
 import pytest
 
-from qmon.engines.base import Connection
-from qmon.model.layout.layout import Layout
+from tests.contract.designs import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, many, plain, pop, push, says_empty
 from tests.contract.hammer import Hammer
-from tests.facts import connected, odbc, query, wait_until
-from tests.queues import BYTES, Row, call, made, opened, routine, run
+from tests.facts import odbc, query, wait_until
+from tests.queues import call, made, opened, routine, run
 
-SKIPPING = ("batch_fast", "fifo", "flag", "naive", "pending", "status")
 WAITING = ("batch_single", "batch_split", "strict_fifo")
 LINES = (*SKIPPING, *WAITING)
-ANY_ORDER = ("heap", "lifo")
 DELETING = ("fifo", "heap", "lifo", "naive", "pending", "strict_fifo")
-COMPLETING = ("batch_fast", "batch_single", "batch_split", "status")
-ARCHIVING = ("batch_fast", "batch_single", "batch_split")
-
-
-def push(connection: Connection, layout: Layout, *messages: str) -> list[object]:
-    return [call(connection, layout, "push", f"'{message}'")[0][0] for message in messages]
-
-
-def many(design: str, count: int) -> str:
-    """Return the argument of push_batch for messages 1, 2, 3 …"""
-    numbers = f"ARRAY(SELECT CAST(n AS text) FROM generate_series(1, {count}) AS n)"
-    return numbers + ("::text::bytea[]" if design in BYTES else "")
-
-
-def pop(connection: Connection, layout: Layout) -> list[tuple[object, str]]:
-    return [plain(row) for row in call(connection, layout, "pop")]
-
-
-def plain(row: Row) -> tuple[object, str]:
-    payload = row[1]
-    return row[0], payload.decode() if isinstance(payload, bytes) else str(payload)
 
 
 @pytest.mark.parametrize("design", LINES)
@@ -89,38 +64,6 @@ def test_order_is_lax_within_the_number_of_consumers(database: str, design: str)
         FROM ledger_popped AS p"""
     assert int(str(query(database, late)[0][0])) <= 3
     assert len({row[0] for row in query(database, "SELECT consumer FROM ledger_popped")}) > 1
-
-
-def says_empty(url: str, layout: Layout, *, cycles: int, push: str = "'m'", pop: str = "") -> bool:
-    """Run eight sessions that push before each pop, so there is always a message; return whether one got "no row".
-
-    ``push``, ``pop``: the arguments of each, in SQL.
-    """
-    empty = threading.Event()
-
-    def popped(raw: pyodbc.Connection) -> object:
-        while True:
-            try:
-                return raw.execute(f"SELECT payload FROM {routine(layout, 'pop')}({pop})").fetchone()
-            except pyodbc.Error as problem:  # these two sometimes deadlock: see their pop_batch
-                if problem.args[0] != "40P01" or layout.design not in ("batch_single", "batch_split"):
-                    raise
-
-    def cycle() -> None:
-        with connected(url) as raw:
-            for _ in range(cycles):
-                raw.execute(f"SELECT {routine(layout, 'push')}({push})")
-                if popped(raw) is None:
-                    empty.set()
-                if empty.is_set():
-                    return
-
-    threads = [threading.Thread(target=cycle) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return empty.is_set()
 
 
 @pytest.mark.parametrize("design", (*LINES, *ANY_ORDER))

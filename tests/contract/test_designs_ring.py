@@ -10,6 +10,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout
+from tests.contract.designs import draw, end
 from tests.contract.hammer import Hammer
 from tests.facts import query, wait_until
 from tests.queues import Row, call, made, opened, run
@@ -43,25 +44,8 @@ def pop(connection: Connection, layout: Layout, wait_ms: int = 0) -> tuple[Row, 
     return call(connection, layout, "pop", str(wait_ms))
 
 
-def draw(connection: Connection, sequence: str) -> object:
-    """Draw a number and do nothing with it, like a process that stalls or dies at the worst moment."""
-    return run(connection, f"SELECT nextval('orders_{sequence}')")[0][0]
-
-
 def last(url: str, sequence: str) -> object:
     return query(url, f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_{sequence}")[0][0]
-
-
-def end(url: str, connection: Connection) -> None:
-    """End a session as if its process had been killed."""
-    with contextlib.suppress(Exception):
-        query(url, "SELECT pg_terminate_backend(CAST(? AS int))", str(connection.session_id))
-    wait_until(
-        lambda: (
-            query(url, "SELECT 1 FROM pg_stat_activity WHERE pid = CAST(? AS int)", str(connection.session_id)) == []
-        ),
-        what="the session is gone",
-    )
 
 
 def test_more_producers_than_slots_wrap_the_ring_a_hundred_times(database: str, layout: Layout) -> None:

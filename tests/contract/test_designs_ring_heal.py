@@ -13,8 +13,8 @@ import pytest
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout
+from tests.contract.designs import draw, end
 from tests.contract.soaking import MENDED
-from tests.contract.test_designs_ring import draw, end
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run
 

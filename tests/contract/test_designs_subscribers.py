@@ -11,7 +11,7 @@ from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.install.install_queue import install_queue
-from tests.contract.test_designs_ring import draw, end
+from tests.contract.designs import draw, end
 from tests.facts import query
 from tests.queues import ENGINE, Row, call, made, opened, run
 

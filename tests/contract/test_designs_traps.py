@@ -9,9 +9,8 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import QmonError
 from qmon.model.layout.layout import Layout
+from tests.contract.designs import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, WAITING, meanwhile, pop, push, says_empty
 from tests.contract.spoiling import BROKEN, altered, rewritten, trapped
-from tests.contract.test_designs_order import WAITING, meanwhile
-from tests.contract.test_designs_pops import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, pop, push, says_empty
 from tests.facts import connected, query
 from tests.queues import call, made, opened, routine, run
 

@@ -13,34 +13,14 @@ from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
+from tests.contract.plain_sql import in_table, push
 from tests.contract.watching import installed, target_of, watching
-from tests.demo.test_headless import agree
+from tests.demo.agreement import agree
 from tests.facts import connected, query
-from tests.queues import BYTES, DESIGNS
+from tests.queues import DESIGNS
 
-READY: Final = {
-    "status": "status = 1",
-    "flag": "processed = 0",
-    "batch_single": "status = 0",
-    "batch_split": "status = 0",
-    "batch_fast": "status = 0",
-    "ring": "message_id IS NOT NULL",
-    "ring_classic": "message_id IS NOT NULL",
-    "ring_pointer": "message_id IS NOT NULL",
-    "ring_subscribers": "message_id IS NOT NULL",
-}
 WALKED: Final = ("batch_single", "batch_split")
 COMPLETING: Final = ("batch_fast", "batch_single", "batch_split", "status")
-
-
-def in_table(url: str, design: str) -> float:
-    """Return the ready messages of an idle queue, by SQL."""
-    return float(str(query(url, f"SELECT count(*) FROM {design} WHERE {READY.get(design, 'true')}")[0][0]))
-
-
-def push(url: str, design: str, number: int) -> None:
-    payload = "convert_to('m' || n, 'utf8')" if design in BYTES else "'m' || n"
-    query(url, f"SELECT {design}_push({payload}) FROM generate_series(1, {number}) AS n")
 
 
 def rates_agree(load: Load, view: View) -> bool:

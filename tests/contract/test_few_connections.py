@@ -11,10 +11,9 @@ import pytest
 
 from qmon.errors import NoConnectionLeft
 from qmon.operate.open_context import open_context
-from tests.cli.calling import call
+from tests.cli.calling import call, recording
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until
-from tests.recording.test_record_command import recording
 from tests.recording.writing import lines_of, sequences, value
 
 FULL = "the server has no connection left: too many connections for role"

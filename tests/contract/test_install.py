@@ -10,18 +10,10 @@ from qmon.model.layout.layout import LayoutSource, TableName
 from qmon.operate.install.install_queue import available_designs, install_queue, read_registry, uninstall_queue
 from qmon.operate.install.object_names import object_slots
 from tests.cli.calling import call as cli
+from tests.contract.hostile_names import HOSTILE
 from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS, ENGINE, call, opened
 
-HOSTILE = (
-    "[a]]b].[c d]",
-    '"; drop table x; --',
-    "🐘 queue",
-    "it's 100 % {odd} ? :name",
-    "back\\slash",
-    "$$ $body$ $1",
-    "Ünïcode.With.Dots",
-)
 # Each special character that a name must support, and one byte less than the longest name that every design accepts.
 NASTIEST = "\"; --[a]]b].[c it's 1 %{o} ?:n\\$$ $1 $q$Ü.🐘"
 NAMED = [(design, NASTIEST) for design in DESIGNS]

@@ -8,12 +8,11 @@ import pytest
 
 from qmon.model.samples.listing_samples import Listing
 from qmon.monitor.source import Focus
+from tests.contract.groups import configured, listed
 from tests.contract.listing import BY_ID, fill, jobs, reading, table
-from tests.contract.test_configured_groups import configured
-from tests.contract.test_listing_groups import listed
 from tests.contract.watching import watching
 from tests.facts import query
-from tests.libraries.test_tables import QUE
+from tests.libraries.tables import QUE
 
 pytestmark = pytest.mark.server
 

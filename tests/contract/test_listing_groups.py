@@ -7,9 +7,8 @@ from typing import Final
 import pytest
 
 from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
-from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
-from tests.contract.test_configured_groups import EVIL, QUOTED, configured
+from tests.contract.groups import configured, listed
+from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import Watched, watching
 from tests.facts import query
 
@@ -38,12 +37,6 @@ def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> 
         status,
         count,
     )
-
-
-def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
-    """Return the queue once this page of it has been read."""
-    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
-    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
 
 
 def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:

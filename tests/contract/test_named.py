@@ -11,8 +11,7 @@ from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, TableName
 from tests.cli.calling import call
 from tests.contract.replica import replicated
-from tests.contract.tables import make
-from tests.contract.test_resolve import resolved
+from tests.contract.tables import make, resolved
 from tests.contract.watching import watching
 from tests.facts import query
 

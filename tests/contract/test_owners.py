@@ -15,8 +15,7 @@ from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
-from tests.contract.operating import applied, desk_at
-from tests.contract.test_requeue import HELD
+from tests.contract.operating import HELD, applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run
 

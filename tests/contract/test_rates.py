@@ -11,7 +11,7 @@ from qmon.model.report import status_object
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault, QueueLoad
 from tests.contract.watching import installed, target_of, watching
-from tests.demo.test_headless import FLOW_S, depth_agrees
+from tests.demo.agreement import FLOW_S, depth_agrees
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 

@@ -12,30 +12,13 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState
+from qmon.model.operation_records import Choice, OperationResult, OperationState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.install.install_queue import install_queue, read_registry
 from qmon.operate.operator import Operator
-from tests.contract.operating import applied, desk_at
+from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, run
-
-ALL = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
-HELD = OwnerColumn("owner", "session", held_while_working=True)
-
-
-def stuck(url: str, layout: Layout, count: int, *, minutes: int = 10, owner: str = "1/1", table: str = "") -> None:
-    """Create messages in progress for this long, owned by a session that has ended."""
-    assert layout.state is not None
-    text = "message" if layout.design == "status" else "text_data"
-    with connected(url) as raw:
-        push = f"SELECT push('x' || i) FROM generate_series(1, {count}) AS i"
-        push = push.replace("push(", f'"{layout.routine_for("push").name}"(' if layout.routine_for("push") else "push(")  # type: ignore[union-attr]
-        raw.execute(push if text == "text_data" else push.replace("'x' || i", "convert_to('x' || i, 'UTF8')"))
-        raw.execute(
-            f'UPDATE "{layout.table.name}" SET {layout.state.column} = {layout.state.in_progress}, attempts = 1,'
-            f" started_at = now() - interval '{minutes} min', owner = '{owner}'"
-        )
 
 
 def states(url: str, layout: Layout) -> dict[object, int]:
@@ -59,7 +42,7 @@ def test_stuck_messages_of_the_dead_are_ready_again_in_their_old_order(
     layout = replace(made(database, design), owner=HELD)
     stuck(database, layout, 300)
     operator = Operator(desk_at(database, tmp_path))
-    prepared = operator.requeue(layout, Choice(owner_states=ALL))
+    prepared = operator.requeue(layout, Choice(owner_states=ANY_OWNER))
     assert (prepared.plan.count, prepared.plan.refused) == (300, None)
     assert len(prepared.plan.first) == 10
     assert [row.id for row in prepared.plan.first] == [str(number) for number in range(1, 11)]
@@ -79,7 +62,7 @@ def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) ->
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 4)
     query(database, "UPDATE orders SET attempts = id + 2")
-    result = applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL)))
+    result = applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ANY_OWNER)))
     assert result.done == 4
     assert query(database, "SELECT id, status, attempts FROM orders ORDER BY id") == [
         (1, 1, 3),
@@ -122,7 +105,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
 def test_what_its_consumer_completed_between_plan_and_apply_is_never_requeued(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
-    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ANY_OWNER))
     with opened(database) as connection:
         call(connection, layout, "complete", "1, 1")
         call(connection, layout, "fail", "2, 1")
@@ -136,7 +119,7 @@ def test_what_its_consumer_completed_between_plan_and_apply_is_never_requeued(da
 def test_a_plan_of_5_never_touches_18(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 5)
-    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ANY_OWNER))
     stuck(database, layout, 13)
     query(database, "UPDATE orders SET attempts = 1 WHERE id > 5")
     result = applied(prepared)
@@ -150,10 +133,10 @@ def test_locked_messages_are_left_out_and_said_so(database: str, tmp_path: Path)
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 10)
     operator = Operator(desk_at(database, tmp_path))
-    early = operator.requeue(layout, Choice(owner_states=ALL))
+    early = operator.requeue(layout, Choice(owner_states=ANY_OWNER))
     with connected(database, autocommit=False) as holder:
         holder.execute("SELECT 1 FROM orders WHERE id <= 3 FOR UPDATE").fetchall()
-        plan = operator.requeue(layout, Choice(owner_states=ALL)).plan
+        plan = operator.requeue(layout, Choice(owner_states=ANY_OWNER)).plan
         assert plan.count == 7
         assert [(each.why, each.count) for each in plan.left_out] == [("locked", 3)]
         result = applied(early)
@@ -173,7 +156,7 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
     )
     query(database, "CREATE TRIGGER t AFTER UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION note()")
     at = desk_at(database, tmp_path)
-    first, second = (Operator(at).requeue(layout, Choice(owner_states=ALL)) for _ in range(2))
+    first, second = (Operator(at).requeue(layout, Choice(owner_states=ANY_OWNER)) for _ in range(2))
     results: list[OperationResult] = []
     # The second does all its work while the first pauses after its first batch.
     mine = applied(first, tell=lambda now: results.append(applied(second)) if not results else None)
@@ -191,27 +174,27 @@ def test_stopped_at_once_and_planned_again_finishes(database: str, tmp_path: Pat
     operator = Operator(desk_at(database, tmp_path))
     told: list[int] = []
     result = applied(
-        operator.requeue(layout, Choice(owner_states=ALL)),
+        operator.requeue(layout, Choice(owner_states=ANY_OWNER)),
         tell=lambda now: told.append(now.done),
         stopped=lambda: bool(told),
     )
     assert result.state is OperationState.CANCELLED
     assert result.done == told[0] < 500
     assert states(database, layout) == {1: result.done, 2: 500 - result.done}
-    rest = applied(operator.requeue(layout, Choice(owner_states=ALL)))
+    rest = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
     assert (rest.state, rest.done) == (OperationState.DONE, 500 - result.done)
 
 
 @pytest.mark.parametrize(
     ("choice", "expected"),
     [
-        (Choice(ids=("3", "5"), owner_states=ALL), [3, 5]),
-        (Choice(ids=("5", "99"), owner_states=ALL), [5]),
-        (Choice(limit=2, owner_states=ALL), [1, 2]),
-        (Choice(older_than_s=15 * 60, owner_states=ALL), []),
-        (Choice(older_than_s=9 * 60, owner_states=ALL), [1, 2, 3, 4, 5, 6]),
-        (Choice(owner="1/1", owner_states=ALL, older_than_s=0), [1, 2, 3, 4, 5, 6]),
-        (Choice(owner="x' OR 1=1 --", owner_states=ALL), []),
+        (Choice(ids=("3", "5"), owner_states=ANY_OWNER), [3, 5]),
+        (Choice(ids=("5", "99"), owner_states=ANY_OWNER), [5]),
+        (Choice(limit=2, owner_states=ANY_OWNER), [1, 2]),
+        (Choice(older_than_s=15 * 60, owner_states=ANY_OWNER), []),
+        (Choice(older_than_s=9 * 60, owner_states=ANY_OWNER), [1, 2, 3, 4, 5, 6]),
+        (Choice(owner="1/1", owner_states=ANY_OWNER, older_than_s=0), [1, 2, 3, 4, 5, 6]),
+        (Choice(owner="x' OR 1=1 --", owner_states=ANY_OWNER), []),
     ],
 )
 def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choice, expected: list[int]) -> None:
@@ -276,15 +259,17 @@ def test_a_production_target_and_many_messages_ask_for_the_name_and_a_reason(dat
     operator = Operator(desk_at(database, tmp_path, prod=True))
     for wrong in (Permission(), Permission("why"), Permission("", "orders"), Permission("why", "Orders")):
         with pytest.raises(BadInput):
-            applied(operator.requeue(layout, Choice(owner_states=ALL)), wrong)
+            applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)), wrong)
     assert states(database, layout) == {2: 2}
-    assert applied(operator.requeue(layout, Choice(owner_states=ALL)), Permission("why", "orders")).done == 2
+    assert applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)), Permission("why", "orders")).done == 2
 
 
 def test_read_only_changes_nothing(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 2)
-    prepared = Operator(desk_at(database, tmp_path, read_only="--read-only")).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path, read_only="--read-only")).requeue(
+        layout, Choice(owner_states=ANY_OWNER)
+    )
     assert prepared.plan.refused == "--read-only"
     assert prepared.plan.count == 2
     with pytest.raises(ReadOnly):
@@ -318,7 +303,7 @@ def test_hostile_names_change_nothing_but_what_they_should(database: str, tmp_pa
         started_at="s",
         owner=OwnerColumn(owner, "name"),
     )
-    choice = Choice(ids=("a'; --", '{"x",\\}', "[red]b[/]"), owner_states=ALL, state="in_progress")
+    choice = Choice(ids=("a'; --", '{"x",\\}', "[red]b[/]"), owner_states=ANY_OWNER, state="in_progress")
     prepared = Operator(desk_at(database, tmp_path)).requeue(layout, choice)
     assert prepared.plan.count == 3
     assert applied(prepared, Permission("'; -- [x] {y} \U0001f418")).done == 3

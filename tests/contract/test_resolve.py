@@ -12,16 +12,11 @@ from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.layout.layout_io import layout_from_dict
 from qmon.model.reasons import Reason
-from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.install.install_queue import available_designs, install_queue
-from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
+from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection, resolved
 from tests.contract.watching import watching
 from tests.facts import connected, query
-
-
-def resolved(url: str, *configured: dict[str, object]) -> Resolved:
-    with qmon_connection(url) as connection:
-        return resolve_queues(connection, ENGINE, [layout_from_dict(raw) for raw in configured])
 
 
 def one(url: str, raw: dict[str, object]) -> Layout:

@@ -7,7 +7,7 @@ import pytest
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
 from qmon.monitor.probes.queue_memo import COUNT_LIMIT
-from tests.contract.test_every_design import in_table, push
+from tests.contract.plain_sql import in_table, push
 from tests.contract.watching import installed, watching
 from tests.facts import query
 

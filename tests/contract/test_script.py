@@ -11,7 +11,7 @@ import pytest
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.operate.install.install_queue import install_queue, read_registry, uninstall_queue
 from tests.cli.calling import call
-from tests.contract.test_install import HOSTILE
+from tests.contract.hostile_names import HOSTILE
 from tests.facts import query
 from tests.queues import DESIGNS, ENGINE, opened
 

@@ -23,7 +23,7 @@ from qmon.operate.install.roles import plan_setup
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.operating import applied, desk_at
-from tests.contract.test_acting_roles import kept_out, login, set_up
+from tests.contract.roles import kept_out, login, set_up
 from tests.facts import query
 from tests.queues import ENGINE, made, opened, target_of
 from tests.queues import call as run_routine

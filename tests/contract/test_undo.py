@@ -16,8 +16,7 @@ from qmon.model.operation_records import Choice, OperationState, OwnerState
 from qmon.operate.install.install_queue import uninstall_queue
 from qmon.operate.operator import Operator
 from qmon.operate.row_set import pack_rows
-from tests.contract.operating import applied, desk_at
-from tests.contract.test_requeue import ALL, HELD, stuck
+from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened
 
@@ -28,7 +27,7 @@ def test_what_was_not_popped_again_is_taken_back_to_the_letter(database: str, tm
     stuck(database, layout, 120)
     before = query(database, "SELECT CAST(t AS text) FROM orders AS t ORDER BY 1")
     operator = Operator(desk_at(database, tmp_path))
-    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
+    done = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
     back = operator.undo(done.operation)
     assert (back.plan.count, back.plan.left_out) == (120, ())
     assert back.plan.first[0].owner == "1/1"
@@ -41,7 +40,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 10)
     operator = Operator(desk_at(database, tmp_path))
-    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
+    done = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
     early = operator.undo(done.operation)
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "4")
@@ -61,7 +60,7 @@ def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path)
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 1)
     operator = Operator(desk_at(database, tmp_path))
-    prepared = operator.requeue(layout, Choice(owner_states=ALL))
+    prepared = operator.requeue(layout, Choice(owner_states=ANY_OWNER))
     query(database, "UPDATE orders SET status = 1")
     result = applied(prepared)
     assert (result.done, result.changed) == (0, 1)
@@ -72,7 +71,7 @@ def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Pa
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
     operator = Operator(desk_at(database, tmp_path))
-    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
+    done = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
     assert applied(operator.undo(done.operation, Choice(ids=("2", "3", "99")))).done == 2
     with connected(database, autocommit=False) as holder:
         holder.execute("SELECT 1 FROM orders WHERE id = 5 FOR UPDATE").fetchall()
@@ -89,7 +88,7 @@ def test_a_requeue_that_was_stopped_is_undone_as_far_as_it_went(database: str, t
     operator = Operator(desk_at(database, tmp_path))
     told: list[int] = []
     done = applied(
-        operator.requeue(layout, Choice(owner_states=ALL)),
+        operator.requeue(layout, Choice(owner_states=ANY_OWNER)),
         tell=lambda now: told.append(now.done),
         stopped=lambda: bool(told),
     )

@@ -8,11 +8,11 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.monitor.source import Focus
+from tests.contract.versions import PROGRAMS
 from tests.contract.watching import installed, watching
 from tests.facts import connected
 
 DESIGNS = ("naive", "fifo", "ring", "status", "batch_fast")
-PROGRAMS: list[Path | None] = [None, *sorted(Path("/usr/lib/postgresql").glob("*/bin"))]
 
 
 @pytest.mark.parametrize("bin_dir", PROGRAMS, ids=lambda path: "embedded" if path is None else path.parent.name)

@@ -29,7 +29,7 @@ from qmon.workload.load_plan import QueueLoad
 from tests.cli.calling import call
 from tests.contract.watching import ROOMY
 from tests.facts import query
-from tests.tui.test_acting_real import Real
+from tests.tui.live import Real
 
 _PATIENCE_S: Final = 150.0
 # The answers to the steps, as stored in the database.

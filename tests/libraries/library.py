@@ -222,3 +222,8 @@ def fates(events: Iterable[Event], untold: Iterable[State] = ()) -> dict[str, Co
         state = states.get(event.event, "scheduled" if event.due_in_s else "ready")
         counted.setdefault(event.queue, Counter())[state] += 1
     return {queue: {state: counts[state] for state in told} for queue, counts in counted.items()}
+
+
+def within(events: Iterable[Event], kind: Kind, queue: str, start: float, end: float) -> int:
+    """Return the number of these events within this time."""
+    return sum(event.event == kind and event.queue == queue and start < event.at <= end for event in events)

@@ -15,6 +15,7 @@ from qmon.model.report import queue_object
 from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import query
+from tests.libraries.figures import of_queue
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import QUEUES, Library
@@ -22,7 +23,6 @@ from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_figures import of_queue
 from tests.schemas import valid
 
 pytestmark = pytest.mark.server

@@ -21,7 +21,7 @@ from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
 
 pytestmark = pytest.mark.server
 

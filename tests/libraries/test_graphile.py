@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.facts import query
+from tests.libraries.figures import agrees
 from tests.libraries.graphile import ACTIONS, PAUSE_SERIAL, RESUME_SERIAL, Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES
-from tests.libraries.test_figures import agrees
 
 pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 

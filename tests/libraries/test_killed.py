@@ -14,7 +14,7 @@ from tests.cli.calling import program, surroundings
 from tests.contract.operating import applied
 from tests.facts import connected, query, wait_until
 from tests.libraries.acting import layout_of, operator
-from tests.libraries.test_tables import DELAYED_JOB
+from tests.libraries.tables import DELAYED_JOB
 
 pytestmark = pytest.mark.server
 

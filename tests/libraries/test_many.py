@@ -11,10 +11,10 @@ from qmon.model.view import View
 from qmon.monitor.source import Focus
 from tests.contract.watching import watching
 from tests.facts import query
+from tests.libraries.figures import of_queue
 from tests.libraries.library import QUEUES
 from tests.libraries.oban import oban
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_figures import of_queue
 
 pytestmark = pytest.mark.server
 

@@ -17,10 +17,9 @@ from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.libraries.acting import OLD
-from tests.libraries.every import LIBRARIES
-from tests.libraries.library import ATTEMPTS, QUEUES, Event, Kind, Library, State, fates
-from tests.libraries.test_figures import of_queue
-from tests.libraries.test_rates import MIXED, within
+from tests.libraries.every import LIBRARIES, MIXED
+from tests.libraries.figures import of_queue
+from tests.libraries.library import ATTEMPTS, QUEUES, Event, Kind, Library, State, fates, within
 
 pytestmark = pytest.mark.soak  # a minute per library; test_figures.py is faster
 

@@ -14,7 +14,7 @@ from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied
 from tests.facts import query
 from tests.libraries.acting import layout_of, operator
-from tests.libraries.test_tables import GOOD_JOB, RIVER, Made
+from tests.libraries.tables import GOOD_JOB, RIVER, Made
 
 pytestmark = pytest.mark.server
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.facts import query, wait_until
+from tests.libraries.figures import agrees
 from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.pgboss import ACTIONS, DEAD_LETTERS, RESUME_CANCELLED, PgBoss
-from tests.libraries.test_figures import agrees
 
 pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 

@@ -21,7 +21,7 @@ from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgmq import pgmq
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.libraries.tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Made
 
 pytestmark = pytest.mark.server
 

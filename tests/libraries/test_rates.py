@@ -12,9 +12,9 @@ import pytest
 
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
-from tests.libraries.every import LIBRARIES
-from tests.libraries.library import QUEUES, Event, Kind, Library
-from tests.libraries.test_figures import of_queue
+from tests.libraries.every import LIBRARIES, MIXED
+from tests.libraries.figures import of_queue
+from tests.libraries.library import QUEUES, Event, Kind, Library, within
 
 pytestmark = pytest.mark.server
 
@@ -23,8 +23,6 @@ BATCH: Final = 10
 WINDOW_S: Final = 8.0
 # Rates may be off by the flow of this many seconds: they lag, and batches are pushed at once.
 ENOUGH_S: Final = 1.5
-# Their tables do not show the queue of a done job.
-MIXED: Final = frozenset({"graphile-worker"})
 
 
 @contextmanager
@@ -48,11 +46,6 @@ def pushing(library: Library, url: str, queues: Iterable[str]) -> Iterator[list[
     finally:
         done.set()
         thread.join()
-
-
-def within(events: Iterable[Event], kind: Kind, queue: str, start: float, end: float) -> int:
-    """Return the number of these events within this time."""
-    return sum(event.event == kind and event.queue == queue and start < event.at <= end for event in events)
 
 
 def agrees(rate: float, window_s: float, counted: Callable[[float, float], int], end: float) -> bool:

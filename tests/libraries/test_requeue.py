@@ -28,7 +28,7 @@ from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
 from tests.schemas import valid
-from tests.tui.test_acting_real import looking
+from tests.tui.live import looking
 
 pytestmark = pytest.mark.server
 

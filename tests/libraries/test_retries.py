@@ -8,12 +8,12 @@ import pytest
 
 from qmon.model.view import QueueView
 from tests.contract.watching import watching
+from tests.libraries.figures import of_queue
 from tests.libraries.library import QUEUES, Library
 from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_figures import of_queue
 
 pytestmark = pytest.mark.soak  # tests only the libraries; other tests cover qmon
 

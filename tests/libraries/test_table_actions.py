@@ -12,7 +12,7 @@ from qmon.model.operation_records import Choice, OwnerState
 from tests.contract.operating import applied
 from tests.facts import connected, query
 from tests.libraries.acting import layout_of, operator
-from tests.libraries.test_tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
 
 pytestmark = pytest.mark.server
 

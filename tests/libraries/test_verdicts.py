@@ -11,6 +11,7 @@ import pytest
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.libraries.every import LIBRARIES
+from tests.libraries.figures import of_queue
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import QUEUES, Library
@@ -18,7 +19,6 @@ from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
-from tests.libraries.test_figures import of_queue
 
 pytestmark = pytest.mark.server
 

@@ -20,7 +20,7 @@ from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.report.data_files import COLUMNS
 from tests.cli.calling import call
 from tests.pipeline.pages import hostile_facts
-from tests.recording.test_replay_command import recorded
+from tests.recording.writing import recorded
 from tests.schemas import valid
 
 

@@ -15,11 +15,11 @@ from qmon.recording.format.codec import encode
 from qmon.recording.format.poll_figures import figures_from_view
 from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
+from tests.cli.calling import recording
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
 from tests.pipeline.comparing import compared, run
 from tests.pipeline.recordings import rows
-from tests.recording.test_record_command import recording
 from tests.recording.writing import sequences, settled
 
 pytestmark = pytest.mark.timeout(1200)

@@ -10,13 +10,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.baseline_bands import Baseline
 from qmon.recording.history.baselines_reader import FILE_NAME, find_baselines, read_baselines
-
-WHOLE = {
-    "version": 1,
-    "zone": "UTC",
-    "zones": {"shop": "Europe/Berlin"},
-    "queues": {"shop": {"mails": {"ready": {"38": [120.5, 3, 9]}}}},
-}
+from tests.recording.baselines import WHOLE
 
 
 def test_it_is_read(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import target_of
 from tests.facts import wait_until
-from tests.recording.test_replay_command import run_of
-from tests.recording.writing import lines_of, sequences, value
+from tests.recording.writing import lines_of, run_of, sequences, value
 from tests.tui.scripted import Scripted
 
 pytestmark = pytest.mark.server  # it tries to read the operations of a target that does not exist

@@ -25,7 +25,7 @@ from qmon.recording.write.recorder import Recorder
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.overview.queue_rows import COLUMNS, rows_for
 from tests.facts import wait_until
-from tests.unit.test_history import COUNTERS, fifo, moved, poll
+from tests.unit.polls import COUNTERS, fifo, moved, poll
 
 pytestmark = pytest.mark.unit
 

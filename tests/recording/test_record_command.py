@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.headless_recorder import HeadlessRecorder
 from qmon.recording.write.retention import apply_retention, lake_mark_name, lake_mark_text, parse_size, unread_bytes
-from tests.cli.calling import call, program, surroundings
+from tests.cli.calling import call, recording, surroundings
 from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
 from tests.recording.writing import lines_of, sequences, text_of, value
@@ -29,22 +27,6 @@ connect = "{url}"
 [target.gone]
 connect = "postgresql://nobody@127.0.0.1:1/nothing"
 """
-
-
-@contextmanager
-def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Start the program."""
-    with subprocess.Popen(
-        program("record", *arguments, "--to", str(folder)),
-        env=surroundings(),
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            yield child
-        finally:
-            child.kill()
 
 
 def configured(tmp_path: Path, url: str) -> str:

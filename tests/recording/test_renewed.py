@@ -13,7 +13,7 @@ from qmon.recording.history.baselines_reader import (
     find_baselines,
 )
 from tests.facts import wait_until
-from tests.recording.test_baselines_file import WHOLE
+from tests.recording.baselines import WHOLE
 
 
 class Clock:

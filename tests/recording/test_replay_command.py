@@ -2,70 +2,20 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.operation_records import Operation
-from qmon.model.samples.polled_samples import ServerSample
-from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.monitor.state.target_history import TargetHistory
+from qmon.model.snapshot import Snapshot
 from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.times import parse_moment
-from qmon.recording.write.recorder import Recorder
 from tests.cli.calling import call
-from tests.facts import wait_until
-from tests.recording.made import made
 from tests.recording.sameness import plain
+from tests.recording.writing import BEGIN, recorded
 from tests.schemas import valid
-from tests.tui.scripted import queue
-
-BEGIN = datetime(2026, 11, 21, 13, 0, tzinfo=UTC).timestamp()
-STEP_S = 10.0
-
-
-def run_of(count: int, name: str = "orders") -> list[Snapshot]:
-    """Return a snapshot of a quiet target with one queue, polled every ten seconds."""
-    layout = queue("mails").layout
-    return [
-        Snapshot(
-            name,
-            "postgres",
-            "18.6",
-            n + 1,
-            BEGIN + STEP_S * n,
-            100.0 + STEP_S * n,
-            5.0,
-            1.0,
-            3,
-            STEP_S,
-            ServerSample(BEGIN + STEP_S * n, BEGIN - 9e4, None, False, 7, 100 * n, n, 0),
-            (QueueSamples(layout),),
-        )
-        for n in range(count)
-    ]
-
-
-def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapshot]:
-    """Record this number of snapshots below a folder, with one operation after 200 of them."""
-    now = [BEGIN]
-    recorder = Recorder(root, name, interval_s=STEP_S, clock=lambda: now[0])
-    history = TargetHistory()
-    given = run_of(count, name)
-    for snapshot in given:
-        recorder.record_snapshot(snapshot, history.record_snapshot(snapshot))
-        if snapshot.sequence == 200:
-            recorder.record_operation(replace(made(Operation, random.Random(1)), queue="mails"))
-        wait_until(lambda wanted=snapshot.sequence: recorder.status.snapshots >= wanted)  # type: ignore[misc]
-        now[0] += STEP_S
-    recorder.close()
-    assert recorder.status.stopped == ""
-    return given
 
 
 def test_one_moment_is_printed(tmp_path: Path) -> None:

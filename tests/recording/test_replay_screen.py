@@ -19,8 +19,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.replay.replay_app import ReplayApp
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
-from tests.recording.test_replay_command import recorded, run_of
-from tests.recording.writing import sequences
+from tests.recording.writing import recorded, run_of, sequences
 from tests.tui.driving import Driver
 from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 

@@ -9,20 +9,27 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import zstandard
 
-from qmon.model.snapshot import Snapshot
+from qmon.model.operation_records import Operation
+from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.records import Line
 from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recorder import Recorder
+from tests.facts import wait_until
 from tests.recording.made import made
-from tests.tui.scripted import view
+from tests.tui.scripted import queue, view
 
 Read = TypeVar("Read")
+BEGIN = datetime(2026, 11, 21, 13, 0, tzinfo=UTC).timestamp()
+STEP_S = 10.0
 
 
 def snapshots(count: int, seed: int = 1) -> list[Snapshot]:
@@ -72,6 +79,45 @@ def main(root: Path, first: int) -> None:
         recorder.record_snapshot(replace(given[sequence % 50], sequence=sequence), quiet)
         print(sequence, time.monotonic(), flush=True)
         pause.wait(0.005)
+
+
+def run_of(count: int, name: str = "orders") -> list[Snapshot]:
+    """Return a snapshot of a quiet target with one queue, polled every ten seconds."""
+    layout = queue("mails").layout
+    return [
+        Snapshot(
+            name,
+            "postgres",
+            "18.6",
+            n + 1,
+            BEGIN + STEP_S * n,
+            100.0 + STEP_S * n,
+            5.0,
+            1.0,
+            3,
+            STEP_S,
+            ServerSample(BEGIN + STEP_S * n, BEGIN - 9e4, None, False, 7, 100 * n, n, 0),
+            (QueueSamples(layout),),
+        )
+        for n in range(count)
+    ]
+
+
+def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapshot]:
+    """Record this number of snapshots below a folder, with one operation after 200 of them."""
+    now = [BEGIN]
+    recorder = Recorder(root, name, interval_s=STEP_S, clock=lambda: now[0])
+    history = TargetHistory()
+    given = run_of(count, name)
+    for snapshot in given:
+        recorder.record_snapshot(snapshot, history.record_snapshot(snapshot))
+        if snapshot.sequence == 200:
+            recorder.record_operation(replace(made(Operation, random.Random(1)), queue="mails"))
+        wait_until(lambda wanted=snapshot.sequence: recorder.status.snapshots >= wanted)  # type: ignore[misc]
+        now[0] += STEP_S
+    recorder.close()
+    assert recorder.status.stopped == ""
+    return given
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Final
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.view import View
 from qmon.monitor.background import catalog_reading
-from tests.contract.test_churn import QUEUE
+from tests.contract.tables import QUEUE
 from tests.contract.watching import watching
 from tests.facts import query
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.demo.embedded_server import EmbeddedServer
 from tests.contract.hostile import Count, run
-from tests.contract.test_versions import PROGRAMS
+from tests.contract.versions import PROGRAMS
 
 _SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 

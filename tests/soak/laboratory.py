@@ -14,7 +14,7 @@ from tests.laboratory.healthy import calm
 from tests.laboratory.laboratory import laboratory
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.test_faults import WITNESSES, crowd, queues, whole
+from tests.laboratory.together import WITNESSES, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
 # Approximate seconds between two starts of qmon in the calm minutes.

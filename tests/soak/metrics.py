@@ -25,7 +25,7 @@ from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.demo.scene import BUDGET
 from qmon.workload.committed_counts import CommittedCounts, CommittedFlow
 from tests.cli.calling import program, surroundings
-from tests.demo.test_headless import agree
+from tests.demo.agreement import agree
 from tests.facts import query, wait_until
 
 WINDOW_S: Final = 60.0

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from qmon.demo.embedded_server import EmbeddedServer
-from tests.contract.test_versions import PROGRAMS
 from tests.contract.trust import COMMANDS, faults_of_twins
+from tests.contract.versions import PROGRAMS
 from tests.contract.watching import installed
 from tests.facts import query
 

@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
+from tests.tui.pictures import Compare
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
-from tests.tui.test_pictures import Compare
 
 SIZES = [(80, 24), (120, 40)]
 IDS = ["80x24", "120x40"]

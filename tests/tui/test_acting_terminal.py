@@ -11,7 +11,7 @@ import pytest
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
-from tests.tui.test_terminal import Tmux, gone
+from tests.tui.tmux import Tmux, gone
 
 
 @pytest.fixture

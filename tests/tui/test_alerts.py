@@ -19,8 +19,8 @@ from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
 from tests.schemas import valid
 from tests.tui.driving import Driver, dashboard
+from tests.tui.pictures import Compare, Shot
 from tests.tui.scripted import Clock, queue, view
-from tests.tui.test_pictures import Compare, Shot
 
 DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0)
 STUCK = AlertRule("anything stuck", "stuck", crit=5.0)

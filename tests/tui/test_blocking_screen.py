@@ -20,9 +20,9 @@ from qmon.tui.blocking.tree import detail_lines
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, head, tree, waits
 from tests.tui.driving import dashboard
+from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, snapshot, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.tui.test_pictures import SIZES, Compare, Shot
 
 
 def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:

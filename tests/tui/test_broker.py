@@ -14,11 +14,9 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
-from tests.replayed import BIG, Driver, connection
+from tests.replayed import BIG, Driver, Idle, Rows, answering, connection
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, TAKEN_AT
-from tests.unit.test_sqlserver_clues import Rows, answering
-from tests.unit.test_sqlserver_replay import Idle
 
 pytestmark = pytest.mark.unit
 

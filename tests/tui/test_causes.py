@@ -15,8 +15,8 @@ from qmon.monitor.alerting import Alerting
 from qmon.tui.overview import causes
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard
+from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
-from tests.tui.test_pictures import SIZES, Compare, Shot
 
 pytestmark = pytest.mark.unit
 

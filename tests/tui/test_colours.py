@@ -19,14 +19,13 @@ from rich.color import Color
 from qmon.model.figure import Severity
 from qmon.tui import figures
 from qmon.tui.themes import DARK, DRAWN, LIGHT, THEMES, tones
+from tests.tui.contrast import MARK, RGB, TEXT, WRITTEN, contrast, linear
 
 pytestmark = pytest.mark.unit
 
-TEXT, MARK = 4.5, 3.0
 APART = 15.0
 # This ratio of brightness, by the same measure as contrast.
 BRIGHTER = 1.5
-WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
 FILLED = ("badge", "alarm badge", "held badge", "tag")
 SEVERITIES = ("alarm", "accent", "held", "muted")
 SEEN = {
@@ -35,20 +34,6 @@ SEEN = {
     "without green": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
     "without blue": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
-RGB = Sequence[float]
-
-
-def linear(color: Color | None) -> RGB:
-    """Return red, green and blue, 0 to 1, in proportion to light."""
-    assert color is not None
-    each = (part / 255 for part in color.get_truecolor())
-    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in each]
-
-
-def contrast(one: Color | None, other: Color | None) -> float:
-    """Return the contrast, 1 to 21."""
-    light = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (linear(one), linear(other))]
-    return (max(light) + 0.05) / (min(light) + 0.05)
 
 
 def behind(name: str) -> list[Color]:

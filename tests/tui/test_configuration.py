@@ -26,7 +26,7 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
 from tests.facts import query
-from tests.tui.test_live import until
+from tests.tui.live import until
 
 POSSIBLE = """
 CREATE TABLE parcels (id bigserial PRIMARY KEY, status text CHECK (status IN ('new', 'sent')), attempts int);

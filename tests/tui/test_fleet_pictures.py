@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 
 from qmon.monitor.source import Phase
 from tests.tui.fleet import NAMES, Named, crm, fleet_app, settled
+from tests.tui.pictures import SIZES, Compare
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, Clock, view
-from tests.tui.test_pictures import SIZES, Compare
 
 
 class FleetShot:

@@ -7,8 +7,8 @@ import pytest
 from qmon.model.figure import Severity, Verdict
 from qmon.model.view import View
 from tests.tui.driving import dashboard
+from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import figure, part, queue, view
-from tests.tui.test_pictures import SIZES, Compare, Shot
 
 
 def shop() -> View:

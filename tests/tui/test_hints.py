@@ -24,8 +24,8 @@ from qmon.tui.actions.availability import verdict_keys
 from tests.tui.driving import dashboard
 from tests.tui.scripted import SAMPLED_AT, queue, snapshot, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.unit.test_horizon import HOLDER
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
+from tests.unit.upkeep import HOLDER
 
 pytestmark = pytest.mark.unit
 

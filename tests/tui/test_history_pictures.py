@@ -13,7 +13,7 @@ from qmon.tui.history.history_screen import HistoryScreen
 from qmon.tui.past_reader import KnownPast
 from tests.recording.days import usual, written
 from tests.tui.histories import replayed
-from tests.tui.test_pictures import SIZES, Compare, Shot
+from tests.tui.pictures import SIZES, Compare, Shot
 
 IDS = [f"{cells}x{rows}" for cells, rows in SIZES]
 

@@ -21,9 +21,9 @@ from qmon.tui.widgets.dialog import Dialog, leave_screen
 from tests.recording.days import written
 from tests.tui import histories
 from tests.tui.driving import Driver, dashboard
+from tests.tui.opening import found
+from tests.tui.opening import shown as opened_message
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.tui.test_message_screen import found
-from tests.tui.test_message_screen import shown as opened_message
 
 # Keys that open a dialog of the dashboard.
 LIVE: Final = {"help": "question_mark", "palette": "colon", "columns": "C", "a file": "ctrl+s", "a plan": "p"}

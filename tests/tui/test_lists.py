@@ -18,8 +18,8 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
 from qmon.tui import redacting_fold
 from tests.tui.driving import Driver, dashboard
+from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import part, queue, snapshot, view
-from tests.tui.test_pictures import SIZES, Compare, Shot
 
 FIRST = 9_120_311
 

@@ -11,7 +11,7 @@ from qmon.model.layout.layout import Layout, StateColumn
 from qmon.tui.queue.queue_screen import QueueScreen
 from tests.facts import query
 from tests.jobs import TABLE, layout
-from tests.tui.test_acting_real import Real, looking
+from tests.tui.live import Real, looking
 
 pytestmark = pytest.mark.server
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, cast
 
 import pytest
@@ -18,6 +18,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.themes import DARK, LIGHT
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
+from tests.tui.live import header, until
 
 pytestmark = pytest.mark.server
 
@@ -31,23 +32,10 @@ def own_server() -> Iterator[EmbeddedServer]:
         yield server
 
 
-def header(app: QmonApp) -> str:
-    """Return the header's text."""
-    return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
-
-
 def oldest_on_screen(app: QmonApp) -> float:
     """Return the greatest age in seconds that any panel shows, without the plots' own times."""
     written = "\n".join("\n".join(lines.plain_lines) for lines in app.screen.query(Lines) if lines.id != "plot")
     return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
-
-
-async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
-    """Let the app go on until ``ask`` is true."""
-    deadline = time.monotonic() + seconds
-    while not ask():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}; the header says {header(pilot.app)!r}"  # type: ignore[arg-type]
-        await pilot.pause(0.05)
 
 
 async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> None:

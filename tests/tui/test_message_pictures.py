@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 from qmon.operate.message import Message
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.pager import Pager
+from tests.tui.opening import found
+from tests.tui.pictures import SIZES, Compare
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.tui.test_message_screen import found
-from tests.tui.test_pictures import SIZES, Compare
 
 XML = (
     '<?xml version="1.0"?><order id="7"><to>ada@example.org</to>'

@@ -11,8 +11,8 @@ from qmon.config.preferences import Preferences
 from qmon.tui.overview.column_dialog import ChoosingDialog
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, tones
 from qmon.tui.widgets.grid import Grid
+from tests.tui.contrast import MARK, TEXT, WRITTEN, contrast
 from tests.tui.driving import Driver, dashboard
-from tests.tui.test_colours import MARK, TEXT, WRITTEN, contrast
 
 
 @pytest.fixture

@@ -2,80 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 
 from qmon.model.layout.layout import LayoutSource, TableName
-from qmon.model.view import View
 from qmon.monitor.source import Phase
-from qmon.tui.app import QmonApp
-from qmon.tui.past_reader import KnownPast
-from tests.tui.scripted import TAKEN_AT, Clock, Scripted, target, twelve, view
+from tests.tui.pictures import SIZES, Compare, Shot
+from tests.tui.scripted import TAKEN_AT, target, twelve, view
 
 pytestmark = pytest.mark.unit
-
-SIZES = [(80, 24), (120, 40), (200, 50)]
-Steps = Callable[[Pilot[None]], Awaitable[None]]
-
-
-class Compare(Protocol):
-    """The fixture of pytest-textual-snapshot."""
-
-    def __call__(self, app: App[None], *, terminal_size: tuple[int, int], run_before: Steps) -> bool:
-        """Return whether the picture is unchanged."""
-        ...
-
-
-class Shot:
-    """An app at rest, and the keys that lead to a picture."""
-
-    def __init__(
-        self,
-        *keys: str,
-        found: View | None = None,
-        dark: bool = True,
-        plain: bool = False,
-        known: KnownPast | None = None,
-        served: str = "",
-    ) -> None:
-        self.source = Scripted()
-        self.found = found or view()
-        self.clock = Clock()
-        self.app = QmonApp(
-            self.source,
-            self.source.fold,
-            clock=self.clock,
-            prod=True,
-            read_only=True,
-            dark=dark,
-            plain=plain,
-            known=known,
-            served=served,
-        )
-        self.keys = keys
-
-    async def ready(self, pilot: Pilot[None]) -> None:
-        """Give figures, then press the keys."""
-        await pilot.pause()
-        self.source.give(self.found)
-        for _ in range(3):
-            await pilot.pause()
-        for key in self.keys:
-            await pilot.press(key)
-            for _ in range(3):
-                await pilot.pause()
-
-    async def at(self, pilot: Pilot[None], seconds: float) -> None:
-        """Set the clock to this number of seconds after the figures."""
-        self.clock.now = TAKEN_AT + seconds
-        self.app.tick()
-        for _ in range(3):
-            await pilot.pause()
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -8,16 +8,9 @@ import pytest
 
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from tests.tui.driving import Driver, dashboard, later
+from tests.tui.driving import dashboard, later
+from tests.tui.opening import opened
 from tests.tui.scripted import SAMPLED_AT, messages, queue, view
-
-
-async def opened(d: Driver, name: str) -> None:
-    """Open the queue screen of one queue."""
-    await d.give()
-    d.app.screen.query_one("Grid").select(name)  # type: ignore[attr-defined]
-    await d.press("enter")
-    assert d.app.current_mode == "queue"
 
 
 async def test_title_figures_verdict_and_forecast() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.facts import wait_until
 from tests.jobs import configuration, fill
-from tests.tui.test_terminal import Tmux
+from tests.tui.tmux import Tmux
 
 
 def opened(place: Path, *more: str) -> Tmux:

@@ -11,9 +11,9 @@ import pytest
 
 from qmon.tui.sanitize import clean
 from tests.tui.driving import Driver, dashboard
+from tests.tui.opening import found, shown
 from tests.tui.scripted import NASTY, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.tui.test_message_screen import found, shown
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from qmon.tui.app import QmonApp
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, watching
 from tests.facts import query
-from tests.tui.test_live import header, until
+from tests.tui.live import header, until
 
 pytestmark = pytest.mark.server
 CALLS = "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid "

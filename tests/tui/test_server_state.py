@@ -11,10 +11,10 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.driving import dashboard
+from tests.tui.pictures import SIZES, Compare
 from tests.tui.scripted import target, view
 from tests.tui.shop import Shop, polled
-from tests.tui.test_pictures import SIZES, Compare
-from tests.tui.test_waits_screen import shot_of
+from tests.tui.waited import shot_of
 
 
 def troubled() -> View:

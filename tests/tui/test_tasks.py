@@ -10,15 +10,15 @@ import pytest
 
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.widgets.grid import Grid
-from tests.contract.test_acting_sessions import pid, waiting
+from tests.contract.sessions import pid, waiting
 from tests.contract.watching import installed
 from tests.facts import connected, query
 from tests.jobs import fill, states
 from tests.tui.driving import dashboard
+from tests.tui.events import happened
 from tests.tui.histories import read
+from tests.tui.live import Real, looking
 from tests.tui.scripted import SAMPLED_AT, queue, view
-from tests.tui.test_acting_real import Real, looking
-from tests.tui.test_timeline import happened
 
 
 class Counted:

@@ -10,25 +10,15 @@ from qmon.model.operation_records import OperationKind
 from qmon.model.reasons import Reason
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import View
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.action_dialog import ActionDialog
 from qmon.tui.waits import wait_plot, waits_panel
 from tests.tui.driving import dashboard
+from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
-from tests.tui.test_pictures import SIZES, Compare, Shot
-from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
-
-
-def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
-    """Open screen 3 of an app whose memory has a stopped clock."""
-    shot = Shot("3", *keys, found=found or waited_view(), plain=plain)
-    memory = shot.app.memory
-    assert memory is not None
-    memory.clock, memory.begins_at = lambda: SAMPLED_AT, SAMPLED_AT
-    return shot
+from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, shot_of, waited_view
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -12,6 +12,7 @@ from qmon.model.samples.horizon_samples import HorizonSample
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.view import View
 from qmon.model.waits.wait_rates import Waiting, WaitRate
+from tests.tui.pictures import Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 SLEEPER: Final = HorizonSample(
@@ -93,3 +94,12 @@ def waited_view(
     made = view(server=target(waiting=found or waiting(), horizon=holders), sequence=sequence)
     uses = {"mails": use(412.0), "invoices": use(88.4, 1_204), "orders": use(None, 0)}
     return replace(made, queues=tuple(replace(q, use=uses.get(q.name)) for q in made.queues))
+
+
+def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
+    """Open screen 3 of an app whose memory has a stopped clock."""
+    shot = Shot("3", *keys, found=found or waited_view(), plain=plain)
+    memory = shot.app.memory
+    assert memory is not None
+    memory.clock, memory.begins_at = lambda: SAMPLED_AT, SAMPLED_AT
+    return shot

@@ -7,20 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.base import Target
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archiver import check_can_archive
-from qmon.operate.context import OperatorContext
 from qmon.operate.message import MessageColumn
-from qmon.operate.operator import Operator
 from qmon.operate.plan.preview import payload_shower
-from tests.replayed import Driver, connection
+from tests.replayed import connection
+from tests.unit.acting_sqlserver import COLUMNS, ENGINE, Rows, Server, operator
 
-ENGINE = SqlServer()
 LAYOUT = Layout(
     "orders",
     "status",
@@ -32,44 +28,12 @@ LAYOUT = Layout(
     payload="Body",
     times="utc",
 )
-COLUMNS = (("Id", "bigint"), ("Status", "int"), ("StartedAt", "datetime2"), ("Tries", "int"), ("Body", "nvarchar"))
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 GRANT = "GRANT UNMASK ON OBJECT::[dbo].[Orders] ([Body]) TO [anna]"
 MASKED = ("Body", True, "it is masked for this login", GRANT)
 REFUSED = (
     f"qmon cannot move or keep rows of dbo.Orders as they are (Body: it is masked for this login); this helps: {GRANT}"
 )
-Rows = list[tuple[object, ...]]
-
-
-class Server(Driver):
-    """Answers catalog queries with one table. ``rows``: its other answers, by statement."""
-
-    def __init__(self, **rows: Rows) -> None:
-        super().__init__()
-        self.texts: dict[str, str] = {}
-        self.rows: dict[str, Rows] = {
-            "structure": [(name, f"{kind}(8,19,0)", False, False, name == "Id") for name, kind in COLUMNS],
-            "keys": [("pk", True, 1, "Id")],
-            "facts": [("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False)],
-            "operations_access": [(True, True, False)],
-            "place": [("1", None, "shape")],
-            "held": [(1,)],
-            "rate": [(None,)],
-            **rows,
-        }
-
-    def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-        name = text.split()[2]
-        self.asked.append(name)
-        self.texts[name] = text
-        return tuple(queries.load_query("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
-
-
-def operator(server: Server) -> Operator:
-    """An operator on this server."""
-    target = Target("shop", "sqlserver", {})
-    return Operator(OperatorContext(lambda purpose: connection(server, (16, 0)), ENGINE, target, "anna@app-7"))
 
 
 def recorded(server: Server) -> Server:

@@ -35,7 +35,7 @@ from qmon.model.report import queue_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.state.target_history import TargetHistory
 from tests.tui.scripted import TAKEN_AT, figure, queue, view
-from tests.unit.test_history import COUNTERS, fifo, moved, poll
+from tests.unit.polls import COUNTERS, fifo, moved, poll
 
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
 DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0, margin=0.1)

@@ -12,40 +12,7 @@ from qmon.engines.sql import queries
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, Role, SessionKey, build_lock_chains
-
-_ONE = BlockingSample(
-    1,
-    "",
-    None,
-    "",
-    False,
-    0,
-    0,
-    None,
-    "",
-    "",
-    None,
-    1_780_000_000.0,
-    "client backend",
-    "active",
-    1.0,
-    60.0,
-    "shop",
-    "mailer",
-    "10.0.0.7",
-    "shop",
-    "SELECT 1",
-)
-
-
-def waits(session: int, *blockers: int, waiting_s: float = 5.0) -> list[BlockingSample]:
-    """Return the rows of a session that waits for these sessions."""
-    return [replace(_ONE, session=session, blocker=b, holders=len(blockers), waiting_s=waiting_s) for b in blockers]
-
-
-def blocks(session: int, state: str = "idle in transaction", transaction_s: float = 60.0) -> list[BlockingSample]:
-    """Return the row of a session that does not wait."""
-    return [replace(_ONE, session=session, state=state, transaction_s=transaction_s)]
+from tests.unit.blocking import _ONE, blocks, waits
 
 
 def drawn(found: LockChains) -> list[str]:

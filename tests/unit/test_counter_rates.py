@@ -8,7 +8,7 @@ from qmon.model.rates.counter_rates import rates_between
 from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_history import poll
+from tests.unit.polls import poll
 
 BIG = 2**53 + 1
 FIRST = ServerCounters(10, 100, 0, 5, BIG, 1_000, None)

@@ -10,12 +10,9 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts.server_verdicts import DEADLOCKS
 from qmon.model.waits.deadlock_circles import Deadlocks, find_circles
 from qmon.monitor.state.rates.counter_windows import DeadlockTrack
-from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
-from tests.unit.test_verdicts import FINE
-
-A = CircleSample(21, 22, 1, "mailer", "SAVEPOINT _EXEC_1;SELECT *\n  FROM t WHERE id = 2 FOR UPDATE")
-B = CircleSample(22, 21, None, "", "DELETE FROM t WHERE id = 1")
-CIRCLE = Circle((A, B))
+from tests.unit.blocking import CIRCLE, A, B
+from tests.unit.polls import COUNTERS, FIFO, STATUS, fifo, poll
+from tests.unit.rule_inputs import FINE
 
 
 def test_only_circles_count_and_each_member_once() -> None:

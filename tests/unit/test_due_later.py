@@ -12,7 +12,7 @@ from qmon.model.rates.flow import Flow
 from qmon.model.trend import DueLater
 from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import DueTrack
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 pytestmark = pytest.mark.unit
 

@@ -21,10 +21,9 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.target_probes import TARGET_PROBES
 from qmon.monitor.source import Focus
 from tests.polled import queue
-from tests.replayed import Driver, connection
-from tests.unit.test_sqlserver_readings import VERSIONS as SQLSERVER
-from tests.unit.test_sqlserver_readings import steady
-from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS
+from tests.replayed import VERSIONS as SQLSERVER
+from tests.replayed import Driver, connection, steady
+from tests.unit.sqlserver_queues import FACTS, LAYOUTS
 
 POSTGRES: Final = tuple((version, 0) for version in (13, 14, 15, 16, 17, 18))
 SERVERS: Final[tuple[tuple[Engine, tuple[int, int]], ...]] = (

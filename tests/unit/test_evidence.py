@@ -13,9 +13,9 @@ from qmon.model.sessions.clients import SessionIndex
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.state.diagnosis import EVIDENCE_PROBES, QueueDiagnosis
-from tests.unit.test_locked import waiting
-from tests.unit.test_verdicts_archive import COUNTERS
-from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
+from tests.unit.blocking import waiting
+from tests.unit.polls import COUNTERS
+from tests.unit.rule_inputs import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))

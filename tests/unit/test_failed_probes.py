@@ -13,7 +13,7 @@ from qmon.model.samples.usage_samples import UseSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_freshness import Step, World, found
+from tests.unit.stepping import Step, World, found
 
 LATE = Reason.DEADLINE
 DENIED = "permission denied for table t"

@@ -12,7 +12,7 @@ from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_freshness import FIFO, Step, World
+from tests.unit.stepping import FIFO, Step, World
 
 pytestmark = pytest.mark.unit
 

@@ -28,7 +28,7 @@ from qmon.tui.waits import usage_panel as panel
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import view
-from tests.unit.test_history import COUNTERS, fifo, poll
+from tests.unit.polls import COUNTERS, fifo, poll
 
 LAYOUT: Final = Layout("mails", "fifo", TableName("dbo", "Mails"))
 SPEC: Final = QueueSpec(LAYOUT, TableFacts(11))

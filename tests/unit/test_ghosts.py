@@ -13,10 +13,10 @@ from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, HORIZON
 from qmon.model.view import View
 from qmon.tui.waits import usage_panel, waits_panel
-from tests.unit.test_history import poll
-from tests.unit.test_horizon import HOLDER, STORE
-from tests.unit.test_sqlserver_clues import FIFO, TABLE, watched
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import poll
+from tests.unit.rule_inputs import FINE
+from tests.unit.sqlserver_queues import FIFO, TABLE, watched
+from tests.unit.upkeep import HOLDER, STORE
 
 pytestmark = pytest.mark.unit
 

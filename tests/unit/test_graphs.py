@@ -20,7 +20,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
-from tests.unit.test_sqlserver_clues import FIFO, TABLE
+from tests.unit.sqlserver_queues import FIFO, TABLE
 
 PLACE = "/var/opt/mssql/log/system_health_0_1.xel"
 PAIR: Mapping[str, object] = {

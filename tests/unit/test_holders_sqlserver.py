@@ -16,8 +16,8 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Choice, Plan
 from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, _read_popped_counts
 from qmon.operate.sql import Sql
-from tests.unit.test_acting_sqlserver import Server as Replies
-from tests.unit.test_acting_sqlserver import operator
+from tests.unit.acting_sqlserver import Server as Replies
+from tests.unit.acting_sqlserver import operator
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 CLUSTERED, OTHER = 72057594000000001, 72057594000000002

@@ -14,7 +14,6 @@ from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.samples.usage_samples import UseSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts.server_verdicts import HORIZON, LOG
@@ -25,15 +24,9 @@ from qmon.monitor.poll.server_probes import ClientLimits, ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import Results, StatementCache
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_history import COUNTERS, fifo, moved, poll
-from tests.unit.test_verdicts import FINE
-
-HOLDER = HorizonSample(
-    "session", 61, "", "700", 120, 40.0, 900.0, "idle in transaction", 39.0, "shop", "app-7", "db1", "shop", "SELECT 1"
-)
-TABLE = UseSample(1, 0, "t", "table", 0, 0, 100, 0, 0, 8192, ghosts=0)
-INDEX = UseSample(1, 9, "t_pkey", "primary", 10, 1000, 50, 0, 0, 8192)
-USE = QueueUse(Figure(412.0), Figure(38.0), 1.2, Figure(0.9), 5_361, (), ())
+from tests.unit.polls import COUNTERS, fifo, moved, poll
+from tests.unit.rule_inputs import FINE
+from tests.unit.upkeep import HOLDER, INDEX, READS, STORE, TABLE, USE
 
 
 def held(holder: HorizonSample | None, use: QueueUse | None, ready: float = 10) -> str | None:
@@ -222,10 +215,6 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
         "transactions": 120,
         "application": "app-7",
     }
-
-
-STORE = VersionStoreSample(300 * 2**20, None, whole_server=False)
-READS = replace(USE, rows_per_pop=Figure.unknown("not counted"), dead=None, before=12.0, reads_per_pop=Figure(412.0))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from qmon.model.rates.queue_use import QueueUse
 from qmon.monitor.state.rates.rate_window import RateWindow
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.monitor.state.usage_track import UseTrack
-from tests.unit.test_history import COUNTERS, fifo, moved, poll
-from tests.unit.test_horizon import HOLDER, INDEX, TABLE
+from tests.unit.polls import COUNTERS, fifo, moved, poll
+from tests.unit.upkeep import HOLDER, INDEX, TABLE
 
 POLLS = 1000
 

@@ -15,7 +15,7 @@ from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.judge import Spans
 from qmon.tui.overview.summary import summary_line
 from tests.tui.scripted import queue, view
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 pytestmark = pytest.mark.unit
 

@@ -12,8 +12,8 @@ from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.samples.wait_samples import LatchSample, WaitSource
 from qmon.model.verdicts.server_verdicts import LATCH
 from qmon.model.waits.wait_rates import Waiting, WaitRate
-from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import COUNTERS, FIFO, fifo, poll
+from tests.unit.rule_inputs import FINE
 
 ONE = LatchSample(21, "BufferContent", None, 1, None, "", "producer", "INSERT INTO t VALUES ('x')")
 SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))

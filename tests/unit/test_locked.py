@@ -6,25 +6,18 @@ from dataclasses import replace
 
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.polled_samples import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.samples.polled_samples import HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge_queue
 from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
-from tests.unit.test_blocking import blocks, waits
-from tests.unit.test_verdicts import FINE
+from tests.unit.blocking import blocks, waiting, waits
+from tests.unit.rule_inputs import FINE
 
 _LAYOUT = Layout("mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("s", 1, 2))
 _POLL = Snapshot(
     "t", "postgres", "18.6", 1, 1000.0, 1000.0, 1.0, 1.0, 1, 1.0, ServerSample(1000.0, 1.0, None, False, 1, 0, 0, 0)
 )
 _WRITER = WriterSample("700", 61, 7_440.0, "idle in transaction", "app-7")
-
-
-def waiting(thing: str = "table dbo.mails", waiting_s: float = 9.0, **fields: object) -> tuple[BlockingSample, ...]:
-    """Two sessions that wait for 61, one of them behind the other."""
-    rows = [*blocks(61), *waits(71, 61), *waits(72, 71)]
-    one = {"object": thing, "waiting_s": waiting_s, **fields}
-    return tuple(replace(r, **one) if r.blocker else r for r in rows)  # type: ignore[arg-type]  # checked by replace
 
 
 def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> tuple[QueueSamples, Snapshot]:

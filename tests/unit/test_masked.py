@@ -20,9 +20,8 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from tests.library_tables import tables
-from tests.replayed import Driver, Row, connection
-from tests.unit.test_sqlserver_clues import TABLE, answering
-from tests.unit.test_sqlserver_replay import Idle
+from tests.replayed import Driver, Idle, Row, answering, connection
+from tests.unit.sqlserver_queues import TABLE
 
 pytestmark = pytest.mark.unit
 

@@ -4,78 +4,17 @@ from __future__ import annotations
 
 import json
 
-from qmon.engines.base import Engine
 from qmon.engines.postgres.postgres_engine import Postgres
-from qmon.engines.sql import queries
-from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.tui.message.payload import payload_text
-
-# The types of SQL Server.
-KINDS = (
-    "bigint",
-    "binary",
-    "bit",
-    "char",
-    "date",
-    "datetime",
-    "datetime2",
-    "datetimeoffset",
-    "decimal",
-    "float",
-    "geography",
-    "geometry",
-    "hierarchyid",
-    "image",
-    "int",
-    "money",
-    "nchar",
-    "ntext",
-    "numeric",
-    "nvarchar",
-    "real",
-    "smalldatetime",
-    "smallint",
-    "smallmoney",
-    "sql_variant",
-    "sysname",
-    "text",
-    "time",
-    "timestamp",
-    "tinyint",
-    "uniqueidentifier",
-    "varbinary",
-    "varchar",
-    "xml",
-)
-
-
-def row(engine: Engine, *kinds: str) -> str:
-    """Return the statement that reads columns of these types, with the first two as the key."""
-    columns = [StoredColumn(f"]{kind}]", kind, kind) for kind in kinds]
-    names: dict[str, queries.Name] = {
-        "table": ("s", 't"]'),
-        "key": RowKey(tuple((each, "1") for each in columns[:2])),
-        "columns": RowValues(tuple((each, 100) for each in columns)),
-    }
-    query = queries.load_query(engine.name, "action/message/row", (18, 0))
-    statement = queries.render(query, names, engine)
-    assert statement.parameters == ("key_1", "key_2")
-    assert dict(statement.values) == {"key_1": "1", "key_2": "1"}
-    return statement.text
-
-
-def columns_of_every_type() -> list[str]:
-    """A message is read, whatever the types of its columns and its key are."""
-    texts = [row(SqlServer(), *KINDS), *(row(SqlServer(), kind, "int") for kind in ("varbinary", "varchar"))]
-    return [text.replace("?", "N'1'") for text in texts]
+from tests.unit.sent_tsql import message_row
 
 
 def test_an_index_serves_a_key_of_any_type() -> None:
     """Text is compared as the column's own type of text, bytes as bytes; PostgreSQL uses the column's own type."""
-    assert "q.[]]varchar]]] = CAST(? AS varchar(450))" in row(SqlServer(), "varchar", "int")
-    assert "q.[]]varbinary]]] = CONVERT(varbinary(900), ?, 1)" in row(SqlServer(), "varbinary", "int")
-    assert 'q."]uuid]" = CAST(? AS uuid)' in row(Postgres(), "uuid", "int")
+    assert "q.[]]varchar]]] = CAST(? AS varchar(450))" in message_row(SqlServer(), "varchar", "int")
+    assert "q.[]]varbinary]]] = CONVERT(varbinary(900), ?, 1)" in message_row(SqlServer(), "varbinary", "int")
+    assert 'q."]uuid]" = CAST(? AS uuid)' in message_row(Postgres(), "uuid", "int")
 
 
 def test_nothing_but_blanks_is_changed_in_json() -> None:

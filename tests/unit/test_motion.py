@@ -16,7 +16,7 @@ from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import STILL_S
 from qmon.model.verdicts.judge import Spans
 from qmon.monitor.state.motion import MotionTrack
-from tests.unit.test_verdicts import FINE, paused
+from tests.unit.rule_inputs import FINE, paused
 
 _FIFO = Layout("mails", "fifo", TableName("public", "mails"), id="id")
 _NO_RATE = Figure.unknown("our role may not see counters")

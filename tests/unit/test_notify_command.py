@@ -14,7 +14,7 @@ from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Sender
 from tests.facts import wait_until
 from tests.schemas import valid
-from tests.unit.test_sending import notice
+from tests.unit.notices import notice
 
 # Time limit, in seconds, for a program that is not meant to time out; enough for a busy machine.
 END_S: Final = 240.0

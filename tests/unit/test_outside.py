@@ -9,8 +9,8 @@ import pytest
 from qmon.model.samples.deadlock_samples import Circle
 from qmon.model.verdicts.server_warnings import server_warnings
 from qmon.model.waits.deadlock_circles import Deadlocks
-from tests.unit.test_deadlocks import CIRCLE, A, B
-from tests.unit.test_history import COUNTERS, fifo, poll
+from tests.unit.blocking import CIRCLE, A, B
+from tests.unit.polls import COUNTERS, fifo, poll
 
 NONE = Deadlocks(0, None, ())
 ELSEWHERE = Circle((replace(A, table_id=99), replace(B, table_id=99)))

@@ -12,9 +12,8 @@ from qmon.model.snapshot import Snapshot
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from tests.replayed import Driver, connection
-from tests.unit.test_sqlserver_clues import FIFO, TABLE, answering
-from tests.unit.test_sqlserver_replay import Idle
+from tests.replayed import Driver, Idle, answering, connection
+from tests.unit.sqlserver_queues import FIFO, TABLE
 
 pytestmark = pytest.mark.unit
 

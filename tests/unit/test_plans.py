@@ -21,8 +21,8 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.state.failover_and_plans import PlanTrack
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
-from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import COUNTERS, FIFO, fifo, poll
+from tests.unit.rule_inputs import FINE
 
 LAYOUT = Layout("mails", "fifo", TableName("dbo", "Mails"), id="Id")
 SPEC = QueueSpec(LAYOUT, TableFacts(11))

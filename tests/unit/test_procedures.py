@@ -18,7 +18,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.state.usage_track import ReadsTrack
-from tests.unit.test_history import poll
+from tests.unit.polls import poll
 
 BIG: Final = 2**53 + 1
 FOREIGN: Final = Layout("mails", "status", TableName("dbo", "Mails"))

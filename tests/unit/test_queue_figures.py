@@ -9,7 +9,7 @@ from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.overview import queue_rows
 from tests.tui.scripted import queue
-from tests.unit.test_history import COUNTERS, fifo, poll
+from tests.unit.polls import COUNTERS, fifo, poll
 
 NAMES = frozenset(figure.field for figure in QUEUE_FIGURES)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.monitor.state.rates.counter_windows import MIN_SAMPLES, WaitTrack
-from tests.unit.test_history import poll
+from tests.unit.polls import poll
 
 
 def looked(looks: int, seconds: float) -> WaitTotals:

@@ -26,9 +26,9 @@ from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Event, Focus, Phase, SourceState
 from qmon.monitor.state.target_history import TargetHistory
-from tests.replayed import Driver, connection, full, said
+from tests.replayed import Driver, Idle, connection, full, said
 from tests.tsql_types import Type
-from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
+from tests.unit.sqlserver_queues import FACTS, LAYOUTS
 
 VERSION = (16, 0)
 # The number that a server with SQL Server's protocol gives most of its errors, including lock timeouts.

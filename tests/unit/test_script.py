@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Final, cast
+from typing import Final
 
 import pytest
 
-from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout_io import layout_to_json
 from qmon.operate.install import roles
-from qmon.operate.install.install_queue import REGISTER_FILE, available_designs, prepare_install
+from qmon.operate.install.install_queue import REGISTER_FILE, prepare_install
 from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_version
+from tests.unit.sent_tsql import DESIGNS, ENGINE, HOSTILE, design_script, printed_designs, printed_setups, setup_script
 
-ENGINE: Final = SqlServer()
-DESIGNS: Final = available_designs(ENGINE)
 VERSIONS: Final = (11, 12, 13, newest_version("sqlserver"), 17)
-HOSTILE: Final = ("[a]]b].[c d]", '"; drop table x; --', "🐘 it's $(x) {odd} ? :name", "-- /* x", "GO")
-
-
-def shown(design: str, major: int, queue: str = "orders") -> str:
-    ready = prepare_install(ENGINE, (major, 0), design, schema="a].b", queue=queue, ring_size=64)
-    return install_script(ENGINE, (major, 0), ready)
 
 
 def batches(text: str) -> list[str]:
@@ -35,7 +26,7 @@ def batches(text: str) -> list[str]:
 @pytest.mark.parametrize("major", VERSIONS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, major: int) -> None:
-    first, begin, *middle, commit, off, end = batches(shown(design, major))
+    first, begin, *middle, commit, off, end = batches(design_script(design, major))
     settings = [line for line in first.split("\n") if line and not line.startswith("--")]
     assert settings[:2] == ["SET QUOTED_IDENTIFIER ON;", "SET ANSI_NULLS ON;"]
     assert "SET XACT_ABORT ON;" in settings
@@ -47,7 +38,7 @@ def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, maj
         # A statement that must be alone in its batch is preceded by comments only.
         code = "\n".join(line for line in text.split("\n") if not line.startswith("--"))
         assert code.startswith("CREATE PROCEDURE") or "CREATE PROCEDURE" not in code
-    assert ("ISJSON" in shown(design, major)) == (major >= 13)
+    assert ("ISJSON" in design_script(design, major)) == (major >= 13)
 
 
 @pytest.mark.parametrize("major", VERSIONS)
@@ -84,44 +75,9 @@ def test_servers_before_2016_get_nothing_that_they_do_not_know() -> None:
     assert seen
 
 
-def printed_designs() -> list[str]:
-    """Every design for the oldest and the newest server, and for hostile names."""
-    texts = []
-    for major in (11, 17):
-        texts += [shown(design, major, HOSTILE[number % len(HOSTILE)]) for number, design in enumerate(DESIGNS)]
-        texts += [shown("ring_subscribers", major, queue) for queue in HOSTILE]
-    return texts
-
-
-class Bare:
-    """A connection to a database that has a queue, and no objects of qmon."""
-
-    def __init__(self, major: int, table: str) -> None:
-        self.version, self._table = (major, 0), table
-
-    def fetch(self, bound: Bound) -> Rows:
-        columns = bound.statement.columns
-        if bound.statement.name == "catalog/trust":
-            return Rows(columns, ())
-        if bound.statement.name == "catalog/setup":
-            return Rows(columns, (tuple(False for _ in columns),))
-        if bound.statement.name == "catalog/setup_objects":
-            return Rows(columns, (("dbo", self._table, False, True, False, False),))
-        assert bound.statement.name == "catalog/setup_right"
-        return Rows(columns, ((True, False),))
-
-
-def set_up(major: int, table: str = "orders") -> str:
-    """Return the output of ``qmon setup --role operator --print`` for a queue."""
-    layout = prepare_install(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
-    return roles.setup_script(
-        ENGINE, roles.plan_setup(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout])
-    )
-
-
 @pytest.mark.parametrize("major", [*VERSIONS, 100])
 def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
-    header, *steps, end = batches(set_up(major))
+    header, *steps, end = batches(setup_script(major))
     assert header == SCRIPT_HEADERS["sqlserver"].removesuffix("\nGO\n")
     assert end == ""
     assert len(steps) > 20
@@ -129,7 +85,7 @@ def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
         code = "\n".join(line for line in step.split("\n") if not line.startswith("--")).strip()
         assert "ALTER PROCEDURE" not in code or code.startswith("/* qmon control/0"), step
     with pytest.raises(BadInput, match="line GO"):
-        set_up(major, "a\nGO\nb")
+        setup_script(major, "a\nGO\nb")
 
 
 def without_comments(text: str) -> str:
@@ -144,8 +100,3 @@ def test_every_printed_script_begins_with_the_same_header() -> None:
         assert "\nSET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\n" in f"\n{without_comments(text)}"
     step = roles.SetupStep("Why.", "SELECT 1")
     assert without_comments(roles.setup_script(Postgres(), [step])) == f"{SCRIPT_HEADERS['postgres']}SELECT 1;"
-
-
-def printed_setups() -> list[str]:
-    """Return the output of ``qmon setup`` for old and new servers, and for hostile names."""
-    return [set_up(major, queue) for major, queue in zip((11, 16, 100), HOSTILE, strict=False)]

@@ -29,6 +29,7 @@ from qmon.monitor.notify.sender import BackOff, Delivery, Sender
 from qmon.monitor.notify.web import WebDelivery, parse_retry_after, post_request
 from tests.facts import wait_until
 from tests.listener import Answer, Listener, listening
+from tests.unit.notices import notice
 
 END_S: Final = 60.0
 SECRET: Final = "T0k3nOfTheWebhookXYZ"
@@ -40,11 +41,6 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
     monkeypatch.setenv("no_proxy", "*")
     with listening() as found:
         yield found
-
-
-def notice(number: int = 0, event: AlertEvent = AlertEvent.RAISED, **more: Any) -> Notice:
-    raised = Notice(event, "shop", "deep", "", (f"q{number}",), Severity.WARNING, "deep", 5.0, 1e9, 1e9)
-    return replace(raised, **more)
 
 
 def way(listener: Listener, shape: str = "json", timeout_s: float = END_S) -> WebDelivery:

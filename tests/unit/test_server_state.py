@@ -25,8 +25,8 @@ from qmon.model.verdicts.rule import Rule
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.server_health import ServerHealthProbes
 from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverTrack
-from tests.unit.test_history import poll
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import poll
+from tests.unit.rule_inputs import FINE
 
 GB = 2**30
 LOG = LogSample(4 * GB, 3 * GB, 4 * GB, "LOG_BACKUP", 512, 7_200.0)

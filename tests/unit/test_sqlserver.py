@@ -8,8 +8,6 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.config.chosen_target import find_target
-from qmon.config.config_file import Config
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc_keywords import format_connection_string, format_for_manager
@@ -23,12 +21,9 @@ from qmon.errors import (
     MissingDriver,
 )
 from qmon.system import choose_for_system
+from tests.unit.targets import target
 
 ENGINE = SqlServer()
-
-
-def target(text: str) -> Target:
-    return find_target(text, Config(Path("qmon.toml")), {}).target
 
 
 def keywords(text: str, purpose: str = "poll") -> dict[str, str]:

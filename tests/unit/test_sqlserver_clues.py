@@ -16,17 +16,12 @@ from qmon.monitor.catalog.catalog import Catalog, TableRow
 from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install import object_names
-from tests.replayed import BIG, Driver, connection, full
-from tests.tsql_types import Type
-from tests.unit.test_sqlserver_replay import SEEKS, Idle
+from tests.replayed import BIG, Driver, Idle, Rows, answering, connection
+from tests.unit.sqlserver_queues import FIFO, SEEKS, TABLE, T, watched
 
-T = TableName("dbo", "Orders")
 POISON = "poison message at the head"
-FIFO = Layout("fifo", "fifo", T, id="Id", enqueued_at="Pushed")
 FLAG = Layout("flag", "flag", T, id="Id", state=StateColumn("Done", 0, None, 1))
-TABLE = TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS)
 RING = Layout(
     "ring",
     "ring",
@@ -37,33 +32,6 @@ RING = Layout(
 SLOTS = TableFacts(
     14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
 )
-Rows = Callable[[int], tuple[Mapping[str, object], ...]]
-
-
-def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]]]:
-    """Return typed rows, with given values for some probes, by column."""
-
-    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
-        (typed,) = full(name, columns, poll)
-        own = rows.get(name)
-        if own is None:
-            return [typed]
-        return [tuple(each.get(c, value) for (c, _), value in zip(columns, typed, strict=True)) for each in own(poll)]
-
-    return row
-
-
-def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: int) -> list[View]:
-    """Return this number of polls, a second apart on the server's clock."""
-    driver = Driver(answering(rows))
-    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.watch_queues(Resolved((layout,), {layout.queue: facts}))
-    history, views = TargetHistory(), []
-    for poll in range(1, polls + 1):
-        driver.poll = poll
-        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus(blocking=True))))
-        assert [f for f in views[-1].failures] == []
-    return views
 
 
 def proofs(view: View) -> dict[str, str]:

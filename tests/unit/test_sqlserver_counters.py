@@ -20,10 +20,9 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.source import Focus
 from tests.polled import Counting
-from tests.replayed import connection
-from tests.unit.test_sqlserver_clues import FIFO, watched
-from tests.unit.test_sqlserver_clues import TABLE as FACTS
-from tests.unit.test_sqlserver_replay import Idle
+from tests.replayed import Idle, connection
+from tests.unit.sqlserver_queues import FIFO, watched
+from tests.unit.sqlserver_queues import TABLE as FACTS
 
 BINARY = " COLLATE Latin1_General_BIN2"
 NOTHING: dict[str, object] = dict.fromkeys(

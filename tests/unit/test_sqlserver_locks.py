@@ -22,9 +22,8 @@ from qmon.monitor.probes.row_locks import EVERY_S
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from tests.polled import Counting
-from tests.replayed import Driver, Row, connection, full
-from tests.unit.test_sqlserver_clues import TABLE, answering
-from tests.unit.test_sqlserver_replay import Idle
+from tests.replayed import Driver, Idle, Row, answering, connection, full
+from tests.unit.sqlserver_queues import TABLE
 
 QUEUES = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(12)]
 MANY = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(100)]

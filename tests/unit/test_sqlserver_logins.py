@@ -21,7 +21,7 @@ from qmon.engines.sqlserver import sqlserver_errors
 from qmon.engines.sqlserver.driver_wheel import find_wheel_driver
 from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
-from tests.unit.test_sqlserver import target
+from tests.unit.targets import target
 
 DRIVER: Final = "ODBC Driver 18 for SQL Server"
 URL: Final = "driver=ODBC+Driver+18+for+SQL+Server"

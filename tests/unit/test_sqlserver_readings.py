@@ -10,7 +10,7 @@ import pytest
 
 from qmon.engines.driver_faults import DriverFault
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import statement_error
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
@@ -30,50 +30,16 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
-from tests.replayed import Driver, connection, emptied, full
+from tests.replayed import FILTERED, VERSIONS, Driver, connection, emptied, steady
 from tests.tsql_types import Type
 
 MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), consumers=Clients(procedure="*"))
 INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
 FACTS: Final = {"mails": TableFacts(11), "jobs": TableFacts(12)}
-VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0), (RESTRICTED, 0))
 OURS: Final = frozenset(
     f"probe/{name}"
     for name in ("horizon", "version_store", "server_counters", "procedures", "routines_of_tables", "fragmentation")
 )
-
-
-FILTERED: Final = "a security policy filters this table: your login may see only some of the rows"
-SAME: Final[dict[str, object]] = {
-    "plans": -7,
-    "table_id": 11,
-    "procedure_id": 2_147_483_647,
-    "index_id": 5,
-    "started_at": 1.7e9,
-    "stats_reset_at": None,
-    "files": 7,
-    "altered": 5,
-    "called": "dbo.Mails",
-    "readable": True,
-    "column_name": None,
-}
-
-
-def steady(
-    name: str, columns: tuple[tuple[str, Type], ...], poll: int, row: Any = full
-) -> Sequence[tuple[object, ...]]:
-    """Return the rows of ``full`` from a server that does not restart, with ids that connect related rows."""
-    if name == "probe/trees":
-        return [(1, 8), (5, 9)]
-    rows: dict[str, list[dict[str, object]]] = {
-        "probe/table_counters": [{"index_id": 0}, {"index_id": 5}],
-        "probe/partial": [{"why": FILTERED}],
-    }
-    return [
-        tuple((SAME | each).get(column, value) for (column, _), value in zip(columns, found, strict=True))
-        for found in row(name, columns, poll)
-        for each in rows.get(name, [{}])
-    ]
 
 
 def bare(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:

@@ -14,8 +14,6 @@ from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.counts import PartSample, ScanSample
-from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.report import status_object
 from qmon.model.samples import polled_samples
 from qmon.model.samples.broker_samples import (
@@ -62,7 +60,6 @@ from qmon.model.samples.usage_samples import (
 )
 from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.view import View
-from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
@@ -70,10 +67,10 @@ from qmon.monitor.poll.replaced_tables import LostSample
 from qmon.monitor.probes.row_locks import LockSample, UnseenSample
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
-from tests.replayed import BIG, ROOM, Driver, columns_of, connection, emptied, full, value
-from tests.tsql_rendered import names_for, rendered
+from tests.replayed import BIG, ROOM, Driver, Idle, columns_of, connection, emptied, full, value
+from tests.tsql_rendered import PROBES, names_for, rendered
 from tests.tsql_types import Type
-from tests.unit.test_sqlserver_views import PROBES
+from tests.unit.sqlserver_queues import FACTS, LAYOUTS
 
 RECORDS: Final[dict[str, type[Any]]] = {
     "blocking": polled_samples.BlockingSample,
@@ -186,42 +183,6 @@ RECORDS: Final[dict[str, type[Any]]] = {
 # Reads qmon's own table: its types are documented in `control/` only.
 OWN_TABLES: Final = frozenset({"probe/pauses", "probe/operated"})
 TYPED: Final = tuple(file for file in PROBES if file.name not in OWN_TABLES)
-T = TableName("dbo", "Orders")
-STATE = StateColumn("Status", "READY", "IN PROGRESS", None, "DEAD")
-LAYOUTS: Final = (
-    Layout(
-        "status",
-        "status",
-        T,
-        id="Id",
-        state=STATE,
-        started_at="At",
-        owner=OwnerColumn("Owner", "session"),
-        attempts="Tries",
-        payload="Body",
-        enqueued_at="Pushed",
-    ),
-    Layout("fifo", "fifo", T, id="Id", payload="Body", enqueued_at="Pushed"),
-    Layout("pending", "pending", T, id="Id", due_at="Due"),
-    Layout(
-        "ring",
-        "ring",
-        T,
-        enqueued_at="At",
-        ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),
-    ),
-)
-SEEKS = dict.fromkeys(("head", "ready", "progress", "stuck", "dead", "due"), "IX")
-FACTS: Final = {
-    "status": TableFacts(
-        11, sequence_id=11, order_by="Id", columns=(Column("Body", "varbinary", True),), indexes=SEEKS
-    ),
-    "fifo": TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS),
-    "pending": TableFacts(13, order_by="Id", indexes=SEEKS),
-    "ring": TableFacts(
-        14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
-    ),
-}
 
 
 def test_each_probe_has_its_record_here() -> None:
@@ -265,13 +226,6 @@ def rows_of(columns: tuple[tuple[str, Type], ...]) -> Any:
     from qmon.engines.base import Rows
 
     return Rows(tuple(name for name, _ in columns), (tuple(value(kind, 0) for _, kind in columns),))
-
-
-class Idle(SlowReads):
-    """Slow readings that never start."""
-
-    def __init__(self) -> None:
-        super().__init__(SqlServer(), lambda session: connection(Driver(), (16, 0)))
 
 
 def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[View]:

@@ -21,7 +21,7 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.tsql import FACTS
-from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
+from tests.unit.raw_driver import Cursor, Raw, Result
 
 # The rights to see and end other sessions: before 2022, from 2022 on, and in Azure SQL Database.
 ASKED = {

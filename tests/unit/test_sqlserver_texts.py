@@ -6,8 +6,6 @@ import pyodbc
 import pytest
 
 from qmon.engines.base import Bound, Statement
-from qmon.engines.sql import queries
-from qmon.engines.sql.batch_text import list_text
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.cost_budget import Budget
@@ -17,8 +15,6 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting, Polls
 from tests.replayed import connection, said
-from tests.tsql_rendered import names_for
-from tests.unit.test_sqlserver_views import PROBES
 
 VERSION = (16, 0)
 TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
@@ -158,9 +154,3 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
         assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
         assert failures == []
         assert len(driver.sent) == (4 if poll == 0 else 1)
-
-
-def listed_probes() -> list[str]:
-    """Return a list of every probe, as it is sent."""
-    found = [queries.read_query(file) for file in PROBES]
-    return [list_text([queries.render(each, names_for(each, filtered=True), SqlServer()) for each in found])]

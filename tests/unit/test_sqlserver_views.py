@@ -13,10 +13,8 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
 from tests.sqlfiles import each_folder, named
 from tests.tsql import AZURE, FACTS, unresolved, views
-from tests.tsql_rendered import rendered
+from tests.tsql_rendered import FILES, PROBES, rendered
 
-FILES: Final = tuple(file for file in queries.all_files() if file.engine == "sqlserver")
-PROBES: Final = tuple(file for file in FILES if file.kind == "probe")
 NUMBERS: Final = ("dm_db_index_operational_stats", "dm_db_index_physical_stats")
 # Columns of type sql_variant, which the drivers cannot fetch.
 VARIANTS: Final = re.compile(r"\b\w+\.(?:current_value|start_value|last_used_value|minimum_value|increment)\b")

@@ -7,22 +7,18 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.evidence import QueueEvidence
-from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.rates.queue_use import QueueUse
 from qmon.model.samples.usage_samples import StatisticsSample, UseSample
 from qmon.model.verdicts.server_verdicts import STATISTICS
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
-from tests.unit.test_verdicts import FINE
-
-STALE = StatisticsSample(1, 12, 40_112, 40_100, 400.0, 3)
-USE = QueueUse(Figure(1.0), Figure(1.0), None, Figure(0.0), 0, (), ())
+from tests.unit.polls import COUNTERS, FIFO, fifo, moved, poll
+from tests.unit.rule_inputs import FINE
+from tests.unit.upkeep import ANALYZED, STALE
 
 
 def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int = 0) -> str | None:
     snapshot = replace(poll(1, 1000.0), statistics=None if sample is None else (sample,))
-    queue = QueueEvidence(use=replace(USE, analyzed=analyzed))
+    queue = QueueEvidence(use=replace(ANALYZED, analyzed=analyzed))
     return STATISTICS.proof(replace(FINE, layout=layout, samples=fifo(COUNTERS), snapshot=snapshot, queue=queue))
 
 

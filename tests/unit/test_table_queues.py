@@ -24,8 +24,7 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.plan.allowed_actions import why_not_allowed
-from tests.replayed import Driver, connection, emptied, full
-from tests.unit.test_sqlserver_replay import Idle
+from tests.replayed import Driver, Idle, connection, emptied, full
 
 KNOWN: Final = all_libraries(Path("/nowhere"))
 NSERVICEBUS: Final[dict[str, str]] = {

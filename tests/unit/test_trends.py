@@ -13,7 +13,7 @@ from qmon.model.forecast import Forecast, Trend
 from qmon.model.trend import Rise, Silence, Slower
 from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 pytestmark = pytest.mark.unit
 

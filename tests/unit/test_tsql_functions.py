@@ -11,8 +11,7 @@ from qmon.model.layout.time_zones import LOCAL_ZONE, NUMBER_ZONES, UTC_ZONE, Zon
 from tests.sqlfiles import each_folder
 from tests.tsql import FIRST
 from tests.tsql_functions import overflows, too_new, unbounded_steps, unquoted
-from tests.tsql_rendered import rendered
-from tests.unit.test_sqlserver_views import FILES
+from tests.tsql_rendered import FILES, rendered
 
 
 @each_folder(FILES)

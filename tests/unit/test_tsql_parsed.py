@@ -16,21 +16,20 @@ from typing import Final
 import pytest
 
 from tests import manual
-from tests.contract import test_anywhere_actions as actions
-from tests.contract import test_anywhere_forms as forms
-from tests.contract import test_anywhere_locks as locks
-from tests.contract import test_anywhere_looks as looks
-from tests.contract import test_anywhere_roles as roles
-from tests.contract import test_anywhere_types as types
+from tests.contract import anywhere_sql as sql
+from tests.contract import anywhere_tables as tables
 from tests.contract.anywhere import WORDS
 from tests.contract.anywhere_crowd import KILL, LEDGER, SESSIONS
 from tests.contract.anywhere_server import FORMS, WAYS, named
-from tests.unit.test_libraries_sqlserver import asked_of_libraries
-from tests.unit.test_message_texts import columns_of_every_type
-from tests.unit.test_script import printed_designs, printed_setups
-from tests.unit.test_sqlserver_texts import listed_probes
-from tests.workload.test_bench_sqlserver import sent_by_a_bench
-from tests.workload.test_load_sqlserver import sent_by_a_load
+from tests.unit.sent_tsql import (
+    asked_of_libraries,
+    columns_of_every_type,
+    listed_probes,
+    printed_designs,
+    printed_setups,
+)
+from tests.workload.benching import sent_by_a_bench
+from tests.workload.loading import sent_by_a_load
 
 # A program that parses T-SQL files and exits with 0 if they have no errors; `.ci/run` sets it if it is installed.
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
@@ -40,19 +39,19 @@ BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 def sent_by_the_contract() -> list[str]:
     """Return the statements that tests contain as they are sent, or nearly so."""
     texts = [named(text, "qmon_test_1", "x") for text in astuple(replace(WAYS["sqlserver"], alter=""))]
-    made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
-    made += (locks.TABLE, locks.FIRST, locks.NEXT["sqlserver"], *types.MASKS, *types.PARTITIONED)
+    made = (*LEDGER, tables.JOBS, *sql.WRITERS["sqlserver"], *tables.TABLES, *tables.ROWS, *sql.SECRETS)
+    made += (sql.PLAIN, sql.DELETE_FIRST, sql.LOCK_NEXT["sqlserver"], *sql.MASKS, *sql.PARTITIONED)
     texts += [text.format(**WORDS["sqlserver"]) for text in made]
-    texts += [*looks.BROKER, types.WORDS_OF_XML, types.UNQUOTED]
+    texts += [*sql.BROKER, sql.WORDS_OF_XML, sql.UNQUOTED]
     texts += [
         named(WAYS["sqlserver"].alter, "qmon_test_1", option) for form in FORMS.values() for option in form.options
     ]
-    texts += [text.format("x", "dbo") for text in (*forms.SELECTS["sqlserver"], *forms.STATE["sqlserver"])]
-    texts += [text.format(**WORDS["sqlserver"]) for text in (*forms.JOBS, forms.MASK)]
+    texts += [text.format("x", "dbo") for text in (*sql.MAY_SELECT["sqlserver"], *sql.MAY_SEE_STATE["sqlserver"])]
+    texts += [text.format(**WORDS["sqlserver"]) for text in (*sql.JOBS_WITH_OWNERS, sql.MASK)]
     texts += [SESSIONS["sqlserver"].format(name="consumer1"), KILL["sqlserver"].format(session=51)]
-    texts += roles.KEPT_OUT["sqlserver"]
-    texts += [text.format("x") for text in roles.WORKERS["sqlserver"]]
-    texts += [text.format(table=1, status=2, trash=3) for text in roles.MISUSED]
+    texts += sql.KEPT_OUT["sqlserver"]
+    texts += [text.format("x") for text in sql.WORKERS["sqlserver"]]
+    texts += [text.format(table=1, status=2, trash=3) for text in sql.MISUSED]
     texts = [text for text in texts if text not in ("master", "dbo", "")]
     assert len(texts) > 60
     return texts

@@ -9,9 +9,8 @@ import pytest
 
 from qmon.engines.sql.queries import SqlFile
 from tests.sqlfiles import each_folder
-from tests.tsql_rendered import rendered
+from tests.tsql_rendered import FILES, rendered
 from tests.tsql_rules import problems
-from tests.unit.test_sqlserver_views import FILES
 
 PAGE = Path(__file__).parents[2] / "docs" / "sql-server.md"
 LISTED = {

@@ -8,21 +8,10 @@ import pytest
 
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import GroupPart, Layout, TableName
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
-
-FINE = RuleInput(
-    ready=Figure(10),
-    in_progress=Figure(2),
-    stuck=Figure(0),
-    oldest=Figure(0.1),
-    push_rate=Figure(50.0),
-    pop_rate=Figure(50.0),
-    net_rate=0.0,
-    fill=Figure.unknown("not a ring"),
-    timeout_s=300,
-)
+from tests.unit.rule_inputs import FINE, paused
 
 
 def after(signs: RuleInput, seconds: float) -> tuple[str, str]:
@@ -117,10 +106,6 @@ def test_cannot_see_names_the_grant() -> None:
 def test_unknown_depth_is_not_called_healthy() -> None:
     (verdict,), _ = judge_queue(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
     assert (verdict.code, verdict.proof) == ("cannot tell", "ready is unknown: a count is under way")
-
-
-def paused(side: Side) -> tuple[Pause, ...]:
-    return (Pause("orders", side, 1_800_000_000.0, "anna@app-7", "[deploy]", 1_799_999_000.0, "switch"),)
 
 
 def test_paused_is_said_at_once_by_whom_until_when_and_why() -> None:

@@ -9,13 +9,12 @@ import pytest
 
 from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.verdicts import judge_queue
 from qmon.model.verdicts.flow_verdicts import BEHIND
 from qmon.monitor.state.diagnosis import ArchiveTrack
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import COUNTERS
+from tests.unit.rule_inputs import FINE
 
-COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
 NEVER = Archiving(10_000, 2_000, 40.0, None, None, untouched=True)
 STOPPED = Archiving(2_000, 1_900, 40.0, 13.0, 900.0, untouched=False)
 

@@ -24,7 +24,7 @@ from qmon.model.sessions.clients import (
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.monitor.state.diagnosis import ClientsTrack
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 LAYOUT = Layout(
     "mails",

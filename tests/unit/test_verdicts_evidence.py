@@ -18,7 +18,7 @@ from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 T = TableName("public", "t")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("st", 1, 2), started_at="at", timeout_s=300.0)

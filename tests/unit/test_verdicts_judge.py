@@ -21,8 +21,8 @@ from qmon.monitor.probes.server_health import READ_EVERY_S
 from qmon.monitor.state.verdict_log import VerdictLog
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting
-from tests.unit.test_history import poll
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import poll
+from tests.unit.rule_inputs import FINE
 
 TWICE = replace(
     FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0, stuck=Figure(3)

@@ -8,28 +8,15 @@ import pytest
 
 from qmon.model.evidence import DoubleDelivery, QueueEvidence, Repeated, RingLoss
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.samples.client_samples import ClientSample
-from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
-from qmon.model.samples.polled_samples import HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample, TriedSample
+from qmon.model.samples.polled_samples import HeadSample, HeldSample, WriterSample
 from qmon.model.sessions.owners import count_owners
-from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.monitor.state.message_faults import DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring_tracks import RingTrack
-from tests.unit.test_verdicts import FINE
-
-LAYOUT = Layout(
-    "mails",
-    "status",
-    TableName("dbo", "mails"),
-    id="id",
-    state=StateColumn("st", 1, 2),
-    owner=OwnerColumn("o", "session", held_while_working=True),
-)
-POLL = Snapshot(
-    "t", "postgres", "18.6", 1, 1000.0, 0.0, 1.0, 1.0, 0, 2.0, ServerSample(1000.0, 1.0, None, False, 5, 0, 0, 0)
-)
+from tests.unit.rule_inputs import FINE, LAYOUT, POLL, client, owner
 
 
 def said(signs: RuleInput, seconds: float = 0.0) -> dict[str, str]:
@@ -39,12 +26,6 @@ def said(signs: RuleInput, seconds: float = 0.0) -> dict[str, str]:
 
 def signs(**readings: object) -> RuleInput:
     return replace(FINE, queue=replace(QueueEvidence(), **readings))  # type: ignore[arg-type]
-
-
-def owner(
-    id: str, state: str, age_s: float = 400.0, whose: str | None = "812/5", attempts: int | None = 1
-) -> OwnerSample:
-    return OwnerSample(id, whose, state, attempts, age_s)
 
 
 def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
@@ -153,10 +134,6 @@ def hands(
 ) -> tuple[DoubleDelivery, ...]:
     diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
     return track.record_poll(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
-
-
-def client(session: int, begun_s: float) -> ClientSample:
-    return ClientSample(session, 5.2, "mailer", "app", "idle", begun_s, begun_s, "Client", "SELECT pop()")
 
 
 def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_hands() -> None:

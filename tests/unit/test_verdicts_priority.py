@@ -9,7 +9,7 @@ from qmon.model.figure import Figure
 from qmon.model.samples.message_samples import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.message_faults import PriorityTrack
-from tests.unit.test_verdicts import FINE
+from tests.unit.rule_inputs import FINE
 
 LOW = Starved(9, "812", 20.0, 840.0, 5)
 

@@ -11,7 +11,7 @@ from qmon.model.waits.meanings import MEANT_POSTGRES, is_benign, wait_meaning
 from qmon.model.waits.meanings_sqlserver import MEANINGS
 from qmon.model.waits.wait_rates import waiting_between
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.test_history import poll
+from tests.unit.polls import poll
 
 SAMPLED = WaitTotals(
     WaitSource.SAMPLED, 500.0, 10.0, (WaitTotal("IO", "WalSync", None, 4.0), WaitTotal("", "", None, 1.0)), 40

@@ -17,11 +17,9 @@ from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.meanings import MEANT_POSTGRES
 from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
-from tests.unit.test_history import COUNTERS, fifo, poll
-from tests.unit.test_horizon import HOLDER, READS, STORE, USE
-from tests.unit.test_statistics import STALE
-from tests.unit.test_statistics import USE as ANALYZED
-from tests.unit.test_verdicts import FINE
+from tests.unit.polls import COUNTERS, fifo, poll
+from tests.unit.rule_inputs import FINE
+from tests.unit.upkeep import ANALYZED, HOLDER, READS, STALE, STORE, USE
 from tests.words import OF_ENGINE, PROOFS
 
 QMON: Final = Path(__file__).parents[2] / "qmon"

@@ -28,7 +28,7 @@ from qmon.operate.actions.requeue import _criteria_for as requeue_wanted
 from qmon.operate.actions.requeue import _why_impossible
 from qmon.operate.plan.transitions import Transition, _why_wrong_clock
 from qmon.operate.table_structure import TableColumn, TableStructure
-from tests.unit.test_history import FIFO, poll
+from tests.unit.polls import FIFO, poll
 
 SQLSERVER = SqlServer()
 NOV = datetime(2026, 11, 22, tzinfo=UTC).timestamp()

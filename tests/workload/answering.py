@@ -26,6 +26,7 @@ BIG: Final = 2**53 + 1
 MESSAGE: Final = '{"number": 1, "from": "Ünï \U0001f600", "poison": false, "text": "xx"}'
 _NAME: Final = re.compile(r"/\* qmon (\S+) \*/")
 _VERBS: Final = {"take": "pop", "take_batch": "pop_batch", "pop_subscriber": "pop", "push_batch_bytes": "push_batch"}
+DESIGNS: Final = tuple(queries.designs("sqlserver"))
 
 
 def layout_of(design: str, major: int = 16, queue: str = "orders") -> Layout:

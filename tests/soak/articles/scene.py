@@ -18,7 +18,7 @@ from qmon.operate.install.install_queue import install_trial
 from qmon.workload.bench.bench_plan import BenchPlan, Part
 from qmon.workload.bench.bench_results import BenchResults
 from qmon.workload.bench.run_bench import run_bench
-from tests.contract.test_versions import PROGRAMS as PROGRAMS
+from tests.contract.versions import PROGRAMS as PROGRAMS
 from tests.facts import connected, query, wait_until
 from tests.queues import BYTES, ENGINE, made, routine, target_of
 
