@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pyodbc
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 pyodbc.pooling = False  # a closed session must end, because its database is copied and dropped
 
 T = TypeVar("T")
+# How long a test waits before it fails: long enough for a machine with many busy processes.
+PATIENCE_S: Final = 120.0
 
 
-def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str | Callable[[], str] = "") -> T:
+def wait_until(ask: Callable[[], T], timeout: float = PATIENCE_S, *, what: str | Callable[[], str] = "") -> T:
     """Repeat a question until the answer is true, and return the answer.
 
     Raises ``AssertionError`` with ``what`` and the last answer after ``timeout`` seconds. If ``what`` is a function, it

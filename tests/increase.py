@@ -14,7 +14,7 @@ Series = tuple[str, str, str]
 
 def scraped(url: str) -> dict[Series, float]:
     """Return the samples that are served now."""
-    with urlopen(url, timeout=30) as answer:  # noqa: S310
+    with urlopen(url, timeout=120) as answer:  # noqa: S310
         text = answer.read().decode()
     return {
         (sample.name, sample.labels["target"], sample.labels.get("queue", "")): sample.value

@@ -31,7 +31,7 @@ class Drippers:
         self._ended = threading.Event()
         for _ in range(count):
             with contextlib.suppress(ConnectionResetError, BrokenPipeError):  # dropped as soon as it connected
-                each = socket.create_connection(place, timeout=30, source_address=(source, 0))
+                each = socket.create_connection(place, timeout=120, source_address=(source, 0))
                 self.sockets.append(each)
                 each.sendall(begins)
                 each.setblocking(False)
@@ -88,7 +88,7 @@ def place_of(url: str) -> tuple[str, int]:
 
 def answer_to(place: tuple[str, int], request: bytes | Sequence[bytes]) -> bytes:
     """Return the server's complete answer to these bytes, until it closes the connection."""
-    with socket.create_connection(place, timeout=30) as client:
+    with socket.create_connection(place, timeout=120) as client:
         client.sendall(request if isinstance(request, bytes) else b"".join(request))
         parts = []
         with contextlib.suppress(ConnectionResetError):

@@ -14,7 +14,7 @@ def asked(url: str, authorization: str | None = None, trusted: Path | None = Non
     request = Request(url, headers={} if authorization is None else {"Authorization": authorization})  # noqa: S310
     context = None if trusted is None else ssl.create_default_context(cafile=str(trusted))
     try:
-        with urlopen(request, timeout=30, context=context) as answer:  # noqa: S310
+        with urlopen(request, timeout=120, context=context) as answer:  # noqa: S310
             return int(answer.status)
     except HTTPError as refused:
         with refused:

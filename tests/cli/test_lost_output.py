@@ -102,5 +102,5 @@ def test_a_file_that_is_opened_does_not_become_standard_output() -> None:
         "sys.exit(f'{file.read()!r} is in the file' if os.fstat(file.fileno()).st_size else 0)"
     )
     command = ["sh", "-c", 'exec "$@" <&- >&-', "sh", sys.executable, "-c", script]
-    done = subprocess.run(command, env=surroundings(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=surroundings(), capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -153,7 +153,7 @@ def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(databas
     pushed = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%load-producer%'"
     wait_until(lambda: query(database, pushed), what="a producer is connected")
     load.send_signal(signal.SIGINT)
-    out, err = load.communicate(timeout=60)
+    out, err = load.communicate(timeout=120)
     assert (load.returncode, out) == (130, "")
     assert "Traceback" not in err
     wait_until(lambda: not query(database, pushed), what="the producers have gone")
@@ -171,7 +171,7 @@ def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
     )
     wait_until(lambda: query(database, "SELECT 1 FROM fifo LIMIT 1"), what="a message is pushed")
     load.send_signal(signal.SIGTERM)
-    out, _ = load.communicate(timeout=60)
+    out, _ = load.communicate(timeout=120)
     assert load.returncode == 0
     (pushed,) = query(database, "SELECT count(*) FROM fifo")[0]
     assert out.startswith(f"fifo: pushed {pushed:,} (")
@@ -259,7 +259,7 @@ def on_a_terminal(*arguments: str, **more: str) -> str:
             break
         printed += piece
     os.close(ours)
-    assert done.wait(60) == 0
+    assert done.wait(120) == 0
     return printed.decode()
 
 

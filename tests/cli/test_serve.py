@@ -71,7 +71,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert answer(url, "healthz") == (200, "ok\n")
             assert answer(url, "readyz") == (200, "shop: polled\ngone: not polled\n")
             assert answer(url, "other")[0] == 404
-            with urlopen(url.replace("metrics", "stream?target=shop"), timeout=30) as stream:  # noqa: S310
+            with urlopen(url.replace("metrics", "stream?target=shop"), timeout=120) as stream:  # noqa: S310
                 kinds = [parse_line(stream.readline()) for _ in range(3)]
                 assert [each and each.kind for each in kinds] == ["session", "session", "snapshot"]
             assert 'qmon_target_up{target="shop"}' in (tmp_path / "qmon.prom").read_text()
@@ -89,7 +89,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
 def answer(url: str, path: str) -> tuple[int, str]:
     """Return the HTTP status and the text of another path."""
     try:
-        with urlopen(url.replace("metrics", path), timeout=30) as found:  # noqa: S310
+        with urlopen(url.replace("metrics", path), timeout=120) as found:  # noqa: S310
             return int(found.status), found.read().decode()
     except HTTPError as refused:
         with refused:

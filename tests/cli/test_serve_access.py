@@ -38,7 +38,7 @@ def test_head_is_answered_as_get_without_a_body_and_tells_no_version() -> None:
         for path in ("/metrics", "/healthz", "/readyz", "/stream", "/nothing"):
             told: list[tuple[int, str | None]] = []
             for method in ("GET", "HEAD"):
-                connection = HTTPConnection(host, timeout=30)
+                connection = HTTPConnection(host, timeout=120)
                 with closing(connection):
                     connection.request(method, path)
                     answer = connection.getresponse()

@@ -76,7 +76,7 @@ def test_the_address_with_the_most_connections_makes_room(monkeypatch: pytest.Mo
             there.bind(("127.0.0.2", 0))
     except OSError:
         pytest.skip("this machine has one address for itself")
-    with running() as url, socket.create_connection(place_of(url), timeout=30) as patient:
+    with running() as url, socket.create_connection(place_of(url), timeout=120) as patient:
         patient.sendall(b"GET /healthz HTTP/1.1\r\n")
         with dripping(place_of(url), 40, source="127.0.0.2") as drippers:
             wait_until(lambda: drippers.answers()[0] <= 8, what="most are dropped")
@@ -88,7 +88,7 @@ def test_the_address_with_the_most_connections_makes_room(monkeypatch: pytest.Mo
 def test_a_client_that_reads_a_stream_is_never_dropped_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAX_PER_ADDRESS", 4)
     stream = PollStream("shop", 60.0)
-    with running(stream) as url, socket.create_connection(place_of(url), timeout=30) as reader:
+    with running(stream) as url, socket.create_connection(place_of(url), timeout=120) as reader:
         reader.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(lambda: stream.clients == 1, what="it reads")
         with dripping(place_of(url), 40) as drippers:
@@ -111,7 +111,7 @@ HALVES = {
 @pytest.mark.parametrize("begin", HALVES.values(), ids=HALVES)
 def test_a_request_has_a_deadline_as_a_whole(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
-    with running() as url, socket.create_connection(place_of(url), timeout=30) as client:
+    with running() as url, socket.create_connection(place_of(url), timeout=120) as client:
         client.sendall(begin)
         client.setblocking(False)
 

@@ -44,7 +44,7 @@ def served(*streams: PollStream) -> Iterator[str]:
 @contextmanager
 def reading(url: str) -> Iterator[HTTPResponse]:
     """Return the answer to a client."""
-    with urlopen(url, timeout=30) as answer:  # noqa: S310
+    with urlopen(url, timeout=120) as answer:  # noqa: S310
         yield answer
 
 
@@ -62,7 +62,7 @@ def lines(answer: HTTPResponse, number: int) -> list[Line]:
 
 def refused(url: str) -> tuple[int, str]:
     """Return the status and the text of an error."""
-    with pytest.raises(HTTPError) as found, urlopen(url, timeout=30):  # noqa: S310
+    with pytest.raises(HTTPError) as found, urlopen(url, timeout=120):  # noqa: S310
         pass
     with found.value as answer:
         assert answer.headers[CLOCK_HEADER]

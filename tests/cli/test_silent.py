@@ -98,12 +98,12 @@ def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel,
     quiet.silence_at(b'"orders_archive"(', passes=True)
     child = started(["design", "archive", quiet.url, "orders"], own_home)
     try:
-        assert quiet.silent.wait(60)
+        assert quiet.silent.wait(120)
         child.send_signal(signal.SIGINT)
         with pytest.raises(subprocess.TimeoutExpired):
             child.wait(0.5)
         child.send_signal(signal.SIGINT)
-        out, said = child.communicate(timeout=60)
+        out, said = child.communicate(timeout=120)
     finally:
         child.kill()
         child.communicate()
@@ -118,7 +118,7 @@ def test_ctrl_c_ends_a_command_that_has_no_answer(quiet: Tunnel, own_home: Path,
         query(quiet.direct, "CREATE SCHEMA qmon; CREATE TABLE qmon.operations (id text)")
     child = started(COMMANDS[name], own_home)
     try:
-        assert quiet.silent.wait(60)
+        assert quiet.silent.wait(120)
         child.send_signal(signal.SIGINT)
         with_second = _ended_or_signalled_again(child)
         # A second press while Python is ending kills the process; a shell reports 130 for that too.
@@ -142,7 +142,7 @@ def test_the_second_ctrl_c_ends_an_action_and_its_batch_is_unknown(quiet: Tunnel
     quiet.silence_at(*COMMIT_OF_A_BATCH, passes=True)
     home = own_home.parents[1]
     terminal = Terminal("requeue", "shop", "jobs", "--yes", home=home)
-    assert quiet.silent.wait(60)
+    assert quiet.silent.wait(120)
     terminal.process.send_signal(signal.SIGINT)
     terminal.expect("stopping after the current batch")
     terminal.process.send_signal(signal.SIGINT)
@@ -162,7 +162,7 @@ def test_a_killed_terminal_is_no_different(quiet: Tunnel, own_home: Path) -> Non
     quiet.silence_at(CATALOG, passes=True)
     child = started(COMMANDS["queues"], own_home)
     try:
-        assert quiet.silent.wait(60)
+        assert quiet.silent.wait(120)
         os.kill(child.pid, signal.SIGTERM)
         assert child.wait(60) in (143, -signal.SIGTERM)
     finally:

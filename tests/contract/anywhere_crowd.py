@@ -75,7 +75,7 @@ class Crowd:
                 time.sleep(self._chance.random() * 0.02)  # so that the kill can come at any moment
         self._over.set()
         for thread in threads:
-            thread.join(60)
+            thread.join(120)
         if self.problems:
             raise self.problems[0]
         self._drain()

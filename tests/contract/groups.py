@@ -21,4 +21,4 @@ def configured(text: str) -> tuple[ConfiguredQueue, ...]:
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
-    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
+    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)

@@ -136,7 +136,7 @@ class Hammer:
         for each in mine:
             each.pipe.close()
         for each in mine:
-            each.process.join(30)
+            each.process.join(120)
             assert each.process.exitcode == 0, f"a {each.role} failed"
             self._running.remove(each)
 

@@ -112,4 +112,4 @@ def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> 
         session = f"SELECT 1 FROM pg_locks WHERE NOT granted AND pid = {own}"
         wait_until(lambda: query(url, session), what="a session waits for the lock")
         yield thread
-        thread.join(30)
+        thread.join(120)

@@ -76,7 +76,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
-        waiter.join(30)
+        waiter.join(120)
     assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, 1, 0, 0)
     assert not there(database, session)
     assert query(database, "SELECT note FROM items WHERE id = 1") == [("d",)]
@@ -102,7 +102,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         prepared = prepare_end_session(context, session, None)
         assert "pg_cancel_backend" in prepared.plan.sql[0]
         result = applied(prepared)
-        thread.join(30)
+        thread.join(120)
         assert failures == ["57014"]
         assert there(database, session)
         assert (result.done, result.skipped) == ((0, 1) if savepoints else (1, 0))
@@ -273,7 +273,7 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
         assert plan.refused and [each.why for each in plan.left_out] == ["they are running a statement: owner alive"]
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
         assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
-        thread.join(30)
+        thread.join(120)
         assert there(database, session)  # only cancelled: its session continues
     with opened(database) as ours:
         assert len(call(ours, layout, "pop")) == 1

@@ -59,13 +59,13 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(
         assert finished(applied(operator.undo(again.operation))) == 2
         assert finished(applied(operator.requeue(layout, anybody))) == 2
         watched.poller.poll_now(changed="status")
-        watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0, timeout=60)
+        watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0)
         gone = applied(operator.purge(layout, Choice(state="ready")))
         assert finished(gone) == 4
-        watched.queue("status", lambda q: q.ready.value == 0, timeout=60)
+        watched.queue("status", lambda q: q.ready.value == 0)
         assert finished(applied(operator.undo(gone.operation))) == 4
         watched.poller.poll_now(changed="status")  # as the dashboard does
-        watched.queue("status", lambda q: q.ready.value == 4, timeout=60)
+        watched.queue("status", lambda q: q.ready.value == 4)
 
 
 @pytest.mark.each_form
@@ -257,7 +257,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
             wait_until(held_up, what="a session waits")
             assert "a different session now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
             assert finished(applied(operator.end_session(holder.session_id, None))) == 1
-            thread.join(30)
+            thread.join(120)
         assert rows(waiter, "SELECT place FROM jobs") == ((2,),)
     assert operator.end_session(0, None).plan.refused
     with place.opened() as ours:

@@ -128,7 +128,7 @@ def test_rows_that_optimized_locking_hides_make_lower_bounds_and_never_zeros(
         rolled_back(consumer),
     ):
         execute(consumer, "DELETE TOP (1) FROM jobs")
-        queue = watched.queue("jobs", lambda q: q.in_progress.at_least, timeout=60)
+        queue = watched.queue("jobs", lambda q: q.in_progress.at_least)
         assert Reason.ROWS_HIDDEN in queue.in_progress.reason
         assert queue.verdict.code not in ("healthy", "empty")
 

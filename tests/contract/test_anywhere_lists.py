@@ -37,7 +37,7 @@ IDS: Final = {
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
-    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
+    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
 
 
 def ids(found: QueueView) -> list[str]:
@@ -105,7 +105,7 @@ def test_ready_messages_of_each_design_are_listed_with_their_payloads(place: Pla
         for design in DESIGNS:
             place.push(connection, place.made(design), 3)
     with watching(place.url) as watched:
-        watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS), timeout=60)
+        watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS))
         for design in DESIGNS:
             found = listed(watched, design, Listing("ready"))
             assert found.failures == ()

@@ -41,7 +41,7 @@ def test_a_message_that_a_plain_delete_holds_is_in_progress_or_at_least_not_said
         watched.queue("plain", lambda q: q.ready.value == 3)
         with rolled_back(consumer):
             execute(consumer, DELETE_FIRST)
-            queue = watched.queue("plain", lambda q: q.ready.value == 2 and q.in_progress.value is not None, timeout=60)
+            queue = watched.queue("plain", lambda q: q.ready.value == 2 and q.in_progress.value is not None)
             assert queue.in_progress.at_least == hidden
             assert queue.in_progress.value == (0 if hidden else 1)
 
@@ -87,8 +87,8 @@ def test_a_session_that_waits_for_a_transaction_is_shown_with_its_table(place: P
             waiting = threading.Thread(target=update_and_roll_back, args=(second, update), daemon=True)
             waiting.start()
             watched.poller.set_focus(Focus(blocking=True))
-            view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1, timeout=60)
-        waiting.join(60)
+            view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1)
+        waiting.join(120)
     assert view.server.blocking is not None
     waits = [line.session for line in view.server.blocking.places if line.session.blocker is not None]
     assert [each.application for each in waits] == ["second"]

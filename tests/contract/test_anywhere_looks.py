@@ -45,7 +45,7 @@ def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -
                 {q.name: q.ready.value for q in v.queues} == READY
                 and all(q.in_progress.value == 1 for q in v.queues if q.name in ("tasks", "loose"))
             ),
-            timeout=60,
+            timeout=120,
         )
         assert view.failures == ()
         queues = {queue.name: queue for queue in view.queues}
@@ -59,7 +59,7 @@ def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -
             assert queues["local"].oldest.value == pytest.approx(0, abs=120)
         place.run("DELETE FROM loose", "DELETE FROM heaped")
         watched.poller.poll_now(changed="loose")
-        watched.queue("loose", lambda q: q.ready.value == 0, timeout=60)
+        watched.queue("loose", lambda q: q.ready.value == 0)
 
 
 def test_a_checkup_of_tables_of_every_making_finds_nothing_wrong(place: Place) -> None:
@@ -77,14 +77,14 @@ def test_a_poller_that_watches_every_design_and_lists_its_rows_has_nothing_to_co
             place.push(connection, layout, 3)
             assert place.pop(connection, layout) is not None
     with watching(place.url) as watched:
-        watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS), timeout=60)
+        watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS))
         for design in sorted(set(DESIGNS) - {"heap"}):  # its rows have no order for lists
             watched.poller.set_focus(Focus(rows_of=design))
-            listed = watched.queue(design, lambda q: q.messages, timeout=60)
+            listed = watched.queue(design, lambda q: q.messages)
             assert listed.messages is not None
             assert {row.payload for row in listed.messages} <= {"m0", "m1", "m2"}, design
         watched.poller.set_focus(Focus(blocking=True))
-        last = watched.view(lambda v: v.server.blocking is not None, timeout=60)
+        last = watched.view(lambda v: v.server.blocking is not None)
     assert last.failures == ()
     assert all(queue.failures == () for queue in last.queues)
 
@@ -146,7 +146,7 @@ def test_deadlocks_are_counted(place: Place) -> None:
             connection.transaction(),
         ):
             execute(connection, f"UPDATE pair SET n = n + 1 WHERE id = {first}")
-            both.wait(30)
+            both.wait(120)
             try:
                 execute(connection, f"UPDATE pair SET n = n + 1 WHERE id = {then}")
             except QueryFailed as problem:
@@ -159,9 +159,9 @@ def test_deadlocks_are_counted(place: Place) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(120)
         assert [problem.sqlstate for problem in victims] == ["40P01" if not place.sqlserver else "40001"]
-        watched.view(lambda v: (v.server.deadlocks.value or 0) > 0, timeout=60)
+        watched.view(lambda v: (v.server.deadlocks.value or 0) > 0)
     assert place.ask("SELECT n FROM pair ORDER BY id") == ((1,), (1,))
 
 
@@ -222,4 +222,4 @@ def test_queues_of_service_broker_are_seen(place: Place) -> None:
             depths = {each.name: each.depth.value for each in broker.queues}
             return (depths, broker.transmission.messages) == ({"dbo.heard": 1, "dbo.said": 0}, 1)
 
-        assert watched.view(told, timeout=60).failures == ()
+        assert watched.view(told).failures == ()

@@ -274,7 +274,7 @@ def test_a_watcher_who_loses_sight_of_a_table_is_told_so_until_it_is_given_back(
             lost = watched.queue("status", lambda q: q.verdict.code == "cannot see")
             assert lost.ready.old
             place.run(f"GRANT SELECT ON {place.schema}.status TO qmon_monitor")
-            watched.queue("status", lambda q: q.ready.value == 5 and not q.ready.old and not q.failures, timeout=60)
+            watched.queue("status", lambda q: q.ready.value == 5 and not q.ready.old and not q.failures)
 
 
 @pytest.mark.heavy

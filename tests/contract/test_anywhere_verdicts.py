@@ -41,7 +41,7 @@ def codes(view: View) -> dict[str, set[str]]:
 
 def seen(watched: Watched, *names: str) -> dict[str, QueueView]:
     """Return these queues, from the first view in which each has its verdict."""
-    view = watched.view(lambda v: all(WANTED[name] in codes(v)[name] for name in names), timeout=90)
+    view = watched.view(lambda v: all(WANTED[name] in codes(v)[name] for name in names))
     return {queue.name: queue for queue in view.queues}
 
 
@@ -74,7 +74,7 @@ def waiting(place: Place, layout: Layout) -> Iterator[list[Sequence[object] | No
             yield popped
         finally:
             connection.cancel()
-            thread.join(30)
+            thread.join(120)
 
 
 def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_that_help(

@@ -92,7 +92,7 @@ def archiving(
     def end() -> ArchiveResult:
         if not until_empty:
             stop.set()
-        thread.join(30)
+        thread.join(120)
         if isinstance(ended[0], Exception):
             raise ended[0]
         return ended[0]
@@ -101,7 +101,7 @@ def archiving(
         yield told, end
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(120)
 
 
 # ------------------------------------------------------------------------------------------------------- under load
@@ -146,7 +146,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
         wait_until(lambda: all(map(heeds_sigterm, archivers)), what="archivers that heed signals")
         for each in archivers:
             each.send_signal(signal.SIGTERM)
-            assert "stopped" in each.communicate(timeout=30)[0]
+            assert "stopped" in each.communicate(timeout=120)[0]
             assert each.returncode == 0
     finally:
         hammer.close()
@@ -210,7 +210,7 @@ def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, nu
     with subprocess.Popen(arguments, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: count(database, "orders_archive_log") >= 20, what="it archives")
         process.send_signal(number)
-        out = process.communicate(timeout=30)[0]
+        out = process.communicate(timeout=120)[0]
     assert process.returncode == 0
     assert "; stopped\n" in out
     archived, batches = result_of(out)

@@ -104,7 +104,7 @@ def test_status_prints_what_it_waits_for_beside_the_figures(database: str, holde
     assert running.stderr is not None
     said = running.stderr.readline()
     holder.rollback()
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=120)
     assert said.startswith("qmon: catalog/trust: ")
     assert said.endswith("; trying again\n")
     assert running.returncode == 0

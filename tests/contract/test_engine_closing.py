@@ -32,6 +32,6 @@ def test_closing_waits_for_a_cancel_under_way(database: str) -> None:
         connection.close()
         closed.set()
         for thread in threads:
-            thread.join(30)
+            thread.join(120)
         with pytest.raises(ConnectionLost, match="closed"):
             connection.fetch(sql("SELECT 1 AS alive", "alive"))

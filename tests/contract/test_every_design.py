@@ -135,7 +135,7 @@ def test_finished_rows_before_the_oldest_ready_one_are_walked_over_once_not_each
         assert before < 1500
         # The slow read finds messages that return to the front.
         query(database, f"UPDATE {design} SET status = 0 WHERE queue_id = 7")
-        watched.queue(design, lambda q: q.gap.value == 20_000 - 6 and q.ready.estimated, timeout=30)
+        watched.queue(design, lambda q: q.gap.value == 20_000 - 6 and q.ready.estimated)
 
 
 def test_a_heap_is_counted_exactly_while_it_is_small_and_says_what_it_cannot_tell_when_it_is_not(database: str) -> None:

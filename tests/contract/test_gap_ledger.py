@@ -64,7 +64,7 @@ def told(watched: Watched, name: str, **parts: int) -> Ledger:
         return ledger is not None and all(ledger.count_for(part) == count for part, count in wanted.items())
 
     try:
-        found = watched.view(fits, timeout=15).queue(name)
+        found = watched.view(fits).queue(name)
     except AssertionError as problem:
         seen = [each.ledger for view in watched.views[-3:] for each in view.queues if each.name == name]
         raise AssertionError(f"{name} wanted {wanted}, last: {seen}") from problem

@@ -77,7 +77,7 @@ def test_copy_is_refused_what_an_undo_inserts_passes_and_a_pause_ends_by_itself(
     with connected(database) as session:
         session.execute("SET qmon.let_through = 'on'")
         session.execute(f"INSERT INTO {quoted} (payload) VALUES ('undo')")
-    wait_until(lambda: insert(database, quoted) == "", timeout=10)
+    wait_until(lambda: insert(database, quoted) == "")
 
 
 def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) -> None:

@@ -110,11 +110,11 @@ def test_a_queue_that_is_gone_is_critical_at_the_next_poll_and_comes_back_by_its
             checked_gone(lost(watched, name), words)
             checked_gone(watched.queue(name, partial(said, words=words[1:])), words[1:])
             query(database, cure.format(name))
-            back = watched.queue(name, seen, timeout=15.0)
+            back = watched.queue(name, seen)
             assert back.verdict.severity < Severity.WARNING, (fault, back.verdict)
         query(database, f"DROP TABLE {name} CASCADE")
         if source is LayoutSource.DISCOVERY:
-            watched.view(lambda v: v.queue(name) is None, timeout=15.0)
+            watched.view(lambda v: v.queue(name) is None)
             return
         gone = lost(watched, name)
         checked_gone(gone, ("does not exist", "no table"))

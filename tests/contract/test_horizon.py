@@ -89,9 +89,9 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
             touched = queue.use.rows_per_pop.value if queue.use is not None else None
             return remembered(queue) and touched is not None and touched < MIN_ROWS
 
-        watched.queue("fifo", fine, timeout=60)
+        watched.queue("fifo", fine)
         pid = sessions.open("sleeper", "SET application_name = 'app-7'", "SELECT txid_current()")
-        bound = watched.queue("fifo", said, timeout=60)
+        bound = watched.queue("fifo", said)
         assert said(bound).startswith(f"session {pid} (idle in transaction, ")
         assert "app-7) keeps " in said(bound)
         assert bound.use is not None
@@ -123,7 +123,7 @@ def test_what_qmon_reads_itself_is_not_in_the_figures(url: str, monkeypatch: pyt
         before = int(str(query(url, counter)[0][0]))
         wait_until(lambda: int(str(query(url, counter)[0][0])) >= before + 1000, what="qmon has read a thousand rows")
         quiet = watched.queue(
-            "fifo", lambda q: seen(q) and q.use and not any(part.rows for part in q.use.parts), timeout=60
+            "fifo", lambda q: seen(q) and q.use and not any(part.rows for part in q.use.parts), timeout=120
         )
         assert quiet.ready.value == 500
 

@@ -35,7 +35,7 @@ def test_no_connection_gets_a_session_that_another_has_closed(database: str, tmp
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     sessions, left = zip(*(line.split() for line in done.stdout.splitlines()), strict=True)
     assert len(set(sessions)) == 4

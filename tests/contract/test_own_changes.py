@@ -79,7 +79,7 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
             assert result.done == ROWS
             assert applied(operator.undo(result.operation)).done == ROWS
             watched.queue("jobs", lambda _: len(done) == PUSHED)
-        watched.queue("jobs", lambda queue: queue.pop_rate.value == 0, timeout=60)
+        watched.queue("jobs", lambda queue: queue.pop_rate.value == 0)
         popped, completed = moved(watched)
         assert 0 <= popped <= PUSHED, "this also excludes the consumer's work in that time"
         assert 0 <= completed <= PUSHED

@@ -106,7 +106,7 @@ def test_a_guessed_queue_that_becomes_a_partition_or_is_dropped_leaves_quietly(d
                 ALTER TABLE job_queue ATTACH PARTITION job_queue_2 FOR VALUES FROM (1) TO (1000)""",
         )
         query(database, "DROP TABLE mail_queue")
-        view = watched.view(lambda v: v.queue("mail_queue") is None and v.queue("job_queue_2") is None, timeout=40.0)
+        view = watched.view(lambda v: v.queue("mail_queue") is None and v.queue("job_queue_2") is None)
         said = [q.verdict for each in watched.views[first:] for q in each.queues if q.verdict.code == "cannot see"]
     assert all(queue.verdict.code != "cannot see" for queue in view.queues)
     assert [verdict for verdict in said if verdict.severity is Severity.CRITICAL] == []

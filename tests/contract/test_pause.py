@@ -181,7 +181,7 @@ def test_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 1.5))
     with connected(database) as session:
-        wait_until(lambda: refused(session, layout, "push", "'x'") == "", timeout=10)
+        wait_until(lambda: refused(session, layout, "push", "'x'") == "")
     with opened(database) as connection:
         assert read_pauses(Sql(connection, ENGINE)) == ()
 
@@ -211,7 +211,7 @@ def inserting(url: str, statement: str) -> Iterator[None]:
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        assert begun.wait(20)
+        assert begun.wait(120)
         yield
     finally:
         stop.set()
@@ -277,7 +277,7 @@ def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: s
         with connected(database, autocommit=False) as session:
             session.execute("INSERT INTO h (payload) VALUES ('x'), ('y')")
             session.rollback()
-        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)])
         assert meter.read_count() == 0
         query(database, "SELECT b_push('x'), b_push('y')")
         assert pops.read_count() == 0
@@ -291,11 +291,11 @@ def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database
     heap = made(database, "heap", "h")
     with opened(database) as connection:
         query(database, "INSERT INTO h (payload) VALUES ('x'), ('y')")
-        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)])
         meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PRODUCERS)
         assert meter.read_count() == 0
         query(database, "SELECT pg_stat_reset_single_table_counters('h'::regclass)")
-        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)], timeout=20)
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)])
         assert meter.read_count() is None
 
 

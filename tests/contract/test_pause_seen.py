@@ -34,7 +34,7 @@ prepared.apply(Permission("a test"), lambda progress: None, lambda: os.kill(os.g
 
 def test_with_qmon_killed_a_pause_ends_at_its_end(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
-    killed = subprocess.run([sys.executable, "-c", KILLED, database, str(tmp_path)], timeout=60, check=False)
+    killed = subprocess.run([sys.executable, "-c", KILLED, database, str(tmp_path)], timeout=120, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert layout.switch is not None
     switch = ENGINE.quote(layout.switch.producers.parts)
@@ -47,7 +47,7 @@ def test_with_qmon_killed_a_pause_ends_at_its_end(database: str, tmp_path: Path)
         return query(database, f"SELECT count(*) FROM {ENGINE.quote(layout.table.parts)}") == [(1,)]
 
     assert not pushed()
-    wait_until(pushed, timeout=10)
+    wait_until(pushed)
     assert query(database, f"SELECT id FROM {ENGINE.quote(layout.table.parts)}") == [(1,)]  # no number was drawn
     assert query(database, "SELECT state FROM qmon.operations") == [("running",)]
 

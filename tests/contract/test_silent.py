@@ -112,9 +112,9 @@ def test_a_wait_without_a_deadline_ends_when_the_connection_is_abandoned(quiet: 
 
         asking = threading.Thread(target=ask, daemon=True)
         asking.start()
-        assert quiet.silent.wait(30)
+        assert quiet.silent.wait(120)
         connection.abandon()
-        asking.join(30)
+        asking.join(120)
         assert problems == ["test/statement: the connection was abandoned before the server answered"]
 
 
@@ -236,8 +236,8 @@ def test_a_second_stop_abandons_an_operation_that_has_no_answer(quiet: Tunnel, d
     results: list[OperationState] = []
     acting = threading.Thread(target=lambda: results.append(applied(prepared).state), daemon=True)
     acting.start()
-    assert quiet.silent.wait(30)
+    assert quiet.silent.wait(120)
     connections.cancel()
     connections.abandon()
-    acting.join(30)
+    acting.join(120)
     assert results == [OperationState.UNKNOWN]

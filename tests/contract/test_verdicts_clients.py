@@ -27,7 +27,7 @@ def test_producers_and_consumers_are_counted_and_named_when_they_do_nothing_or_a
         consumer.execute("SELECT set_config('application_name', 'worker', false), status_pop()").fetchall()
         producer.execute("SELECT status_push('x'), fifo_push('x') FROM generate_series(1, 31)").fetchall()
         wanted = {"status": "consumers not claiming", "fifo": "no consumers"}
-        view = watched.view(lambda v: worst(v) == wanted, timeout=60)
+        view = watched.view(lambda v: worst(v) == wanted)
         by_name = {queue.name: queue for queue in view.queues}
         idle, gone = by_name["status"], by_name["fifo"]
         assert (idle.producers.value, idle.consumers.value, idle.consumers_waiting.value) == (1, 1, 1)

@@ -98,7 +98,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
         watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
         try:
             set_on(url, commit_delay="100000", commit_siblings="0")
-            bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts), timeout=60)
+            bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts))
             proofs = {q.name: w.proof for q in bound.queues for w in q.verdicts if w.code == "log-bound"}
             assert set(proofs) == {"fifo"}, "the other queue has no commits"
             assert "active sessions wait for the log (" in proofs["fifo"]
@@ -131,7 +131,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
             s.connections[str(n)].commit()
             s.connections[str(n)].autocommit = True
             s.go(str(n), loop)
-        bound = watched.queue("fifo", lambda q: any(v.code == "latch-bound" for v in q.verdicts), timeout=60)
+        bound = watched.queue("fifo", lambda q: any(v.code == "latch-bound" for v in q.verdicts))
         proof = next(v.proof for v in bound.verdicts if v.code == "latch-bound")
         assert "active sessions wait for a page of public.fifo or its index fifo_" in proof
         assert "(LWLock:BufferContent)" in proof
@@ -139,7 +139,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
         assert other is not None
         assert all(v.code != "latch-bound" for v in other.verdicts), "no session uses its pages"
         s.end()
-        watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts), timeout=90)
+        watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts))
 
 
 def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
         watched.view()
         watched.poller.set_focus(Focus(closely=True))
         with deadlocking(url, "fifo"):
-            bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts), timeout=60)
+            bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts))
             proof = next(v.proof for v in bound.verdicts if v.code == "deadlocks")
             assert (
                 "deadlocks in the last minute; these sessions waited for each other just before one: session " in proof
@@ -215,7 +215,7 @@ def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) 
         watched.poller.set_focus(Focus(closely=True))
         with deadlocking(url, "accounts"):
             seen = watched.view(
-                lambda view: any("are not queues" in words for words in view.server.outside), timeout=60
+                lambda view: any("are not queues" in words for words in view.server.outside), timeout=120
             )
     assert (
         "deadlocks in the last minute on tables that are not queues; these sessions waited for each other: session "

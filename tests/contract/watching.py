@@ -29,7 +29,7 @@ from qmon.monitor.state.queue_track import QueueTrack
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install.install_queue import install_queue
 from tests.contract.engines import as_application
-from tests.facts import wait_until
+from tests.facts import PATIENCE_S, wait_until
 
 # High enough that no probe is throttled, however busy the machine is.
 ROOMY: Final = Budget(share=1.0)
@@ -85,7 +85,7 @@ class Watched:
         """The phases so far, in order."""
         return [state.phase for state in self.states]
 
-    def view(self, ready: Callable[[View], object] = bool, *, polls: int = 1, timeout: float = 30.0) -> View:
+    def view(self, ready: Callable[[View], object] = bool, *, polls: int = 1, timeout: float = PATIENCE_S) -> View:
         """Return the first view that satisfies ``ready``, at least ``polls`` polls from now."""
         after = len(self.views) + polls
 
@@ -101,7 +101,7 @@ class Watched:
         return got
 
     def queue(
-        self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = 30.0, polls: int = 1
+        self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = PATIENCE_S, polls: int = 1
     ) -> QueueView:
         """Return a queue from the first view in which it satisfies ``ready``, at least ``polls`` polls from now."""
 

@@ -64,7 +64,7 @@ def test_nothing_is_left_however_the_demo_ends(temporary: Path, number: signal.S
         assert len(its_own) > 10
         assert segments_of(its_own)
         demo.send_signal(number)
-        demo.communicate(timeout=60)
+        demo.communicate(timeout=120)
     assert demo.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}.get(number, -number)
     wait_until(lambda: not processes_below(temporary), what="no process left")
     wait_until(lambda: not list(temporary.iterdir()), what="no file left")

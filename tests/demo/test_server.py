@@ -66,7 +66,7 @@ def test_a_frozen_server_answers_nothing_until_it_is_thawed(own: EmbeddedServer)
         assert asking.is_alive()
         assert answers == []
         own.thaw()
-        asking.join(30)
+        asking.join(120)
         assert answers == [(42,)]
 
 

@@ -180,7 +180,7 @@ class Laboratory:
                 for name in self.layouts
             )
 
-        self.watched.view(warm, polls=_WARM_POLLS, timeout=90)
+        self.watched.view(warm, polls=_WARM_POLLS)
         self.began = len(self.watched.views)
 
     # ----------------------------------------------------------------------------------------------------- verdicts
@@ -311,7 +311,7 @@ class Laboratory:
             return all((queue := view.queue(name)) and (queue.ready.value or 0) <= DRAINED for name in names)
 
         if not any(drained(view) for view in self.watched.views):
-            self.watched.view(drained, timeout=90)
+            self.watched.view(drained)
         return [foretold_live(name, self.watched.views[self.began :], FORETOLD_AFTER_S) for name in names]
 
     def undisturbed(self) -> list[Outcome]:

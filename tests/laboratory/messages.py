@@ -39,7 +39,7 @@ def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         worker = threading.Thread(target=_work, args=(consumer, layout, poison, over, fails))
         worker.start()
         try:
-            fails.wait(30)
+            fails.wait(120)
             yield (f"message {poison[0]} ",)
         finally:
             over.set()

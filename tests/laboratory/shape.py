@@ -71,7 +71,7 @@ class ShapeLaboratory(Laboratory):
         for statement in (_TABLE, *(() if case.clears_s else (_INDEX,)), _ROWS, "ANALYZE {table}"):
             query(self.url, statement.format(table=case.queue))
         with watching(self.url, interval_s=self.interval_s, budget=self.budget) as self.watched:
-            found = self.watched.queue(case.queue, lambda queue: queue.ready.value == _READY, timeout=90)
+            found = self.watched.queue(case.queue, lambda queue: queue.ready.value == _READY)
             self.layouts = {case.queue: found.layout}
             self.began = len(self.watched.views)
             # Nothing moves, so this holds until qmon knows which value means in progress.

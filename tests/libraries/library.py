@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from tests.cli.calling import surroundings
-from tests.facts import wait_until
+from tests.facts import PATIENCE_S, wait_until
 from tests.libraries.actions import NONE, Actions
 
 QUEUES: Final = ("mails", "invoices")
@@ -88,7 +88,7 @@ class Worker:
         """Return the number of events of these kinds."""
         return sum(event.event in kinds for event in self.events())
 
-    def wait(self, count: int, *kinds: Kind, timeout: float = 30.0) -> list[Event]:
+    def wait(self, count: int, *kinds: Kind, timeout: float = PATIENCE_S) -> list[Event]:
         """Wait for at least ``count`` events of these kinds; return all events. Fails if the program ends first."""
 
         def there() -> bool:
@@ -120,7 +120,7 @@ class Worker:
     def stop(self) -> None:
         """Stop it cleanly (SIGTERM). Fails if it takes longer than 30 s or reports a failure."""
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
+        status = self.process.wait(120)
         assert status == 0, f"it ended with {status}: {self._words()}"
 
     def __enter__(self) -> Self:

@@ -26,7 +26,7 @@ def library(request: pytest.FixtureRequest, database: str) -> Library:
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
-    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
+    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
 
 
 def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(library: Library, database: str) -> None:

@@ -116,7 +116,7 @@ def test_of_thousands_of_queues_those_with_most_messages_are_shown(database: str
         MANY,
     )
     with watching(database) as watched:
-        view = watched.view(lambda view: len(view.queues) == MOST_QUEUES, polls=4, timeout=60)
+        view = watched.view(lambda view: len(view.queues) == MOST_QUEUES, polls=4)
     assert {f"oban/q{n}" for n in range(MANY - 299, MANY + 1)} <= {queue.name for queue in view.queues}
     assert {queue.ready.value for queue in view.queues} <= {1, 3, None}
     assert {queue.scheduled.value for queue in view.queues} <= {1, None}

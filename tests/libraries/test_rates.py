@@ -83,7 +83,7 @@ def test_rates_are_what_the_application_wrote_down(make: Callable[[], Library], 
                 assert queue.pop_rate.value is None
                 assert "several queues" in queue.push_rate.reason
             return
-        view = watched.view(lambda view: all(told(view, name) for name in QUEUES), timeout=60)
+        view = watched.view(lambda view: all(told(view, name) for name in QUEUES))
     events = worker.events()
     moved = 0
     for name in QUEUES:

@@ -77,16 +77,16 @@ def test_ready_messages_that_nobody_takes_are_named_after_their_time(
         with library.start(database, tmp_path, "worker", QUEUES, seconds_per_job=0.05) as worker:
             for number in range(6):
                 library.push(database, mails, [f"{number}/{n}" for n in range(10)])
-                worker.wait(10 * number, "completed", timeout=60)
+                worker.wait(10 * number, "completed", timeout=120)
             worker.stop()
         said = {
             queue.verdict.code for view in watched.views for queue in view.queues if queue.name.endswith(f"/{mails}")
         }
         assert not {"no pops", "no consumers"} & said
         library.push(database, mails, ["left alone"])
-        left = watched.view(lambda view: of_queue(view, mails).ready.value, timeout=30)
+        left = watched.view(lambda view: of_queue(view, mails).ready.value)
         code = "no consumers" if library.name in WRITE_DOWN_WORKERS else "no pops"
-        view = watched.view(lambda view: of_queue(view, mails).verdict.code == code, timeout=90)
+        view = watched.view(lambda view: of_queue(view, mails).verdict.code == code)
     assert 8 <= view.sampled_at - left.sampled_at <= HOLD_S
 
 
@@ -98,9 +98,9 @@ def test_workers_are_counted_where_it_is_written_down_which_queue_they_serve(dat
     mails, invoices = QUEUES
     with library.start(database, tmp_path, "worker", [mails]) as worker, watching(database) as watched:
         worker.wait(1, "completed")
-        view = watched.view(lambda view: of_queue(view, mails).consumers.value == 1, timeout=30)
+        view = watched.view(lambda view: of_queue(view, mails).consumers.value == 1)
         assert of_queue(view, invoices).consumers.value == 0
-        view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no consumers", timeout=60)
+        view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no consumers")
         assert (
             of_queue(view, invoices).verdict.proof
             == "1 ready, but no worker of the library has reported for this queue"

@@ -74,4 +74,4 @@ def archivers(url: str, layout: Layout, count: int) -> Iterator[None]:
     finally:
         stop.set()
         for thread in threads:
-            thread.join(30)
+            thread.join(120)

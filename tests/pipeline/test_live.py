@@ -42,7 +42,7 @@ def test_the_figures_are_those_of_the_dashboard(spark: SparkSession, tmp_path: P
         push(database, str(layout.table), str(layout.payload))
         seen(root, 20)
         child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=60)
+        child.communicate(timeout=120)
     said, told = folded(root)
     assert told == said
     assert len({each["r"] for each in said}) == 2

@@ -257,7 +257,7 @@ print(recorder.status.snapshots, recorder.close().stopped, sep="|")
         env=surroundings(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -308,6 +308,6 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
     assert tried.wait(60.0)
     assert not again.wait(0.2)
     watch.close()
-    assert again.wait(60.0)
+    assert again.wait(120)
     recorder.close()
     assert asked == ["record", "record"]

@@ -19,6 +19,7 @@ from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+from tests.facts import PATIENCE_S
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
 
@@ -63,7 +64,7 @@ class Driver:
         await self.pilot.resize_terminal(cells, rows)
         await self.settle()
 
-    async def until(self, ask: Callable[[], object], what: str = "", seconds: float = 20.0) -> None:
+    async def until(self, ask: Callable[[], object], what: str = "", seconds: float = PATIENCE_S) -> None:
         """Let the app go on until ``ask`` is true."""
         deadline = time.monotonic() + seconds
         while not ask():

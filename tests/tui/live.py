@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -22,9 +21,8 @@ from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
+from tests.facts import PATIENCE_S
 from tests.jobs import layout
-
-_PATIENCE_S: Final = 30.0
 
 
 class Real:
@@ -45,9 +43,9 @@ class Real:
 
     async def until(self, ask: Callable[[], object], what: str) -> None:
         """Let the app go on until the condition holds."""
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + PATIENCE_S
         while not ask():
-            assert time.monotonic() < deadline, f"not within {_PATIENCE_S:g} s: {what}\n{self.text()}"
+            assert time.monotonic() < deadline, f"not within {PATIENCE_S:g} s: {what}\n{self.text()}"
             await self.pilot.pause(0.05)
 
     async def step(self, step: DialogStep) -> None:
@@ -98,7 +96,7 @@ def header(app: QmonApp) -> str:
     return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
-async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
     """Let the app go on until ``ask`` is true."""
     deadline = time.monotonic() + seconds
     while not ask():

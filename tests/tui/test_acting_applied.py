@@ -138,7 +138,7 @@ async def test_an_end_that_nobody_has_read_is_told_to_who_takes_over() -> None:
     )
     task.start_applying(prepared, Permission("", ""))
     assert task.thread is not None
-    task.thread.join(10.0)
+    task.thread.join(120)
     task.move_to_background(second)
     assert [each.result_text() for each in second.ends] == [each.result_text() for each in first.ends]
     assert second.ends[0].has_succeeded

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
+from tests.facts import PATIENCE_S
 from tests.tui.pictures import Compare
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
@@ -230,12 +231,11 @@ class Dialog:
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
     async def until(self, pilot: Pilot[None], ask: Callable[[], bool]) -> None:
-        """Let the app go on."""
-        for _ in range(500):
-            if ask():
-                return
+        """Let the app go on until ``ask`` is true."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not ask():
+            assert time.monotonic() < deadline, self.written()
             await pilot.pause(0.02)
-        raise AssertionError(self.written())
 
 
 def simple_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:

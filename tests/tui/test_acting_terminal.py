@@ -98,7 +98,7 @@ def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
     quiet.silence_at(*COMMIT_OF_A_BATCH, passes=True)
     terminal.keys("Left")
     terminal.keys("Enter")
-    assert quiet.silent.wait(30)
+    assert quiet.silent.wait(120)
 
 
 def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[Tunnel, Tmux], tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)
-            await driver.until(lambda: recorder.status.snapshots >= 6, "it is recorded", 60.0)
+            await driver.until(lambda: recorder.status.snapshots >= 6, "it is recorded")
             app.selected = "status"
             await press(driver, "5", "v")
             screen = history(driver)

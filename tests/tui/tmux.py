@@ -33,7 +33,7 @@ class Tmux:
             check=True,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
         )
         return done.stdout
 
@@ -54,7 +54,7 @@ class Tmux:
 
     def close(self) -> None:
         """End the server and all its programs."""
-        subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True, timeout=30)
+        subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True, timeout=120)
 
 
 def gone(pid: int) -> bool:

@@ -244,7 +244,7 @@ def test_on_a_terminal_the_password_is_typed_unseen() -> None:
         while b"Password for shop: " not in shown:
             shown += os.read(ours, 1024)
         os.write(ours, b"hush-hush\n")
-        said, _ = child.communicate(timeout=30)
+        said, _ = child.communicate(timeout=120)
         with contextlib.suppress(OSError):  # the other side is closed: nothing more was shown
             while more := os.read(ours, 1024):
                 shown += more

@@ -301,8 +301,8 @@ def test_nothing_stays_however_the_program_ends(
         )
         wait_until(lambda: int(str(query(database, at_work)[0][0])) >= 2)
         process.send_signal(number)
-        assert process.wait(60) == code
-    wait_until(lambda: not traces(database), timeout=60)
+        assert process.wait(120) == code
+    wait_until(lambda: not traces(database))
 
 
 PAIR = ("--designs", "ring,naive", "--producers", "2", "--consumers", "2", "--for", "500ms", "--batch", "1")

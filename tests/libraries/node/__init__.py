@@ -26,7 +26,7 @@ def version(package: str) -> str:
 def ask(program: str, command: str, **asked: object) -> Any:
     """Run one of our programs to its end; return the JSON it printed, or ``None`` if it printed nothing."""
     done = subprocess.run(
-        _words(program, command, asked), env=surroundings(), capture_output=True, text=True, timeout=60, check=False
+        _words(program, command, asked), env=surroundings(), capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, f"{program} {command}: {done.stdout}{done.stderr}"
     return json.loads(done.stdout) if done.stdout else None
