@@ -18,11 +18,9 @@ NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
 # Commands that need no server, for every method of printing.
 PRINTED: Final = (
     ("--version",),
-    ("--help",),
     ("purge", "--help"),
     ("help", "acting"),
     ("targets", "--no-connect", "--output", "json"),
-    ("targets", "--no-connect", "--output", "csv"),
     ("design", "list"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
