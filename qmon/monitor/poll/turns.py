@@ -1,4 +1,4 @@
-"""Choose the queues of each poll: visible queues are read in each poll, all others in turns."""
+"""Choose the queues of each poll. Visible queues are read in each poll, and all other queues in turns."""
 
 from __future__ import annotations
 

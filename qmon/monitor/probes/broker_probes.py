@@ -1,6 +1,6 @@
 """Read the queues of Service Broker every ten seconds and its conversations every minute, and store the results.
 
-Only for engines that have them.
+Used only for engines that have Service Broker.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class PlanTrack:
 
 
 def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
-    """Return the old and the new primary; ``None`` if nothing changed or if only a replica replaced another."""
+    """Return the old and the new primary; ``None`` if nothing changed or only a replica replaced another replica."""
     if now.role == _SECONDARY:
         return None
     if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:
