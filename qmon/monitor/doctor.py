@@ -205,7 +205,7 @@ def _check_queue(
     if not spec.layout.routines and statements.has_probe("routines_of_tables"):
         tables = {"tables": engine.ids_value(facts.tables)}
         found = _check_statement(connection, statements.statement_for("routines_of_tables", NamingSample, tables))
-        # only a database owner has that permission by default, and only one figure of one screen needs the permission
+        # by default, only a database owner has this permission, and only one figure needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
     asked = table_counters.statements_for_counters(statements, facts.tables) + statements.statements_for_tables(
         "uses", UseSample, facts.tables

@@ -82,7 +82,7 @@ def table_facts(
 def walk_path_for(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
     """Return an index of all rows by which messages can be listed, preferably sorted by one of ``ids``.
 
-    ``queue``: the column with the name of the queue, if one table holds several.
+    ``queue``: the column with the name of the queue, if the table holds several queues.
     """
     whole = [each for each in details.ordered_indexes if each.where is None and _is_never_null(details, each.keys[0])]
     index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)

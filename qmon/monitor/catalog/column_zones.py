@@ -142,7 +142,7 @@ def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
     """Return the time zone in the default of a column; see ``zone_in_default``.
 
     In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
-    have a different one, so this default gives no time zone.
+    have a different time zone, so this default gives no time zone.
     """
     found = zone_in_default(_default_expression(details, column))
     return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found

@@ -159,7 +159,7 @@ def _to_found_group(
 
 
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
-    """Return the labels of the enum column that distinguishes its states, if there is one."""
+    """Return the labels of the enum column that distinguishes the states of a group, if there is such a column."""
     found = find_state_column(group)
     return None if found is None else labels.get((group.table.name, found[0].name))
 

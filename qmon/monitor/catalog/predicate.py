@@ -1,4 +1,4 @@
-"""Parse the conditions that servers print: those of partial (filtered) indexes and of checks.
+"""Parse the conditions that servers print: conditions of partial (filtered) indexes and of checks.
 
 Only conditions on the values of a column are understood: equality, IN, = ANY, OR of these conditions, IS NULL, and a
 bare boolean. Any other condition counts as unknown.

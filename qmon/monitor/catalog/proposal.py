@@ -50,7 +50,7 @@ class ConfigProposal:
 
     Attributes:
         entries: number of queues and libraries in the text.
-        undecided: number of tables that are only comments, because the user must decide something about them first.
+        undecided: number of tables that are only comments, because the user must first decide about these tables.
     """
 
     name: str
@@ -128,7 +128,7 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without it, ages are unknown\n'
+    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown\n'
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 

@@ -33,7 +33,7 @@ class RegistryRow:
 def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
     """Return the layouts of the registry, its problems, and whether it was read.
 
-    Each entry that cannot be used is one problem. If the registry was read, a queue that it does not list is not
+    Each entry that cannot be used is one problem. If the registry was read, an unlisted queue is not
     installed. A database without a registry gives no layouts and no problems.
     """
     engine, version = catalog.engine.name, catalog.connection.version

@@ -409,7 +409,7 @@ class _Resolver:
         return self._known[table.table_id]
 
     def _find_table(self, name: TableName, was: int | None = None) -> TableRow:
-        """Return the table of that name. If there is none or more than one, raise ``_RefusedError`` with the problem.
+        """Return the table of that name. If no table or several tables match, raise ``_RefusedError`` with the problem.
 
         ``was``: the id of the table that had this name.
         """

@@ -154,7 +154,7 @@ class Sender:
                 return
 
     def _next_batch(self) -> tuple[Notice, ...]:
-        """Wait until notices must be delivered and return them; empty if the sender shuts down."""
+        """Wait until notices are due, and return these notices; empty if the sender shuts down."""
         with self._changed:
             while True:
                 now = time.monotonic()

@@ -293,7 +293,7 @@ class Collector:
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has_probe("blocking"):
             return None, 0.0
-        # Without permission to see other sessions, `waits` lacks their waits. The lock table still contains these
+        # Without permission to see other sessions, `waits` lacks their waits. The lock table still contains their
         # waits.
         if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0

@@ -158,7 +158,7 @@ class Poller:
         self.begin_polling()
 
     def begin_polling(self) -> None:
-        """Connect and poll before there is a sink. ``start`` sends the events of this time to the sink."""
+        """Connect and poll before there is a sink. ``start`` later sends these events to the sink."""
         if self._watchdog is not None:
             return
         self._slow_reads.start()
@@ -356,7 +356,7 @@ class Poller:
     def _read_catalog(
         self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOG_S
     ) -> None:
-        """Read the catalog on the polling connection, either for the first time or because the last one is outdated."""
+        """Read the catalog on the polling connection, for the first time or because the last catalog is outdated."""
         self._mark_busy(attempt, self._poll_deadline_s() + allowed_s)
         self._slow_reads.watch_queues(collector.watch_queues(self._catalog.read_now(connection)))
         attempt.busy_since = None

@@ -1,6 +1,6 @@
-"""Run the statements of a poll: in one round trip if possible, otherwise in a few.
+"""Run the statements of a poll in one round trip if possible, otherwise in a few round trips.
 
-Statements that have worked before are sent in one batch, and new statements in another. If a batch fails, it is split
+Proven statements are sent in one batch, and new statements are sent in another batch. If a batch fails, it is split
 in halves until the failing statement is isolated. A poll may use only a few round trips and little time to isolate
 failures. The next poll reads what is left.
 """
@@ -61,8 +61,8 @@ class Runner:
     ) -> None:
         self._connection = connection
         self._by_text = by_text
-        # Statements sent so far in batches. The first dictionary has those of polls, the second those added later in a
-        # poll.
+        # Statements sent so far in batches. The first dictionary has statements of polls, and the second dictionary has
+        # statements that were added later in a poll.
         self._lists: tuple[dict[ProbeKey, ProbeStatement], dict[ProbeKey, ProbeStatement]] = ({}, {})
         self._is_later = False
         self._in_flight = in_flight or InFlightProbe()
@@ -308,7 +308,7 @@ class Runner:
 def _with_stamps(
     statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[ProbeKey]
 ) -> list[ProbeStatement | None]:
-    """Return the statements, with a clock reading (``None``) before and after each timed one if ``clock`` is set."""
+    """Return the statements, with a clock reading (``None``) before and after each timed one, if there is a clock."""
     out: list[ProbeStatement | None] = []
     for statement in statements:
         if clock is None or statement.key not in timed:

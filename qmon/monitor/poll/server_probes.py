@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class _RecentReading(Generic[T]):
-    """The result of a probe from this poll or a recent one."""
+    """The result of a probe from this poll or a recent poll."""
 
     def __init__(self) -> None:
         self._read: T | None = None
@@ -127,7 +127,7 @@ class ServerProbes:
         return asked
 
     def record_results(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
-        """Return the results. ``one_trip``: the poll was one transaction, so its own part of the totals is known."""
+        """Return the results. ``one_trip``: the poll was one transaction, so qmon's part of the totals is known."""
         sampler = self._sampler
         waits = counted_totals(results.get(("", "wait_totals")), server.started_at, server.now_at)
         if waits is None and sampler is not None:
@@ -170,7 +170,7 @@ class ServerProbes:
         ]
 
     def _recent_latches(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
-        """Return the sessions that wait for pages, from this poll or a recent one."""
+        """Return the sessions that wait for pages, from this poll or a recent poll."""
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
@@ -180,7 +180,7 @@ class ServerProbes:
     def _recent_horizon(
         self, read: tuple[HorizonSample, ...] | None, now_at: float
     ) -> tuple[HorizonSample, ...] | None:
-        """Return the holders of the horizon, from this poll or a recent one, with their age as of now."""
+        """Return the holders of the horizon, from this poll or a recent poll, with their current age."""
         if read is not None:
             read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
         held = self._horizon.record_reading(read, now_at)

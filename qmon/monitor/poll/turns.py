@@ -22,7 +22,7 @@ _CATCH_UP: Final = 2
 
 
 class Turns:
-    """When each queue was last read. Belongs to one collector. ``at_once``: replaces ``AT_ONCE``."""
+    """The times at which the queues were last read. Belongs to one collector. ``at_once``: replaces ``AT_ONCE``."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._at_once = at_once

@@ -26,7 +26,7 @@ _STALE_S: Final = 60.0
 class BrokerProbes:
     """Choose the Service Broker probes of a poll and store their results. Belongs to one collector.
 
-    Monitors and the transmission queue are only read if there are queues, because most databases have none.
+    Monitors and the transmission queue are only read if there are queues. Most databases have no queues.
     """
 
     def __init__(self, statements: StatementCache) -> None:

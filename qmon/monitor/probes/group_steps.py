@@ -32,7 +32,7 @@ class GroupStatements:
     def statement_for(
         self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
-        """Return one statement. Its results are filed under ``probe:which``."""
+        """Return one statement. The results are stored under the key ``probe:which``."""
         statement = self.cache.statement_for(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
 

@@ -27,7 +27,7 @@ _MANY_ROWS: Final = 1_000_000
 
 
 class StrangeMessages:
-    """The messages of one group in unknown states. Not thread-safe: one thread polls."""
+    """The messages of one group in unknown states. Not thread-safe."""
 
     def __init__(self, statements: GroupStatements) -> None:
         self._statements = statements

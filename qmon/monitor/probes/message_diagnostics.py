@@ -54,7 +54,7 @@ def with_text_payloads(
     return found
 
 
-# Maximum number of messages in progress that are read. If an index sorts them by start, the longest-running are read.
+# Maximum number of messages in progress that are read. If an index sorts them by start, the oldest ones are read.
 MAX_OWNERS: Final = 100
 
 # Slots of a ring that one poll reads.

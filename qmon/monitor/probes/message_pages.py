@@ -186,7 +186,7 @@ def _to_page(results: Results, layout: Layout, path: ListPath, listing: Listing,
 
 
 def _message(row: ListedSample) -> MessageSample:
-    error = None if row.state == "done" else row.error  # libraries store the result of a done message there
+    error = None if row.state == "done" else row.error  # for a done message, libraries store the result in `error`
     return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 

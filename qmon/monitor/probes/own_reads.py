@@ -28,7 +28,7 @@ class OwnUse:
 
 
 class OwnUses:
-    """The reads of qmon's own session. The session's thread adds them up, and the poll's thread uses the totals."""
+    """The reads of qmon's own session. The session's thread counts the reads, and the poll's thread uses the totals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

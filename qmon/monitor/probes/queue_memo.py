@@ -23,7 +23,7 @@ class QueueMemo:
 
     ``bounded``: the search for the head starts at a known id, because a search from the first row was expensive (many
     dead rows). ``still``: number of polls with the same head. ``counted``: rows counted with the newest head.
-    ``denied``: number of consecutive polls in which the server's own row count was 0 although there were rows.
+    ``denied``: number of consecutive readings in which the server's own row count was 0 although there were rows.
     ``counted_apart``: rows beyond the limit are counted by the server or by a scan, so most polls need not count up to
     the limit. ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds).
     ``strange``: the unknown states in the last reading. ``blocked``: the blocked messages, and the time when they were
@@ -78,7 +78,7 @@ class QueueMemo:
     def window_size(self, near: int, size: int) -> int:
         """Return how many numbers to read behind each position of a ring.
 
-        All numbers between the two positions are read, unless there are too many.
+        All numbers between the two positions are read, unless there are too many numbers.
 
         Args:
             near: how far behind a position the number of an open transaction may be.

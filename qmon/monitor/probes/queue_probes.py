@@ -105,7 +105,7 @@ class QueueProbes:
         self.spec = spec
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = QueueMemo()
-        # The page that this poll read instead of the requested one.
+        # The page that this poll read instead of the requested page.
         self.page_read: Listing | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)

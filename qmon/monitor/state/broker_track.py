@@ -22,7 +22,7 @@ _GROWTH_S: Final = 60.0
 
 
 class BrokerTrack:
-    """The Service Broker queues of one target. Not thread-safe: one thread folds."""
+    """The Service Broker queues of one target. Not thread-safe."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[int, str], float] = {}

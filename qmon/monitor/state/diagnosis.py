@@ -60,7 +60,7 @@ EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class QueueDiagnosis:
-    """The evidence that the verdicts on one queue need from several polls. Not thread-safe: one thread folds.
+    """The evidence that the verdicts on one queue need from several polls. Not thread-safe.
 
     If the budget leaves a probe out of a poll, its evidence stays the same, so that verdicts do not flicker. If a probe
     fails, its evidence is used for 30 more seconds. When the probe works again, its evidence continues. Connected
@@ -165,7 +165,7 @@ def _without_evidence(old: Collection[str], known: QueueEvidence) -> QueueEviden
 
 
 class ClientsTrack:
-    """The sessions of one side of one queue. Not thread-safe: one thread folds."""
+    """The sessions of one side of one queue. Not thread-safe."""
 
     def __init__(self, side: Side) -> None:
         self._side = side

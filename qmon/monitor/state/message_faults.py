@@ -22,7 +22,7 @@ class _Level:
 
 
 class PriorityTrack:
-    """The priorities of one queue. Not thread-safe: one thread folds."""
+    """The priorities of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
         self._levels: dict[int, _Level] = {}
@@ -72,7 +72,7 @@ class _Case:
 
 
 class TriesTrack:
-    """The messages of one queue that were popped before. Not thread-safe: one thread folds."""
+    """The messages of one queue that were popped before. Not thread-safe."""
 
     def __init__(self) -> None:
         self._cases: dict[str, _Case] = {}
@@ -137,7 +137,7 @@ class _Delivery:
 
 
 class DoubleDeliveryTrack:
-    """Find messages of one queue that were delivered twice. Not thread-safe: one thread folds."""
+    """Find messages of one queue that were delivered twice. Not thread-safe."""
 
     def __init__(self) -> None:
         self._deliveries: dict[str, _Delivery] = {}
@@ -186,7 +186,7 @@ class DoubleDeliveryTrack:
 
 
 def _is_still_held(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
-    """Return whether an owner is connected and its last statement is the one that popped the message."""
+    """Return whether an owner is connected, and its last statement has popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None
     if client is None or client.begun_s is None:

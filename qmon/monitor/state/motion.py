@@ -13,7 +13,7 @@ _SAME_S: Final = 1.0
 
 
 class MotionTrack:
-    """The head and the depth of one queue, from poll to poll. Not thread-safe: one thread folds."""
+    """The head and the depth of one queue, from poll to poll. Not thread-safe."""
 
     def __init__(self) -> None:
         self._head: tuple[str | None, float | None] | None = None

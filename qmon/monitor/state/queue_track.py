@@ -52,7 +52,7 @@ RATES_FOLLOW: Final = frozenset(
 
 
 class QueueTrack:
-    """The data from earlier polls that the figures of one queue need. Not thread-safe: only one thread may add polls.
+    """The data from earlier polls that the figures of one queue need. Not thread-safe.
 
     Args:
         window_s: seconds over which rates are measured.

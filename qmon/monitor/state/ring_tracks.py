@@ -15,7 +15,7 @@ _OLD_S: Final = 1.0
 
 
 class LedgerTrack:
-    """The ledger of one queue. Not thread-safe: only one thread may add polls."""
+    """The ledger of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
         # The last number taken, if no open transaction had taken numbers in the last poll; otherwise `None`.
@@ -27,7 +27,7 @@ class LedgerTrack:
         """Return the ledger of this poll; ``None`` if it is not known.
 
         Args:
-            samples: the samples of the queue. After these, the same poll reads the transactions that have taken
+            samples: the samples of the queue. After the samples, the same poll reads the transactions that have taken
             numbers.
             ready: messages ready now.
             held: messages that running pops hold; ``None`` if unknown.
@@ -56,7 +56,7 @@ _SWEPT: Final = 1000
 
 
 class RingTrack:
-    """The sweeps of one ring. Not thread-safe: only one thread may add polls."""
+    """The sweeps of one ring. Not thread-safe."""
 
     def __init__(self) -> None:
         self._sweeps: dict[int, SweepSample] = {}

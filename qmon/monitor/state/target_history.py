@@ -42,7 +42,7 @@ _LATE_S: Final = 30.0
 
 
 class TargetHistory:
-    """The data from earlier polls that the views of one target need. Not thread-safe: one thread folds.
+    """The data from earlier polls that the views of one target need. Not thread-safe.
 
     Args:
         budget: share of one processor that polling may cost the server (0.01 is one percent).

@@ -94,7 +94,7 @@ class _Minute:
 
 
 class TrendTrack:
-    """The last hour of one queue. Not thread-safe: one thread folds."""
+    """The last hour of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
         self._minutes: deque[_Minute] = deque(maxlen=_MOST + 1)
@@ -176,7 +176,7 @@ class TrendTrack:
 
 
 class SilenceTrack:
-    """The push times of one queue in the last hour. Not thread-safe: one thread folds."""
+    """The push times of one queue in the last hour. Not thread-safe."""
 
     def __init__(self) -> None:
         self._minutes: deque[tuple[float, float]] = deque(maxlen=_MOST)
@@ -231,7 +231,7 @@ class _Step:
 
 
 class DueTrack:
-    """The share of pushed messages of one queue that were due later. Not thread-safe: one thread folds.
+    """The share of pushed messages of one queue that were due later. Not thread-safe.
 
     A pushed message that neither became ready nor was popped counts as due later, if the number of scheduled messages
     also rose. Messages scheduled for a retry do not count, because each of them was popped.

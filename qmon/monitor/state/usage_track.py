@@ -63,7 +63,7 @@ class _Tick:
 
 
 class UseTrack:
-    """The usage of one queue's tables. Not thread-safe: one thread folds."""
+    """The usage of one queue's tables. Not thread-safe."""
 
     def __init__(self) -> None:
         self._prev: dict[IndexKey, UseSample] = {}
@@ -146,7 +146,7 @@ class UseTrack:
     def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
-        This requires that the window contained no work in the previous poll or in this one, that no size has changed,
+        This requires that the window contained no work in the previous or this poll, that no size has changed,
         that no other part depends on the time, and that it is not time to remember a value.
         """
         prev, prev_at = self._prev, self._prev_at

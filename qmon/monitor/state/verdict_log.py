@@ -14,7 +14,7 @@ MAX_PAST: Final = 50
 
 
 class VerdictLog:
-    """Record the verdicts of each poll and remember past verdicts. Not thread-safe: one thread folds."""
+    """Record the verdicts of each poll and remember past verdicts. Not thread-safe."""
 
     def __init__(self, most: int = MAX_PAST) -> None:
         self._current: dict[str, tuple[float, Verdict]] = {}

@@ -1,6 +1,6 @@
 """Discover by shape which tables look like queues, and why.
 
-The results are guesses and marked as such. The user confirms them by writing them into the configuration.
+The results are marked as guesses. The user confirms a guess by writing it into the configuration.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SlotsRow:
 
 @dataclass(slots=True)
 class _Candidates:
-    """The tables whose names, columns or counters may be those of a queue."""
+    """The tables whose names, columns or counters suggest a queue."""
 
     catalog: Catalog
     sequences: Sequence[SequenceRow]
@@ -152,7 +152,7 @@ def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
 def _second_halves(
     tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
 ) -> Iterator[TableRow]:
-    """Yield tables that may be the second half of one of ``near``."""
+    """Yield tables that may be the second half of a table in ``near``."""
     families = {(t.table_schema, _name_family(t)) for t in near}
     for table in tables:
         if (table.table_schema, _name_family(table)) in families and len(columns.get(table.table_id, ())) <= 4:

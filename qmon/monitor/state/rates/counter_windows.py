@@ -33,7 +33,7 @@ Totals = TypeVar("Totals")
 
 
 class CounterWindow(Generic[Totals]):
-    """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
+    """Totals of the last polls, without a reset between them. Not thread-safe.
 
     Args:
         seconds: the oldest totals are at least this old, once there are totals of that age.
@@ -140,7 +140,7 @@ class WaitTrack:
 
 
 class DeadlockTrack:
-    """The deadlocks of one target in the last minute, with the lock cycles that were sampled before them."""
+    """The deadlocks of one target in the last minute, with the lock cycles that were sampled before the deadlocks."""
 
     def __init__(self) -> None:
         self._before: int | None = None

@@ -21,9 +21,9 @@ _SHARE: Final = 0.25
 class ReadyBalance:
     """The pops of one queue with states, counted in two ways.
 
-    ``table_flow`` assumes that every update is a pop or ends one. If a consumer finishes a ready message with a single
-    update, that update counts as half a pop. The number of ready messages reveals this error, because more messages
-    leave than are popped.
+    ``table_flow`` assumes that every update is a pop or the end of a pop. If a consumer finishes a ready message with a
+    single update, that update counts as half a pop. The number of ready messages reveals this error, because more
+    messages leave than are popped.
     """
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class _Movement:
 
 @dataclass(slots=True)
 class StandingCounters:
-    """Counters of one queue that may miss work. Not thread-safe: only one thread may add polls.
+    """Counters of one queue that may miss work. Not thread-safe.
 
     ``pushes``, ``pops``: as of the last poll, the counters for this rate do not change while rows move.
     ``pops_lately``: like ``pops``, but for the last few seconds. A session that waits for a lock may not have reported

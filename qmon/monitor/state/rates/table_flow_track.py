@@ -1,4 +1,4 @@
-"""Track the messages moved on one table from poll to poll, and why rates computed from them may be wrong."""
+"""Track the messages moved on one table from poll to poll, and the reasons why the resulting rates may be wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 
 class TableFlowTrack:
-    """The flow of one queue from the counters of its table. Not thread-safe: only one thread may add polls."""
+    """The flow of one queue from the counters of its table. Not thread-safe."""
 
     def __init__(self) -> None:
         self._committed = CommittedTrack()
