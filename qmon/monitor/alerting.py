@@ -34,7 +34,7 @@ from qmon.redact import hide_secrets
 if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
 
-# Durations of muting, in seconds. Each repeated request uses the next duration. After the last duration, it unmutes.
+# Durations of muting, in seconds. Each repeated request uses the next duration. The request after that unmutes.
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 _TICK_S: Final = 1.0
 

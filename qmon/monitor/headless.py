@@ -26,7 +26,7 @@ class HeadlessPoller:
         layouts: the queues of the configuration.
         interval_s: seconds between polls.
         opened: called with the target and its password before the first poll. If ``opened`` raises ``QmonError``, it is
-        called again later.
+            called again later.
     """
 
     def __init__(

@@ -103,11 +103,11 @@ def _collect_views(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
-    """Poll until there are enough views or the time is over. Return the views, and whether polling ended in time.
+    """Poll until there are enough views or the time is over. Return the views, and whether there are enough views.
 
     ``over_s``: seconds over which rates are measured. ``cold_s``: additional seconds if the first catalog read takes
-    long. If the target is lost during this read, it is retried once. Raises ``Unreachable`` if the target cannot be
-    reached or is lost.
+    long. If the target is lost during this read, qmon tries it again once. Raises ``Unreachable`` if the target cannot
+    be reached or is lost.
     """
     history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []

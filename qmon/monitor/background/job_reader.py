@@ -67,7 +67,7 @@ def _queues_by_name(specs: Iterable[QueueSpec]) -> dict[str, list[str]]:
 
 
 def _jobs_in_step(row: JobStepSample, queues: dict[str, list[str]]) -> Iterable[QueueJob]:
-    """Return the queues that a step works on. The command of the step contains the name as a whole word."""
+    """Return the queues that a step works on. Its command contains a key of ``queues`` as a whole word."""
     word = re.compile(rf"(?<!\w){re.escape(row.name)}(?!\w)", re.IGNORECASE)
     if not word.search(row.command):
         return ()

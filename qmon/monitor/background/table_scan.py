@@ -57,10 +57,10 @@ class Allowance:
 
 
 def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
-    """Return the allowance for scanning a table with this many pages.
+    """Return the allowance for scanning a table with ``pages`` pages.
 
     The allowance is half of the budget of polls, divided among all qmon instances. A short-lived command does not
-    divide its allowance. A small table gets more of it.
+    divide its allowance, which is larger for a small table.
     """
     if within_s is None:
         return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / qmons, _PAGES_S / qmons)

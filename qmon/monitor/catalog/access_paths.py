@@ -309,8 +309,8 @@ class _PathFinder:
 
     def _has_known_values_only(self, state: StateColumn) -> bool:
         """Return whether the column has only known values.
+
         The type of the column or a check proves this. It is also true if only qmon's routines write the column.
-                only.
         """
         if self.layout.routines or self.type_of(state.column) in BOOLEAN_TYPES:
             return True

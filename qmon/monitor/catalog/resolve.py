@@ -49,7 +49,7 @@ class Resolved:
         reasons: queue → one line for each part of the layout that was found and not configured.
         problems: one line for each queue that cannot be watched, with the statement that would help, if any.
         lost: queues that cannot be watched. Their layout is still known, because they are configured or registered, or
-        were watched before.
+            were watched before.
         places: queue → the id of its table when the table last existed. Includes lost queues.
         unread: queues, or possible queues, that could not be examined because a session locks their table. Each also
             has a problem. They are not remembered for the next catalog reading.

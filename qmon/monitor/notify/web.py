@@ -30,7 +30,7 @@ from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
 from qmon.monitor.notify.sender import Delivery
 
-# Seconds after which a lasting alert is sent to Alertmanager again. Alertmanager expects it every 30 to 180 seconds.
+# Seconds after which a lasting alert is sent to Alertmanager again. It expects alerts every 30 to 180 seconds.
 AGAIN_S: Final = 60.0
 
 # Seconds after which Alertmanager considers an alert resolved if it is not sent again.

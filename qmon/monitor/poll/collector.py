@@ -342,7 +342,7 @@ class Collector:
             results.update(self._run_additional(asked, failures))
 
     def _run_additional(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Run additional statements in this poll. Its earlier results have determined these statements."""
+        """Run additional statements that earlier results of this poll have determined."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.statement_for_target("clock")
         found, failed = self._runner.run_statements([*statements, clock], [each.key for each in statements], later=True)

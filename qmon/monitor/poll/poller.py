@@ -90,7 +90,7 @@ class Poller:
         engine: the engine of the target.
         connect: opens a connection for a session.
         resolve: finds the queues to watch, given the last result. Called at each connect, every two minutes in the
-        background, and every few seconds while a queue is gone.
+            background, and every few seconds while a queue is gone.
         interval_s: seconds between polls.
         budget: what polling may cost the server. The default is one percent of a processor.
         within_s: seconds until the poller will be closed; counts that take longer are not started. ``None``: no limit.
@@ -158,7 +158,7 @@ class Poller:
         self.begin_polling()
 
     def begin_polling(self) -> None:
-        """Connect and poll before there is a sink. ``start`` later sends these events to the sink."""
+        """Connect and poll before there is a sink. ``start`` later sends the collected events."""
         if self._watchdog is not None:
             return
         self._slow_reads.start()

@@ -1,8 +1,8 @@
 """Detect that a queue's table was dropped, renamed, truncated or recreated since the catalog was read.
 
-Another table may have the name now, for example after a rename or a restore. The same table may have other files,
-for example after TRUNCATE, or other partitions. Our role may have lost its permission. Facts about the earlier table
-do not apply to the current table. The probe ``counters`` returns the identity of each table with its figures.
+Another table may have the name now, for example after a rename or a restore. The same table may have other files, for
+example after TRUNCATE, or other partitions. Our role may have lost its permission. Facts about the earlier table do not
+apply to the current table. The probe ``counters`` returns the identity of each table with its figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run the statements of a poll in one round trip if possible, otherwise in a few round trips.
 
-Proven statements are sent in one batch, and new statements are sent in another batch. If a batch fails, it is split
-in halves until the failing statement is isolated. A poll may use only a few round trips and little time to isolate
+Proven statements are sent in one batch, and new statements are sent in another batch. If a batch fails, it is split in
+halves until the failing statement is isolated. A poll may use only a few round trips and little time to isolate
 failures. The next poll reads what is left.
 """
 
@@ -30,7 +30,8 @@ _UNPROVEN_S: Final = 0.45
 # Maximum number of new statements that are tried together. The server must plan each of them for the first time.
 _TOGETHER: Final = 250
 
-# Maximum number after a failure, because the statements of one queue often fail together. The number then grows again.
+# Maximum number of new statements that are tried together after a failure, because the statements of one queue often
+# fail together. The number then grows again.
 _AFTER_ONE: Final = 8
 _REST: Final = 15
 _REST_LONG: Final = 30

@@ -139,7 +139,10 @@ class StepCounts:
     def _record_numbered(
         log: _StepLog, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
-        """Steps up to the last id read two polls ago are settled, because their transactions have ended."""
+        """Add up the steps of one poll.
+
+        Steps up to the last id read two polls ago are settled, because their transactions have ended.
+        """
         if not found:
             return
         last = found[0].last_id or 0

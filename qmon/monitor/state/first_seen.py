@@ -37,7 +37,10 @@ class WatchedProgress:
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
     def count_perhaps_beyond(self, timeout_s: float, at: float) -> int:
-        """Return how many messages may have been in progress for longer, if each was popped right after a read."""
+        """Return how many messages may have been in progress for more than ``timeout_s`` seconds.
+
+        Each of them may have been popped right after the last read that did not find it.
+        """
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 

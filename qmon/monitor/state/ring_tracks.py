@@ -28,7 +28,7 @@ class LedgerTrack:
 
         Args:
             samples: the samples of the queue. After the samples, the same poll reads the transactions that have taken
-            numbers.
+                numbers.
             ready: messages ready now.
             held: messages that running pops hold; ``None`` if unknown.
             span: for queues that are not rings, the id span from the oldest ready message to the last issued id.

@@ -120,7 +120,7 @@ class TrendTrack:
             oldest_s: age of the oldest ready message; ``None`` if unknown.
             working: messages in progress. With ``finished_per_s``, this gives how long a message takes.
             popped_per_s: pop rate; ``None`` if unknown. If ages are unknown, it gives the wait of the newest ready
-            message.
+                message.
         """
         if self._minutes and at - self._minutes[-1].at >= _GAP_S:
             self.clear()

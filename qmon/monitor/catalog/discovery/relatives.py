@@ -61,7 +61,7 @@ def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
     """Return whether ``data`` holds the payloads of ``meta``, if both tables are joined by the column ``key``.
 
     A foreign key proves this. Without a foreign key, at most one of the tables may number its own rows. If both tables
-    number their rows, their ids are equal by chance. If the column is just called ``id``, the table names must also
+    number their rows, equal ids are a coincidence. If the column is just called ``id``, the table names must also
     match.
     """
     one, other = meta.column(key), data.column(key)
