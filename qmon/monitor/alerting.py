@@ -34,14 +34,14 @@ from qmon.redact import hide_secrets
 if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
 
-# Durations of muting, in seconds. Each further request uses the next duration. The request after the last one unmutes.
+# Durations of muting, in seconds. Each repeated request uses the next duration. The request after that unmutes.
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 _TICK_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """The current alerts. ``open``: not acknowledged, worst first. Times: our monotonic clock, seconds."""
+    """The current alerts. ``open``: unacknowledged alerts, worst first. Times: our monotonic clock, seconds."""
 
     open: tuple[Alert, ...] = ()
     acknowledged: tuple[Alert, ...] = ()
@@ -52,10 +52,10 @@ class Alerting:
     """The alerts of one target. Not thread-safe: call it from the code that receives the events of the source.
 
     Args:
-        target: its name, free of secrets.
+        target: the name of the target, without secrets.
         rules: the rules of the configuration. Rules about other targets are ignored.
         notifier: sends notices to the receivers, if any are configured. Several targets may share it.
-        group_wait_s: seconds that a notice waits for others with the same cause.
+        group_wait_s: seconds that a notice waits for other notices with the same cause.
         redact: hides the secrets of the configuration in notices.
         bell: whether ``on_event`` may ring the bell.
         clock: the monotonic clock of views and states.
@@ -98,7 +98,7 @@ class Alerting:
     def on_event(self, event: View | SourceState | None) -> bool:
         """Record a view or a change of phase; return whether to ring the bell.
 
-        ``None``: a second has passed.
+        ``event``: ``None`` means that a second has passed.
         """
         now = self._clock()
         if isinstance(event, View):
@@ -134,7 +134,7 @@ class Alerting:
         return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]
 
     def send_cleared_notices(self) -> None:
-        """Send the notices of alerts that are over now, because monitoring ends."""
+        """Send the notices of alerts that are over. Called when monitoring ends."""
         for notice in self._due_notices(self._clock(), 0.0) if self.notifier is not None else ():
             if notice.is_over and self.notifier is not None:
                 self.notifier.send(notice)
@@ -168,7 +168,7 @@ class Alerting:
     def close(self, patience_s: float) -> list[str]:
         """Send the remaining notices within ``patience_s`` seconds.
 
-        Returns one line for each receiver that missed some.
+        Returns one line for each receiver that missed a notice.
         """
         self.send_cleared_notices()
         return [] if self.notifier is None else self.notifier.close(patience_s)
@@ -178,7 +178,8 @@ class FleetAlerting:
     """The alerts of several targets on one screen, with the interface of ``Alerting``. Not thread-safe.
 
     Args:
-        alerting: the alerts of each target, keyed by its name. notifier: shared by all of them, if there are receivers.
+        alerting: the alerts of each target, keyed by its name.
+        notifier: the notifier that all targets share, if there are receivers.
     """
 
     def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier | None = None) -> None:
@@ -186,21 +187,21 @@ class FleetAlerting:
         self._alerting = alerting
 
     def set_change_listeners(self, on_change: Mapping[str, Callable[[Change], object]]) -> None:
-        """Call ``on_change`` with each change of the alerts of a target, by its name."""
+        """Set the function that gets each change of an alert, for each target name."""
         for name, each in self._alerting.items():
             each.on_change = on_change[name]
 
     def on_event(self, event: View | SourceState | None) -> bool:
         """Record an event of one target's source; return whether to ring the bell.
 
-        ``None``: a second has passed.
+        ``event``: ``None`` means that a second has passed.
         """
         about = [each for name, each in self._alerting.items() if event is None or name == event.target]
         return any([each.on_event(event) for each in about])
 
     @property
     def state(self) -> AlertState:
-        """The current alerts of all targets, worst first. Queue names begin with the target's name."""
+        """The current alerts of all targets, worst first. Each queue name begins with the name of its target."""
         states = {name: each.state for name, each in self._alerting.items()}
         opened = [_with_target(name, alert) for name, state in states.items() for alert in state.open]
         known = [_with_target(name, alert) for name, state in states.items() for alert in state.acknowledged]
@@ -221,7 +222,7 @@ class FleetAlerting:
         return seconds[0] if seconds else None
 
     def close(self, patience_s: float) -> list[str]:
-        """End; see ``Alerting.close``."""
+        """Send the remaining notices; see ``Alerting.close``."""
         for each in self._alerting.values():
             each.send_cleared_notices()
         return [] if self.notifier is None else self.notifier.close(patience_s)
@@ -236,11 +237,11 @@ def _by_severity(alert: Alert) -> tuple[int, float]:
 
 
 class HeadlessAlerting:
-    """The alerts of several targets without a screen. Thread-safe; rules are also applied each second.
+    """The alerts of several targets without a screen. Thread-safe. The rules are also applied every second.
 
     Args:
-        alerting: the alerts of each target, keyed by its name, with one notifier for all.
-        notifier: the notifier that they share.
+        alerting: the alerts of each target, keyed by its name.
+        notifier: the notifier that all targets share.
     """
 
     def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier) -> None:
@@ -263,7 +264,7 @@ class HeadlessAlerting:
         try:
             with self._lock:
                 found.on_event(event)
-        except Exception as problem:  # a bug of ours must be reported, and polling must continue
+        except Exception as problem:  # a bug in qmon must be reported, and polling must continue
             words = log.report_defect(problem)
             if words != self._problem:
                 self._problem = words
@@ -275,7 +276,7 @@ class HeadlessAlerting:
                 self._on_event(target, None)
 
     def close(self, patience_s: float) -> list[str]:
-        """End; see ``Alerting.close``."""
+        """Send the remaining notices; see ``Alerting.close``."""
         self._closing.set()
         self._thread.join(_TICK_S)
         for alerting in self._alerting.values():

@@ -1,4 +1,4 @@
-"""Run every probe once, on its own, and report its time, or the problem and the missing permission."""
+"""Run each probe once on its own, and report its time, or the problem and the missing permission."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ CONNECTION_USES: Final = (
 
 
 def count_connections(connect: Callable[[], Connection]) -> int:
-    """Return how many of the connections in ``CONNECTION_USES`` are available, including the one already open.
+    """Return how many of the connections in ``CONNECTION_USES`` are available, including the connection already open.
 
     Opens the other connections and closes them again.
 
-    Raises whatever connecting raises, except ``NoConnectionLeft``.
+    Raises the errors of connecting, except ``NoConnectionLeft``.
     """
     made: list[Connection] = []
     try:
@@ -72,7 +72,7 @@ def count_connections(connect: Callable[[], Connection]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One permission. ``grant``: the statement that grants it. qmon never runs it."""
+    """One permission. ``grant``: the statement that grants it. qmon never runs this statement."""
 
     name: str
     held: bool
@@ -81,7 +81,10 @@ class Right:
 
 
 def read_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
-    """Return the permissions for this engine and version, the most useful first. Raises as ``Connection.fetch``."""
+    """Return the permissions for this engine and version, the most useful first.
+
+    Raises the errors of ``Connection.fetch``.
+    """
     query = queries.load_query(engine.name, "catalog/rights", connection.version)
     statement = queries.render(query, {}, engine)
     return tuple(to_records(Right, connection.fetch(Bound(statement))))
@@ -95,10 +98,10 @@ _INTERVAL_S: Final = 2.0
 class Check:
     """One line of a checkup.
 
-    ``queue`` is empty for the whole target. ``ms``: how long the probe took, measured on this machine; ``None`` if it
-    did not run. ``problem``: what is wrong, empty if it works. ``grant``: the statement that would help, or empty.
-    ``expected``: the problem follows from the layout or the setup and is not an error. ``index``: the statement that
-    creates an index for figures that need table scans now, or empty.
+    ``queue``: empty for the whole target. ``ms``: the duration of the probe, measured on this machine; ``None`` if the
+    probe did not run. ``problem``: the problem; empty if the probe works. ``grant``: the statement that would help, or
+    empty. ``expected``: the problem follows from the layout or the setup and is not an error. ``index``: the statement
+    that creates an index for figures that need table scans now, or empty.
     """
 
     probe: str
@@ -111,14 +114,17 @@ class Check:
 
 
 def read_pollers(connection: Connection, engine: Engine) -> int | None:
-    """Return how many qmon instances poll the database now; ``None``: our role cannot see them. Raises as ``fetch``."""
+    """Return how many qmon instances poll the database now; ``None``: our role cannot see them.
+
+    Raises the errors of ``Connection.fetch``.
+    """
     statement = StatementCache(engine, connection.version).statement_for_target("server")
     return to_records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """The results of a checkup. ``settings``: of the server, the database and the queues' tables; empty: not read."""
+    """The results of a checkup. ``settings``: settings of server, database and tables; empty if they were not read."""
 
     checks: list[Check]
     settings: tuple[SettingSample, ...]
@@ -127,7 +133,7 @@ class Checkup:
 def run_checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> Checkup:
     """Run every probe of the target and of each of its queues once.
 
-    Raises ``ConnectionLost``, and whatever reading the catalog raises.
+    Raises ``ConnectionLost``, and the errors of reading the catalog.
     """
     statements = StatementCache(engine, connection.version)
     named = [name for name, probe in TARGET_PROBES.items() if not probe.in_pool]
@@ -135,7 +141,7 @@ def run_checkup(connection: Connection, engine: Engine, configured: Sequence[Con
     checks += _check_standby(connection, statements)
     began = time.perf_counter()
     resolved = resolve_queues(connection, engine, configured)
-    checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
+    checks.append(Check("catalog", ms=(time.perf_counter() - began) * 1000))
     checks += [Check(p.probe, p.queue, problem=p.reason, grant=p.grant) for p in resolved.problems]
     for layout in resolved.layouts:
         spec = QueueSpec(layout, resolved.facts[layout.queue])
@@ -199,7 +205,7 @@ def _check_queue(
     if not spec.layout.routines and statements.has_probe("routines_of_tables"):
         tables = {"tables": engine.ids_value(facts.tables)}
         found = _check_statement(connection, statements.statement_for("routines_of_tables", NamingSample, tables))
-        # only a database owner has that permission by default, and only one figure of one screen needs it
+        # by default, only a database owner has this permission, and only one figure needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
     asked = table_counters.statements_for_counters(statements, facts.tables) + statements.statements_for_tables(
         "uses", UseSample, facts.tables
@@ -235,7 +241,7 @@ def _check_visibility(
 
 
 def _check_standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
-    """Return the figures that are unknown on a standby, and the delay of the others."""
+    """Return the figures that are unknown on a standby, and the delay of the other figures."""
     try:
         server = to_records(ServerSample, connection.fetch(statements.statement_for_target("server").bound))[0]
     except QueryFailed:

@@ -19,14 +19,14 @@ _CONNECT_EVERY_S: Final = 20.0
 
 
 class HeadlessPoller:
-    """Poll one target until closed; its failures do not affect other targets. Implements ``SnapshotSource``.
+    """Poll one target until closed. Failures of this target do not affect other targets. Implements ``SnapshotSource``.
 
     Args:
-        target: the target; its password comes from where it is stored, without a prompt.
+        target: the target. Its stored password is used, without a prompt.
         layouts: the queues of the configuration.
         interval_s: seconds between polls.
-        opened: called with the target and its password before the first poll. If it raises ``QmonError``, it is called
-            again later.
+        opened: called with the target and its password before the first poll. If ``opened`` raises ``QmonError``, it is
+            called again later.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class HeadlessPoller:
         self._opened = opened
         self._closing = threading.Event()
         self._wake = threading.Event()
-        # Held while the poller starts. It does not start once `_closing` is set.
+        # Held while the poller starts. The poller does not start once `_closing` is set.
         self._start_lock = threading.Lock()
         # Held while the poller is created or called.
         self._poller_lock = threading.Lock()
@@ -65,7 +65,7 @@ class HeadlessPoller:
         threading.Thread(target=self._start_poller, args=(sink,), name="qmon-headless", daemon=True).start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll as soon as the running poll has ended. Before the first poll, try to log in again."""
+        """Poll as soon as the running poll has ended. Without a connection, try to log in now."""
         self._wake.set()
         if (poller := self._poller) is not None:
             poller.poll_now(changed, whole=whole)
@@ -98,7 +98,7 @@ class HeadlessPoller:
             self._poller.close()
 
     def _start_poller(self, sink: Sink) -> None:
-        """Find the password and the engine, which may need a connection to the server, and start polling."""
+        """Log in, find the engine and start polling. Repeat this until polling has started or ``close`` is called."""
         while not self._closing.is_set():
             connection: Connection | None = None
             self._wake.clear()
@@ -120,7 +120,7 @@ class HeadlessPoller:
             self._wake.wait(_CONNECT_EVERY_S)
 
     def _start_polling(self, target: Target, poller: Poller, sink: Sink) -> bool:
-        """Start polling, unless the poller was closed in the meantime."""
+        """Start polling, unless ``close`` was called in the meantime; return whether polling has started."""
         with self._start_lock:
             if self._closing.is_set():
                 return False

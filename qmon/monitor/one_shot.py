@@ -24,7 +24,7 @@ _ANSWER_S: Final = 15.0
 # Attempts to read the catalog of a cold server, or a locked catalog.
 _TRIES: Final = 2
 
-# Share of the time for counting figures without an index.
+# Share of the available time that counting figures without an index may take.
 _COUNTING: Final = 0.8
 
 
@@ -36,11 +36,11 @@ def view_over(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> View:
-    """Return the figures of a target, with rates over at least ``over_s`` seconds, as printed by ``qmon status``.
+    """Return the figures of a target, with rates over at least ``over_s`` seconds, for ``qmon status``.
 
-    The first catalog read may take as long as the poller allows, and is retried once. ``report`` gets messages about
-    what qmon is waiting for. ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target
-    cannot be reached or does not answer in time.
+    The first catalog read may take as long as the poller allows, and is retried once. ``report``: called with a message
+    when qmon has to wait. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or
+    does not answer in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -73,12 +73,11 @@ def view_after(
     undecided: Callable[[View], bool] = lambda _: False,
     first: Connection | None = None,
 ) -> View:
-    """Return the figures after ``polls`` polls, ``interval_s`` seconds apart; rates need at least two.
+    """Return the figures after ``polls`` polls, ``interval_s`` seconds apart. Rates need at least two polls.
 
-    If ``undecided`` is true for the newest figures, up to two more polls follow while there is time. These two are
-    optional: if the time ends without them, the newest figures are returned. ``first``: a connection as for
-    ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or is lost, or if fewer than ``polls`` polls
-    finish in time.
+    If ``undecided`` returns true for the newest figures, up to two more polls follow. If there is no time for these
+    polls, the newest figures are returned. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot
+    be reached or is lost, or if fewer than ``polls`` polls finish in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -104,11 +103,11 @@ def _collect_views(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
-    """Poll until there are enough views or the time is over; return the views and whether there were enough.
+    """Poll until there are enough views or the time is over. Return the views, and whether there are enough views.
 
-    ``over_s``: seconds over which rates are taken. ``cold_s``: additional seconds if the catalog could not be read at
-    once. If the target is lost while the catalog is being read, it is tried once more. Raises ``Unreachable`` if the
-    target cannot be reached or is lost.
+    ``over_s``: seconds over which rates are measured. ``cold_s``: additional seconds if the first catalog read takes
+    long. If the target is lost during this read, qmon tries it again once. Raises ``Unreachable`` if the target cannot
+    be reached or is lost.
     """
     history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []
@@ -144,8 +143,8 @@ def _collect_views(
     try:
         in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
     finally:
-        # Close in a thread, so that a hung server does not block the end of the command. Threads still running end with
-        # it.
+        # Close in a thread, so that a hung server does not block the end of the command. Threads that are still running
+        # end with the command.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
         raise Unreachable(problems[0])

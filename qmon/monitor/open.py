@@ -25,10 +25,10 @@ def open_poller(
     """Return a poller for a target, without starting it.
 
     ``layouts``: the queues of the user's configuration. The poller also watches queues of the registry, or tables that
-    look like queues. ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds
-    until it will be closed; nothing that takes longer is started. ``first``: an open connection for the session
-    ``POLL``. The poller uses it as its first connection. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds
-    or a target of unknown kind, and whatever connecting raises if only the server can tell the kind (a DSN).
+    look like queues. ``budget``: what polling may cost the server; by default the budget of the target. ``within_s``:
+    seconds until the poller will be closed; counts that take longer are not started. ``first``: an open connection for
+    the session ``POLL``, which the poller uses first. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or
+    a target of unknown kind. If only the server can tell the kind (a DSN), raises the errors of connecting.
     """
     engine = engine_for(target)
 

@@ -16,7 +16,7 @@ class Phase(StrEnum):
 
     CONNECTING = "connecting"
     LIVE = "live"
-    # A poll has overrun its deadline; the figures on screen get older.
+    # A poll has overrun its deadline. The figures on screen get older.
     LATE = "late"
     # No connection; the next try is at `retry_at`.
     LOST = "lost"
@@ -28,7 +28,7 @@ class Phase(StrEnum):
 class SourceState:
     """A change of phase. ``retry_at`` and ``changed_at``: our monotonic clock, seconds; ``reason``: one line.
 
-    ``catalog``: connected, and reading the catalog for the first time.
+    ``catalog``: the source is connected and reads the catalog for the first time.
     """
 
     target: str
@@ -48,18 +48,19 @@ Event = Snapshot | SourceState
 Sink = Callable[[Event], None]
 
 
-# If there are many queues, at most this many queues with problems are read in each poll, the worst ones.
+# If there are many queues, each poll reads at most this many queues with problems, the worst problems first.
 MOST_WRONG: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The reads that the current screen needs in addition to those of every poll.
+    """The reads that the current screen needs in addition to the reads of every poll.
 
-    ``rows_of``: the queue whose messages are listed. ``listing``: which messages; ``None``: those in progress or at the
-    head. ``blocking``: the lock chains are on screen. ``closely``: the waits are on screen, so they are sampled more
-    often. ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen. ``with_verdict``:
-    queues with a problem, on screen or not. ``away``: another target is on screen, so waits are sampled less often.
+    ``rows_of``: the queue whose messages are listed. ``listing``: the listed messages; ``None``: messages in progress
+    or at the head. ``blocking``: the lock chains are on screen. ``closely``: the waits are on screen, so waits are
+    sampled more often. ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen.
+    ``with_verdict``: queues with a problem, on screen or not. ``away``: another target is on screen, so waits are
+    sampled less often.
     """
 
     rows_of: str | None = None
@@ -94,7 +95,7 @@ class SnapshotSource(Protocol):
         """The configured seconds between polls."""
 
     def start(self, sink: Sink) -> None:
-        """Start; ``sink`` gets every snapshot and every phase change."""
+        """Start. ``sink`` gets every snapshot and every phase change."""
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the running poll has ended. ``changed``: a queue whose messages an action changed.
@@ -109,7 +110,7 @@ class SnapshotSource(Protocol):
         """Set the current screen."""
 
     def count_exactly(self, queue: str) -> None:
-        """Request an exact count of one queue on the background connection. It becomes that queue's count."""
+        """Request an exact count of one queue on the background connection. The result replaces the queue's count."""
 
     def close(self) -> None:
         """Stop. Waits at most two seconds for the running poll, then abandons it."""

@@ -81,7 +81,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
     config = json.loads(found["config.json"])
     assert config["targets"]["shop"]["queues"][0]["queue"] == "jobs"
     assert config["receivers"][0]["command"] == ["/usr/bin/notify", "•••", "•••"]
-    assert {each["probe"] for each in valid(found["doctor.json"], "doctor")["checks"]} >= {"server", "catalogue"}
+    assert {each["probe"] for each in valid(found["doctor.json"], "doctor")["checks"]} >= {"server", "catalog"}
     for part in ("begins: status", "ends: status, code 0", "connection refused", "begins: doctor"):
         assert part in found["qmon.log"], part
 

@@ -261,7 +261,7 @@ def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wa
     assert healthy.exit_code == 0, healthy.output
     if json_wanted:
         checks = valid(healthy.stdout, "doctor")["checks"]
-        assert {c["probe"] for c in checks if c["queue"] is None} >= {"server", "waits", "catalogue"}
+        assert {c["probe"] for c in checks if c["queue"] is None} >= {"server", "waits", "catalog"}
         assert {c["probe"] for c in checks if c["queue"] == "status"} >= {"head_state", "progress_oldest"}
         assert all(c["ms"] is not None for c in checks if c["problem"] is None)
     else:

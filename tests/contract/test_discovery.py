@@ -76,7 +76,7 @@ def test_a_state_column_whose_rows_leave_as_they_were_pushed_has_pops_that_delet
         raw.execute("SELECT pg_stat_force_next_flush()")
     finding = found(database)["public.Queue"]
     assert finding.layout.pop == "delete"
-    assert "pops delete rows: 150 rows were deleted, almost all without an update before" in finding.how
+    assert "pops delete rows: 150 rows were deleted, and almost no rows were updated" in finding.how
     with connected(database) as raw:
         raw.execute('UPDATE "Queue" SET "Status" = 2')
         raw.execute("SELECT pg_stat_force_next_flush()")

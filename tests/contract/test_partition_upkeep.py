@@ -56,7 +56,7 @@ def test_a_detached_partition_is_no_queue_of_its_own(database: str) -> None:
     query(database, "ANALYZE")
     assert watched_queues(database) == ["job_queue"]
     assert findings(database)["job_queue_2"].missing == (
-        "it has the columns of public.job_queue, which has partitions, and may be a detached one"
+        "perhaps a detached partition of public.job_queue, which has the same columns"
     )
     query(database, "DROP TABLE job_queue CASCADE")
     assert watched_queues(database) == ["job_queue_2"], "now it looks like a queue"
@@ -80,7 +80,7 @@ def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str)
         ANALYZE""",
     )
     assert sorted(watched_queues(database)) == ["job_queue", "job_queue_of_mails", "mail_queue"]
-    assert "may be a detached one" in findings(database)["job_queue_2025"].missing
+    assert "perhaps a detached partition" in findings(database)["job_queue_2025"].missing
 
 
 def test_a_child_by_inheritance_is_counted_once(database: str) -> None:

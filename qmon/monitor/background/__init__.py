@@ -1,1 +1,1 @@
-"""Background readers: each has a thread and a connection of its own, so that the poll never waits for it."""
+"""Background readers. Each reader has its own thread and connection, so that polls never wait for a reader."""

@@ -1,4 +1,4 @@
-"""Base class of the background readers: a thread and a connection of its own, so that the poll never waits."""
+"""Base class of the background readers. Each has its own thread and connection, so that polls never wait for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_CONNECTION_LEFT_S: Final = 60.0
 
 
 class BackgroundReader(ABC):
-    """A thread with its own connection and shutdown. ``_lock`` guards state that both threads use."""
+    """A thread with its own connection. ``_lock`` guards the state that this thread and the polls share."""
 
     # Name of the thread.
     NAME: ClassVar[str]
@@ -32,9 +32,9 @@ class BackgroundReader(ABC):
         self._log = logging.getLogger(type(self).__module__)
         self._connect = connect
         self._clock = clock
-        # The number of qmon instances that share the cost budget of such readers.
+        # The number of qmon instances that share the cost budget of background readers.
         self.qmons = 1
-        # The share of one processor that this reader uses on the server all the time.
+        # The share of one server processor that this reader constantly uses.
         self.share = 0.0
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -61,7 +61,7 @@ class BackgroundReader(ABC):
             self._thread.join(timeout=_GRACE_S)
 
     def release_connection(self) -> None:
-        """Release the connection, because the poll needs one and the server has no more."""
+        """Release the connection, because the poll needs a connection and the server has none left."""
         self._release_requested = True
         connection = self._connection
         if connection is not None:

@@ -1,4 +1,4 @@
-"""Read reports of blocked processes from a running event session that writes them to a file (SQL Server)."""
+"""Read reports of blocked processes from the file of a running event session (SQL Server)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.samples.deadlock_samples import BlockedReport, BlockedSample, Re
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.redact import hide_passwords
 
-# Minimum seconds between two readings; more if a reading took long.
+# Minimum seconds between two readings. The pause is longer if a reading took long.
 EVERY_S: Final = 60.0
 _MAX_REPORTS: Final = 20
 _CHARS: Final = 200
@@ -24,7 +24,7 @@ _NEWEST: Final = (10_000, 0)
 class BlockedReports:
     """Blocked-process reports of this database. The background reader's thread reads them, and the poll uses them.
 
-    Each reading covers the newest file, after the block that held the newest report so far. Without a file there are no
+    Each reading starts in the newest file, after the block with the newest known report. Without a file, there are no
     reports.
     """
 
@@ -42,7 +42,7 @@ class BlockedReports:
             return tuple(self._reports)
 
     def read(self, connection: Connection, statements: StatementCache) -> None:
-        """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
+        """Read the reports since the last reading. Raises the errors of ``Connection.fetch``."""
         files = to_records(ReportFile, connection.fetch(statements.statement_for("blocked_file", ReportFile).bound))
         if not files:
             return
@@ -65,7 +65,7 @@ class BlockedReports:
 
 
 def _to_report(row: BlockedSample) -> BlockedReport:
-    """Build the report to show, with passwords hidden."""
+    """Build the displayed report, with passwords hidden."""
     report = BlockedReport(**{field.name: getattr(row, field.name) for field in fields(BlockedReport)})
     return replace(
         report, statement=hide_passwords(row.statement), blocker_statement=hide_passwords(row.blocker_statement)

@@ -1,7 +1,7 @@
 """Decide when to read the catalog again, and store the newest result.
 
-Polls request a reading and pick up the result between two polls. A background reader does the reading, because it may
-take seconds if there are many tables or the server is busy.
+Polls request a reading and pick up its result between two polls. A background reader reads the catalog, because a
+reading may take seconds if there are many tables or the server is busy.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 
 EVERY_S: Final = 120.0
 
-# Seconds between readings while a queue is gone or a table was locked, ...
+# Seconds between readings while a queue is gone or a table was locked.
 LOST_S: Final = 3.0
 
-# ... but at least this many times the duration of a reading.
+# Minimum pause between these readings, as a multiple of the duration of a reading.
 _COST_FACTOR: Final = 30.0
 
 Resolve = Callable[[Connection, Resolved], Resolved]
@@ -29,14 +29,14 @@ Resolve = Callable[[Connection, Resolved], Resolved]
 class CatalogReading:
     """The queues of a target as found in the catalog. Used by the polling thread, except for ``read_if_requested``.
 
-    ``resolve``: finds the queues over a connection, given its last result.
+    ``resolve``: finds the queues over a connection, given the last result.
     """
 
     def __init__(self, resolve: Resolve, clock: Callable[[], float] = time.monotonic) -> None:
         self._resolve = resolve
         self._clock = clock
         self._lock = threading.Lock()
-        # While a reading is requested: the last result at the time of the request. Otherwise `None`.
+        # The last result at the time of the request, while a reading is requested. Otherwise `None`.
         self._requested_before: Resolved | None = None
         # The result of the requested reading, and how many seconds the reading took.
         self._result: tuple[Resolved, float] | None = None
@@ -46,7 +46,7 @@ class CatalogReading:
         self._reread_s = LOST_S
         # True if earlier results must be discarded, because queues are now found in a different way.
         self.discards_earlier = False
-        # True if something is missing that may come back, so that the catalog is read again soon.
+        # True if a queue is gone or a table was locked. The catalog is then read again soon.
         self.rereads_soon = False
 
     def set_resolver(self, resolve: Resolve) -> None:
@@ -80,7 +80,7 @@ class CatalogReading:
         return None if found is None else self._record_result(*found)
 
     def read_now(self, connection: Connection) -> Resolved:
-        """Read the catalog now on this connection, and discard a background reading, which may be older."""
+        """Read the catalog now on this connection, and discard a background result, which may be older."""
         began = self._clock()
         resolve = self._resolve
         found = resolve(

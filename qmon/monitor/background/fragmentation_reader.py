@@ -17,10 +17,11 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 # Seconds before the first index is read. Short commands end before that.
 FIRST_S: Final = 60.0
 
-# Minimum seconds between two indexes of a queue; more if one took long.
+# Minimum seconds between two indexes of a queue. The pause is longer if an index took long.
 EVERY_S: Final = 60.0
 
-# Larger indexes (781 MB) are not read. The probe reads the level above the leaves, which may be an eighth of all pages.
+# Indexes with more pages (781 MB) are not read. The probe reads the level above the leaves, which may contain an eighth
+# of all pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)
 _HEAP_UNREAD: Final = "not read, because it would read the whole heap"
@@ -28,14 +29,14 @@ _HEAP_UNREAD: Final = "not read, because it would read the whole heap"
 
 @dataclass(slots=True)
 class _Round:
-    """One queue: the indexes still to be read in this round, and the newest result for each index."""
+    """The state of one queue: the indexes still to be read in this round, and the newest result for each index."""
 
     left: list[tuple[int, int]] = field(default_factory=list)
     known: dict[tuple[int, int], Fragmentation] = field(default_factory=dict)
 
 
 class FragmentationReader:
-    """The fragmentation read so far. The background reader's thread reads it, and the poll uses it."""
+    """The fragmentation read so far. The background reader's thread reads it, and the poll uses the results."""
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such a probe.
@@ -49,14 +50,14 @@ class FragmentationReader:
             self._rounds = {name: found for name, found in self._rounds.items() if name in queues}
 
     def latest_fragmentation(self) -> tuple[Fragmentation, ...]:
-        """Return the result for every index, or why it was not read."""
+        """Return the result for each index, or the reason why the index was not read."""
         with self._lock:
             return tuple(each for found in self._rounds.values() for each in found.known.values())
 
     def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
-        """Read the next index of a queue. If none is left, list the indexes again.
+        """Read the next index of a queue. If no index is left, list the indexes again first.
 
-        Raises whatever ``Connection.fetch`` raises.
+        Raises the errors of ``Connection.fetch``.
         """
         with self._lock:
             mine = self._rounds.setdefault(spec.layout.queue, _Round())
@@ -88,7 +89,7 @@ class FragmentationReader:
                 mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
 
     def _read_trees(self, connection: Connection, statements: StatementCache, table: int) -> list[Fragmentation]:
-        """Return the indexes of a table, each with the reason if it is not read."""
+        """Return the indexes of a table. An index that qmon does not read has a reason."""
         statement = statements.statement_for("trees", TreeSample, {"table_id": table})
         trees = to_records(TreeSample, connection.fetch(statement.bound))
         return [Fragmentation(table, _index_id(each.index_id), unread=_why_unread(each)) for each in trees]

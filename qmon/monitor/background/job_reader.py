@@ -1,4 +1,4 @@
-"""Read which jobs of SQL Server Agent work on queues: one occasional reading for all queues."""
+"""Read which jobs of SQL Server Agent work on queues. One occasional reading covers all queues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.model.samples.job_samples import Jobs, JobStepSample, QueueJob
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 
-# Minimum seconds between two readings, because jobs rarely change; more if a reading took long.
+# Minimum seconds between two readings, because jobs rarely change. The pause is longer if a reading took long.
 EVERY_S: Final = 600.0
 _CHARS: Final = 4_000
 _NEWEST: Final = (10_000, 0)
@@ -40,7 +40,7 @@ class JobReader:
     def read(self, connection: Connection, statements: StatementCache, specs: Iterable[QueueSpec]) -> None:
         """Read the jobs of all queues. A missing permission is not a failure, because few roles may see jobs.
 
-        Otherwise raises whatever ``Connection.fetch`` raises.
+        Raises the errors of ``Connection.fetch`` in all other cases.
         """
         queues = _queues_by_name(specs)
         names = "".join(f"<i>{escape(name)}</i>" for name in queues)
@@ -57,7 +57,7 @@ class JobReader:
 
 
 def _queues_by_name(specs: Iterable[QueueSpec]) -> dict[str, list[str]]:
-    """Return the queues, keyed by the names of their tables and of the procedures that pop from them."""
+    """Return the names of queues, keyed by the names of their tables and of the procedures that pop from the queues."""
     out: dict[str, list[str]] = {}
     for spec in specs:
         routines = [spec.layout.routine_for(verb) for verb in _POPS]
@@ -67,7 +67,7 @@ def _queues_by_name(specs: Iterable[QueueSpec]) -> dict[str, list[str]]:
 
 
 def _jobs_in_step(row: JobStepSample, queues: dict[str, list[str]]) -> Iterable[QueueJob]:
-    """Return the queues that a step works on: its command contains the name as a whole word."""
+    """Return the queues that a step works on. Its command contains a key of ``queues`` as a whole word."""
     word = re.compile(rf"(?<!\w){re.escape(row.name)}(?!\w)", re.IGNORECASE)
     if not word.search(row.command):
         return ()

@@ -1,6 +1,6 @@
 """Read the plans of the statements that pop, one queue at a time.
 
-The server records the plans (Query Store), or it only counts the reads of each statement (pg_stat_statements).
+SQL Server records the plans (Query Store). PostgreSQL only counts the reads of each statement (pg_stat_statements).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PlanReader:
         self.is_supported = queries.has_query(engine.name, "probe/plans", _NEWEST)
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
-        # The totals at the last reading, keyed by queue and statement, for servers that keep only totals.
+        # The totals at the last reading, keyed by queue and statement. Used for servers that report only totals.
         self._totals: dict[str, dict[str, PlanSample]] = {}
 
     def retain_only(self, queues: frozenset[str]) -> None:
@@ -49,13 +49,13 @@ class PlanReader:
             self._totals = {name: found for name, found in self._totals.items() if name in queues}
 
     def take_new_plans(self) -> tuple[QueuePlans, ...]:
-        """Return the plans of each queue read since the last call, or why none are known."""
+        """Return the plans of each queue that was read since the last call, or the reason why its plans are unknown."""
         with self._lock:
             found, self._read = self._read, {}
             return tuple(found.values())
 
     def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
-        """Read the plans of one queue. Raises whatever ``Connection.fetch`` raises."""
+        """Read the plans of one queue. Raises the errors of ``Connection.fetch``."""
         found = self._read_plans(connection, statements, spec)
         with self._lock:
             self._read[spec.layout.queue] = found
@@ -91,7 +91,7 @@ class PlanReader:
         )
 
     def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
-        """Replace totals by their change since the last reading, and add the earlier totals. Plans stay unchanged."""
+        """Replace totals by their change since the last reading and set ``…_before`` fields. Plans stay unchanged."""
         totals = {each.statement_id: each for each in found if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals

@@ -19,15 +19,15 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 
-# Rest after a count that cannot be split, as a multiple of its duration. It limits counts to half a percent of one
-# processor.
+# Pause after a count that cannot be split, as a multiple of the duration of the count. The pause limits such counts to
+# half a percent of one processor.
 COST_FACTOR: Final = 200.0
 _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
 
-# A table of up to this many pages (4 MB) is small. A small table is scanned as often for unknown states alone as for
-# figures. It is scanned again soon even if its counters do not change.
+# A table of up to this many pages (4 MB) is small. A small table is scanned often, even if only its unknown states need
+# a scan. A small table is also scanned again soon if its counters do not change.
 _FEW_PAGES: Final = 512
 
 # Counter values of a table, which stay the same until a session writes to it.
@@ -38,8 +38,8 @@ CounterVersion = tuple[int, ...]
 class CountState:
     """The state of a table's count.
 
-    ``progress``: share of the first scan that is done, 0 to 1; ``None``: no scan is running or planned. ``problem``:
-    why there is no count.
+    ``progress``: the finished share of the first scan, 0 to 1; ``None`` unless a first scan is running or planned.
+    ``problem``: the reason why there is no count.
     """
 
     count: TableCount | None = None
@@ -49,7 +49,7 @@ class CountState:
 
 @dataclass(frozen=True, slots=True)
 class ScanStep:
-    """Result of one step: seconds until the table's next step, and whether the table is now counted."""
+    """The result of one step: the seconds until the table's next step, and whether the count is complete."""
 
     rest_s: float
     done: bool
@@ -59,7 +59,7 @@ class ScanCounts:
     """The counts of all queues. The background reader's thread runs the steps, and the poll uses the results.
 
     If an index provides every figure of a table except the depth of a deep queue, a single statement counts the table.
-    All its rows are then counted at one time, from which the depth can be extrapolated.
+    This statement counts all rows at the same time, so that the depth can be extrapolated from the result.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ScanCounts:
         self.tables_counted = 0
 
     def retain_only(self, queues: Collection[str]) -> None:
-        """Forget all queues that are not listed: they are gone, or now have a different table or layout."""
+        """Forget all queues that are not listed. These queues are gone, or now have a different table or layout."""
         with self._lock:
             for memory in self._memories:
                 for queue in [queue for queue in memory if queue not in queues]:
@@ -121,14 +121,14 @@ class ScanCounts:
         return CountState(None, scan.share_done if scan is not None else 0.0)
 
     def record_failure(self, queue: str, reason: str) -> None:
-        """Record why a range could not be read."""
+        """Record the reason why a range could not be read."""
         with self._lock:
             self._problems[queue] = reason
 
     def still_holds(self, queue: str, version: CounterVersion | None, at: float) -> bool:
         """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
-        A count holds while no session writes to the table, if its messages do not change their state with time. It
+        A count holds while no session writes to the table, if its messages do not change their state with time. A count
         holds for at most ``_TRUSTED_S`` seconds, or ``_TRUSTED_FEW_S`` if the table is small. The limit exists because
         a session may have turned its counters off (``track_counts``).
         """
@@ -146,7 +146,7 @@ class ScanCounts:
         """Count one more range, or the whole table if it has no ranges.
 
         ``qmons``: the number of qmon instances that share the cost budget. Returns ``None`` if there is not enough time
-        to count it. Raises whatever ``Connection.fetch`` raises.
+        to count the table. Raises the errors of ``Connection.fetch``.
         """
         queue = spec.layout.queue
         statements = StatementCache(self._engine, connection.version)
@@ -191,7 +191,7 @@ class ScanCounts:
         scan = Scan(statements, spec, parts)
         with self._lock:
             self._scans[spec.layout.queue] = scan
-            # The counters of a partitioned table are not those of its partitions.
+            # The counters of a partitioned table differ from the counters of its partitions.
             version = self._versions.get(spec.layout.queue) if len(parts) == 1 else None
             self._begun[spec.layout.queue] = version
             self._parts[spec.layout.queue] = tuple(part.part_id for part in parts)
@@ -216,7 +216,7 @@ class ScanCounts:
 
 
 def why_uncounted(facts: TableFacts, counted: CountState) -> dict[str, str]:
-    """Return why each figure without an index is unknown, or not known yet."""
+    """Return, for each figure without an index, why the figure needs a scan and, without a count, why it is unknown."""
     slow = {figure: reason for figure, reason in facts.slow.items() if figure != "states"}
     if counted.count is not None or not slow:
         return slow

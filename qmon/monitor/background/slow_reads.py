@@ -1,8 +1,9 @@
-"""Run slow reads on a connection of their own: table counts, full head searches, catalog, jobs, plans, deadlocks.
+"""Run slow reads on their own connection: table counts, full head searches, catalog, jobs, plans, deadlocks.
 
-A read that is one statement cannot be split. qmon times it and repeats it after 200 times its duration (half a percent
-of one processor), but not before 60 seconds have passed (10 for an expensive head search). A scan by ranges rests after
-each range. If several qmon instances poll the database, each rests that many times as long.
+A read that consists of one statement cannot be split. qmon measures the duration of such a read, and repeats the read
+after 200 times that duration (half a percent of one processor). The minimum pause is usually 60 seconds, or 10 seconds
+for an expensive head search. A scan by ranges pauses after each range. If several qmon instances poll the database,
+each pause is that many times as long.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
 _HEAD_EVERY_S: Final = 10.0
 
-# Seconds between full searches of a head if they are cheap. The polls also search for the head. When their search
-# becomes expensive, the next full search runs sooner.
+# Seconds between cheap full searches for the head of a queue. The polls also search for the head. When the search of
+# the polls becomes expensive, the next full search runs sooner.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
 
-# With many queues, a cheap search of one queue is repeated after this many seconds times the number of queues.
+# With many queues, a cheap head search of one queue is repeated after this many seconds times the number of queues.
 _HEAD_REST_S: Final = 0.2
 _TRIES: Final = 3
 _RETRY_S: Final = 60.0
@@ -49,7 +50,7 @@ _RETRY_S: Final = 60.0
 # Seconds until the next try after a lock timeout. A failed try waits a second for the lock and reads nothing.
 _LOCK_RETRY_S: Final = 5.0
 
-# Seconds after which the server's counters include earlier commits (PostgreSQL: one).
+# Seconds until the server's counters include a commit. PostgreSQL needs one second.
 _SETTLED_S: Final = 2.5
 _EXPENSIVE_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
@@ -70,7 +71,7 @@ _PROBES: Final = {
     "catalog": "catalog",
 }
 
-# Due time of a running task. If it changes while the task runs, the new due time is kept.
+# Due time of a running task. If the due time is changed while the task runs, the new due time is kept.
 _RUNNING: Final = float("inf")
 
 
@@ -82,11 +83,11 @@ class _Task:
     kind: str
     due_at: float = 0.0
     wanted: bool = True
-    # Minimum seconds until it is repeated.
+    # Minimum seconds until the read is repeated.
     rest_s: float = 0.0
     begun_at: float = float("-inf")
-    # True if the table must be counted again soon: a count taken during a burst is off by whatever the counters had not
-    # reported yet.
+    # True if the table must be counted again soon. A count taken during a burst is wrong by the changes that the
+    # counters had not reported yet.
     again: bool = True
 
 
@@ -106,15 +107,16 @@ class SlowReads(BackgroundReader):
     ) -> None:
         """Create the reader without starting it.
 
-        ``within_s``: seconds until it will be closed; counts that take longer are not started. ``catalog``: the catalog
-        to read again on request.
+        ``within_s``: seconds until the reader will be closed; counts that take longer are not started. ``catalog``: the
+        catalog to read again on request.
         """
         super().__init__(engine, connect, clock)
         self._queues: dict[str, QueueSpec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        # How often each queue was forgotten. The result of a read that started before that is discarded.
+        # How often each queue was forgotten. If a queue is forgotten during a read, the result of the read is
+        # discarded.
         self._forgotten: dict[str, int] = {}
         self._catalog = catalog
         # True if the last attempt to connect failed.
@@ -171,13 +173,13 @@ class SlowReads(BackgroundReader):
         return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def latest_fragmentation(self) -> tuple[Fragmentation, ...]:
-        """Return how fragmented the indexes of the queues are, if the server reports it."""
+        """Return the fragmentation of the queues' indexes; empty if the server does not report it."""
         return self._fragmentation_reader.latest_fragmentation()
 
     def record_deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
         """Record the server's deadlock count; return the deadlocks reported since the last call.
 
-        ``now_at``: when the server counted, by its clock, seconds.
+        ``now_at``: the time of the server's count, by its clock, seconds.
         """
         now = self._clock()
         found = self._deadlock_reports.record_count(count, now, now_at)
@@ -206,7 +208,7 @@ class SlowReads(BackgroundReader):
                     task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
 
     def request_catalog(self) -> bool:
-        """Request a catalog reading after the running read; return false if there is no connection for it."""
+        """Request a catalog reading after the running read; return false if there is no connection for the reading."""
         if self._catalog is None or self._is_refused:
             return False
         self._catalog.request_reading()
@@ -218,7 +220,7 @@ class SlowReads(BackgroundReader):
         return True
 
     def count_exactly(self, queue: str) -> None:
-        """Count this queue after the running count has ended, whatever it costs."""
+        """Count this queue after the running count has ended, even if the count is expensive."""
         with self._lock:
             task = self._tasks.get((queue, "count"))
             if task is not None:
@@ -234,7 +236,7 @@ class SlowReads(BackgroundReader):
         self._wake.set()
 
     def find_head_again(self, queue: str) -> None:
-        """Search this queue's head from its first row, after the running read has ended."""
+        """Search for this queue's head from the first row, after the running read has ended."""
         with self._lock:
             task = self._tasks.get((queue, "head"))
             if task is not None:
@@ -242,7 +244,7 @@ class SlowReads(BackgroundReader):
         self._wake.set()
 
     def forget_queue(self, queue: str) -> None:
-        """Discard everything read for this queue, including the running read: its table has been replaced."""
+        """Discard everything read for this queue, including the running read, because its table has been replaced."""
         with self._lock:
             self._forgotten[queue] = self._forgotten.get(queue, 0) + 1
             self.scan_counts.forget_queue(queue)
@@ -415,7 +417,7 @@ class SlowReads(BackgroundReader):
         if task.kind == "count":
             self.scan_counts.record_failure(task.queue, str(problem))
         if task.kind == "catalog" and self._is_refused:
-            return  # the polls then read it themselves
+            return  # the polls then read the catalog
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
             if task.kind in _PROBES:
@@ -425,5 +427,5 @@ class SlowReads(BackgroundReader):
 
 
 def _has_same_rows(before: QueueSpec | None, now: QueueSpec) -> bool:
-    """Return whether a count of the earlier table is still true for the current one."""
+    """Return whether a count of the earlier table is still valid for the current table."""
     return before is not None and before.layout == now.layout and before.facts.table_id == now.facts.table_id

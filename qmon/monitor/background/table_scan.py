@@ -1,7 +1,8 @@
 """Scan whole tables range by range, for figures without an index, within the cost budget and without bursts.
 
-A range is a run of pages (PostgreSQL) or of the clustered key (SQL Server). One short statement reads all figures of a
-range in its own transaction, so that no scan holds the horizon. A table with neither is read in one statement.
+A range is a run of pages (PostgreSQL) or a run of the clustered key (SQL Server). One short statement reads all figures
+of a range in its own transaction, so that no scan holds back the vacuum horizon. A table without ranges is read in one
+statement.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 # Minimum seconds from the end of one scan of a table to the next.
 EVERY_S: Final = 5.0
 
-# Maximum pages of a table (64 MB) that a short-lived command counts faster, within a few seconds.
+# A short-lived command counts a table of up to this many pages (64 MB) faster, within a few seconds.
 AT_ONCE_PAGES: Final = 8192
 
-# Maximum pages per second, for all queues of a target together: 16 MB/s.
+# Maximum pages per second for all queues of a target together (16 MB/s).
 _PAGES_S: Final = 2000.0
 _RANGE_S: Final = 0.005
 _FEWEST, _MOST, _FIRST = 16, 2048, 128
@@ -42,8 +43,8 @@ _LONG_SHARE: Final = 0.02
 class Allowance:
     """The resources that scans may use.
 
-    ``share``: of one processor. ``pages_s``: pages per second. Both are for all queues together. ``within_s``: tables
-    that take longer are not started; ``None``: no limit.
+    ``share``: the share of one processor. ``pages_s``: pages per second. Both limits apply to all queues together.
+    ``within_s``: a scan that takes more seconds is not started; ``None``: no limit.
     """
 
     share: float
@@ -51,15 +52,15 @@ class Allowance:
     within_s: float | None = None
 
     def seconds(self, pages: int, page_s: float = 0.0) -> float:
-        """Return how many seconds this many pages take, at ``page_s`` seconds of server time each."""
+        """Return how many seconds this many pages take, if each page costs ``page_s`` seconds of server time."""
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
 def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
-    """Return the allowance of a scan of a table with ``pages``.
+    """Return the allowance for scanning a table with ``pages`` pages.
 
-    It is half of the budget of polls, divided among all qmon instances. A short-lived command does not share it, and
-    may use more for a small table.
+    The allowance is half of the budget of polls, divided among all qmon instances. A short-lived command does not
+    divide its allowance, which is larger for a small table.
     """
     if within_s is None:
         return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / qmons, _PAGES_S / qmons)
@@ -69,7 +70,7 @@ def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: in
 
 
 class Throttle:
-    """Choose the size of ranges and the rest after each. The cost of a page is that in the cheapest recent range."""
+    """Choose the size of ranges and the pause after each range. The cost per page is the lowest of recent ranges."""
 
     def __init__(self) -> None:
         self._page_s: deque[float] = deque(maxlen=_LEAST_OF)
@@ -87,7 +88,7 @@ class Throttle:
         return max(_FEWEST, min(_MOST, int(_RANGE_S / max(self.page_s, 1e-9))))
 
     def record_range(self, pages: int, took_s: float, allowed: Allowance) -> float:
-        """Record the cost of a range; return the seconds to rest before the next range of any table."""
+        """Record the cost of a range; return the seconds to pause before the next range of any table."""
         if pages >= _FEWEST:  # in a shorter range, the statement itself costs more than its pages
             self._page_s.append(took_s / pages)
         cost_s = min(took_s, self.page_s * pages) if self._page_s else took_s
@@ -127,7 +128,7 @@ class Scan:
     def read_next_range(self, connection: Connection, own_uses: OwnUses, pages: int) -> int:
         """Read the next range, or the whole table if it has no ranges; return the maximum number of pages read.
 
-        Raises whatever ``Connection.fetch`` raises. The range can then be read again.
+        Raises the errors of ``Connection.fetch``. The range can then be read again.
         """
         part = self._parts[self._part] if self.by_range else None
         if part is None:
@@ -175,13 +176,13 @@ class Scan:
         return queries.render(query, {name: names.get(name) for name in query.names}, self._statements.engine)
 
     def to_count(self, every_s: float) -> TableCount:
-        """Return the result of a finished scan. ``every_s``: seconds from its end to the end of the next one."""
+        """Return the result of a finished scan. ``every_s``: seconds from its end to the end of the next scan."""
         took_s = self._samples[-1].counted_at - self._samples[0].counted_at
         return without_missing_states(combine_ranges(self._samples, took_s, took_s + every_s), self.spec.layout.state)
 
 
 def without_missing_states(count: TableCount, state: StateColumn | None) -> TableCount:
-    """Remove the figures of states without a value in the layout, because the scan compared no row with them."""
+    """Remove the figures of states without a value in the layout, because the scan did not look for these states."""
     if state is None:
         return count
     if state.in_progress is None:
@@ -194,6 +195,6 @@ def _has_ranges(part: PartSample, statements: StatementCache) -> bool:
 
 
 def read_parts(connection: Connection, statements: StatementCache, spec: QueueSpec) -> list[PartSample]:
-    """Return the tables that hold a queue's rows, with their sizes. Raises whatever ``Connection.fetch`` raises."""
+    """Return the tables that hold a queue's rows, with their sizes. Raises the errors of ``Connection.fetch``."""
     statement = statements.statement_for("scan_parts", PartSample, {"table_id": spec.facts.table_id})
     return to_records(PartSample, connection.fetch(statement.bound))

@@ -1,10 +1,10 @@
-"""Sample what sessions wait for, between polls, with one cheap statement in a thread with its own connection.
+"""Sample the waits of sessions between polls, with one cheap statement in a thread with its own connection.
 
-For servers that do not count waits. All qmon instances on a database together sample four times a second. A single
+Used for servers that do not count waits. All qmon instances on a database together sample four times a second. A single
 instance samples twice a second if no session waits, and ten times a second while the waits are on screen. While another
-target is on screen, it samples every two seconds. Sampling never uses more than 0.15 percent of one processor, or half
-a percent while the waits are on screen. As with probes, the cost of a sample is the shortest of its last times, because
-longer times include the load of the server.
+target is on screen, the instance samples every two seconds. Sampling never uses more than 0.15 percent of one
+processor, or half a percent while the waits are on screen. As with probes, the cost of a sample is the shortest of the
+recent durations, because longer durations include the load of the server.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from qmon.redact import hide_passwords
 EVERY_S: Final = 0.25
 
 # Seconds between samples after ten seconds without a waiting session. The server breaks a deadlock after a second, so
-# this is short enough to find deadlocks.
+# this interval is short enough to find deadlocks.
 QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
 
-# Minimum rest after a sample, as a multiple of its cost; the second constant applies while waits are on screen.
+# Minimum pause after a sample, as a multiple of its cost. The second constant applies while waits are on screen.
 _COST_FACTOR: Final = 667.0
 _COST_FACTOR_CLOSELY: Final = 200.0
 
-# Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
+# Processor time of a sample, as a measured multiple of the time between the clock readings before and after the sample.
 _AROUND: Final = 2.0
 
 # Maximum weight of a sample, as a multiple of the planned interval. The weight is the time since the previous sample.
@@ -70,7 +70,7 @@ class WaitSampler(BackgroundReader):
         self._failure: ProbeFailure | None = None
 
     def set_pace(self, focus: Focus) -> None:
-        """Set the sampling rate: higher while waits are on screen, lower while another target is."""
+        """Set the sampling rate: higher while waits are on screen, lower while another target is on screen."""
         if focus.closely and not self._focus.closely:
             self._wake.set()
         self._focus = focus
@@ -84,7 +84,7 @@ class WaitSampler(BackgroundReader):
             return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._samples)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
-        """Return why there are no samples; empty if there are some."""
+        """Return the reason why there are no samples; empty if there are samples."""
         with self._lock:
             return () if self._failure is None else (self._failure,)
 
@@ -107,7 +107,7 @@ class WaitSampler(BackgroundReader):
             self._back_off(why)
 
     def _sample_until_closed(self) -> bool:
-        """Sample until closed or until the connection must be released; return whether there is nothing more to do.
+        """Sample until closed or until the connection must be released; return whether sampling is over.
 
         Returns immediately if the server counts waits itself.
         """

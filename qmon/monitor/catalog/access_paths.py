@@ -15,11 +15,11 @@ from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, TE
 from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
-# Figures that come from the positions of a ring and the slots around them.
+# Figures that come from the positions of a ring and the slots around these positions.
 _RING_FIGURES: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 
-# Types of columns that a list can be sorted by. Equal values have equal texts, and each text converts back to its
-# value.
+# Types of columns by which a list can be sorted. Equal values of these types have equal texts, and each text converts
+# back to its value.
 _LIST_TYPES: Final = (WHOLE_TYPES | TEXT_TYPES | RANDOM_ID_TYPES | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
@@ -80,9 +80,9 @@ def table_facts(
 
 
 def walk_path_for(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
-    """Return an index of all rows in whose order messages can be listed, preferably in the order of one of ``ids``.
+    """Return an index of all rows by which messages can be listed, preferably sorted by one of ``ids``.
 
-    ``queue``: the column with the name of the queue, if one table holds several.
+    ``queue``: the column with the name of the queue, if the table holds several queues.
     """
     whole = [each for each in details.ordered_indexes if each.where is None and _is_never_null(details, each.keys[0])]
     index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)
@@ -101,7 +101,7 @@ def _is_never_null(details: TableDetails, key: str | None) -> bool:
 
 
 def list_column(details: TableDetails, key: str | None) -> Column | None:
-    """Return the key column of an index if a value of it can be written as text and searched for by that text."""
+    """Return the key column of an index if its values can be written as text and found again by that text."""
     column = details.column(key)
     return None if column is None or column.type_name not in _LIST_TYPES else column.for_facts
 
@@ -125,10 +125,9 @@ class _PathFinder:
         return found.type_name if found else ""
 
     def _choose_order(self) -> str | None:
-        """Return the column whose order leads to the head: the id, or a time if there is no id or the ids are random.
+        """Return the column by which the head is found: the id, or a time if there is no id or the ids are random.
 
-        If pops are sorted by a time, and only the index on that time contains the ready rows and no others, return the
-        time.
+        If pops are sorted by a time, and the ready rows have an index on that time but none on the id, return the time.
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_ID_TYPES:
             first = self.layout.order[0].column if self.layout.order else None
@@ -156,14 +155,14 @@ class _PathFinder:
         return value == str(wanted)
 
     def _holds_only(self, index: Index, state: str) -> bool:
-        """Return whether the index holds the rows of this state and no others."""
+        """Return whether the index holds the rows of this state and no other rows."""
         if self.state is None or index.where is None or (wanted := getattr(self.state, state)) is None:
             return False
         allowed = index.where.values_if_only(self.state.column)
         return allowed is not None and len(allowed) == 1 and self._is_same_value(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
-        """Return an index whose rows of this state are adjacent and sorted by the columns ``then``.
+        """Return an index in which the rows of this state are adjacent and sorted by the columns in ``then``.
 
         If there is no state column, the index contains all rows.
         """
@@ -223,7 +222,7 @@ class _PathFinder:
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed_index(self) -> Index | None:
-        """Return an index of the rows of all states, sorted by a time. The time is then taken as the order of pops."""
+        """Return an index of all states, sorted by a time. qmon then assumes that pops are sorted by this time."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
         for index in self.details.ordered_indexes:
@@ -311,8 +310,7 @@ class _PathFinder:
     def _has_known_values_only(self, state: StateColumn) -> bool:
         """Return whether the column has only known values.
 
-        The type of the column or a check proves this. A column that only qmon's routines write also has known values
-        only.
+        The type of the column or a check proves this. It is also true if only qmon's routines write the column.
         """
         if self.layout.routines or self.type_of(state.column) in BOOLEAN_TYPES:
             return True
@@ -320,7 +318,7 @@ class _PathFinder:
         return known.closed and set(known.values) <= {str(value) for value in state.values}
 
     def find_blocked(self) -> None:
-        """Find an index for blocked messages. No scan counts them."""
+        """Find an index for blocked messages. Scans do not count blocked messages."""
         if self.state is None or self.state.blocked is None:
             return
         if (index := self._index_of("blocked", ())) is not None:
@@ -330,7 +328,7 @@ class _PathFinder:
             self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
     def list_paths(self) -> dict[str, ListPath]:
-        """Return, for each state, the index whose order its list of messages has."""
+        """Return, for each state, the index by which its messages are listed."""
         layout, state = self.layout, self.state
         if layout.ring is not None or not layout.ids:
             return {}
@@ -350,7 +348,7 @@ class _PathFinder:
     def _list_path(self, state: str, first: str | None) -> ListPath | None:
         """Return an index of the rows in this state, preferably sorted by ``first``.
 
-        If there is none, return an index of all rows by id.
+        If no such index exists, return an index of all rows by id.
         """
         index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
         if index is None:
@@ -401,7 +399,7 @@ class _PathFinder:
     def find_gap_sequence(
         self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]
     ) -> SequenceRow | None:
-        """Return the sequence that issues ids. If there is none, record why there is no gap."""
+        """Return the sequence that issues ids. If there is no sequence, record why the gap is unknown."""
         hidden = [s for s in positions if not s.readable]
         sequence = find_sequence(self.layout.sequence, sequences) if self.layout.sequence else None
         if self.layout.ring is None:

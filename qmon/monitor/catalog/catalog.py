@@ -26,16 +26,16 @@ _CHUNK: Final = 500
 # Maximum number of tables that are read one by one.
 _MAX_SINGLE_READS: Final = 200
 
-# If at least this share of the inserted rows was deleted, rows of the table are usually deleted.
+# If at least this share of the inserted rows was deleted, qmon assumes that rows of the table are usually deleted.
 _DELETED_SHARE: Final = 0.3
 
-# Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
+# Suffix of a simpler statement, which returns less, for servers that cannot run the full statement.
 _PLAIN_SUFFIX: Final = "_plain"
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table. ``visible``: without a schema, the name means this table. ``pages``: its size in pages of 8 kB."""
+    """A table. ``visible``: the name without a schema means this table. ``pages``: its size in pages of 8 kB."""
 
     table_id: int
     table_schema: str
@@ -103,7 +103,7 @@ class IndexRow:
 
 @dataclass(frozen=True, slots=True)
 class ValuesRow:
-    """Values that a column is known to take.
+    """Known values of a column.
 
     ``known``: a JSON array (origins ``enum`` and ``statistics``) or an expression (origins ``check`` and ``default``).
     """
@@ -166,8 +166,8 @@ class RoleRow:
 class Index:
     """An index. ``keys``: its columns, ``None`` for an expression. ``where``: the condition of a partial index.
 
-    ``whole``: it is unique and contains every row. ``ordered``: its rows can be read in the order of ``keys``. That is
-    impossible if the index is partitioned by another column (SQL Server).
+    ``whole``: the index is unique and contains every row. ``ordered``: the rows can be read in the order of ``keys``.
+    This is impossible if the index is partitioned by another column (SQL Server).
     """
 
     name: str
@@ -212,7 +212,7 @@ class TableDetails:
 
 
 class Catalog:
-    """Read the catalog over one connection. Every method raises whatever ``Connection.fetch`` raises."""
+    """Read the catalog over one connection. Every method raises the errors of ``Connection.fetch``."""
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection = connection
@@ -232,7 +232,7 @@ class Catalog:
         return to_records(kind, self.connection.fetch(Bound(statement, values)))
 
     def read_lock_holders(self) -> dict[int, str]:
-        """Return a line about the session that locks each table, keyed by table id; empty if locks cannot be read."""
+        """Return, for each table id, a line about the session that locks the table. Empty if locks cannot be read."""
         if not self.locked_tables or not queries.has_query(self.engine.name, f"probe/{PROBE}", self.connection.version):
             return {}
         tables = self.engine.ids_value(sorted(self.locked_tables))
@@ -243,7 +243,7 @@ class Catalog:
         return {holder.table_id: holder.summary for holder in found}
 
     def is_masked(self, table: TableRow, column: str) -> bool:
-        """Return whether the server masks a column for our role: it returns other values than it stores."""
+        """Return whether the server masks a column for our role, that is, returns other values than it stores."""
         name = "probe/partial"
         if table.table_id not in self._masked and queries.has_query(self.engine.name, name, self.connection.version):
             found = self.read_records(PartialSample, name, tables=self.engine.ids_value([table.table_id]))
@@ -251,7 +251,7 @@ class Catalog:
         return column in self._masked.get(table.table_id, ())
 
     def grant_statement(self, table: TableName) -> str:
-        """Return the GRANT that would let our role read the table, on one line. qmon does not run it."""
+        """Return a GRANT on one line that lets our role read the table. qmon does not run this statement."""
         if not self._role:
             self._role = self.read_records(RoleRow, "catalog/role")[0].role
         query = queries.load_query(self.engine.name, "control/grant_table", self.connection.version)
@@ -260,7 +260,7 @@ class Catalog:
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
     def read_records_for(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
-        """Run a statement about these tables. If the server cannot, run its plain form per table."""
+        """Run a statement about these tables. If the server cannot run it, run its plain form for each table."""
         try:
             return self.read_records(kind, name, tables=_joined_ids(tables))
         except QueryFailed as problem:
@@ -323,7 +323,7 @@ class Catalog:
     def read_details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
         """Return everything that the catalog contains about these tables, keyed by table id.
 
-        If our role may not run one of the statements, or a lock blocks it, its part of the details stays empty.
+        If a statement for indexes, values, counters or foreign keys fails, that part of the details stays empty.
         """
         out: dict[int, TableDetails] = {}
         for some in _chunks(tables):
@@ -350,7 +350,7 @@ class Catalog:
     def _read_activity_of(self, tables: Sequence[TableRow]) -> list[Activity]:
         """Read the counters of all tables at once.
 
-        If the server reports them table by table, read those of the first ``_MAX_SINGLE_READS`` tables.
+        If the server reports counters table by table, read only the first ``_MAX_SINGLE_READS`` tables.
         """
         if "tables" in queries.load_query(self.engine.name, "catalog/activity", self.connection.version).parameters:
             return self._read_optional(Activity, "catalog/activity", tables)

@@ -164,7 +164,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
-    """Return the column whose name and type fit ``role``, by the most common name.
+    """Return the column whose name and type fit ``role``. If several columns fit, the most common name wins.
 
     ``columns``: pairs of name and type.
     """
@@ -187,7 +187,7 @@ def is_named_as_state(name: str) -> bool:
 def is_named_as_kind(name: str) -> bool:
     """Return whether a column is named as a kind of message.
 
-    Its values may look like states (``event_type``: created).
+    The values of such a column may look like states: ``event_type`` may be ``created``.
     """
     return bool(_KIND_WORDS.intersection(split_words(name)[-1:]))
 
@@ -200,7 +200,7 @@ def state_for_value(value: str) -> str | None:
 def queue_name_score(name: str) -> float:
     """Return how strongly a table's name suggests a queue.
 
-    0.45: clearly; 0.3 or 0.15: perhaps; -0.4: rather not; 0: no evidence.
+    0.45: a clear name of a queue; 0.3 or 0.15: a possible name; 0: no evidence; -0.4: probably not a queue.
     """
     found = split_words(name)
     last = found[-1] if found else ""

@@ -1,4 +1,4 @@
-"""Find the time zone of columns whose type has none: from the configuration, or else from the column's default."""
+"""Find the time zone of columns whose type has no time zone: from the configuration, or from the column's default."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class ZoneRow:
 
 @dataclass(frozen=True, slots=True)
 class ClockChangeRow:
-    """The offset of the server's local time to UTC in ``minutes``, and since when; seconds since the epoch."""
+    """An offset of the server's local time to UTC in ``minutes``, and its start in seconds since the epoch."""
 
     since_at: float
     minutes: int
 
 
 def server_zone(catalog: Catalog) -> Zone:
-    """Return the server's local time zone, with its known clock changes; otherwise ``LOCAL`` alone."""
+    """Return the server's local time zone, with its clock changes if they are known."""
     try:
         name = catalog.read_records(ZoneRow, "catalog/zone")[0].zone
         if catalog.engine.name == "postgres":
@@ -67,7 +67,7 @@ def server_zone(catalog: Catalog) -> Zone:
 
 
 def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone]) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout with the time zones of its zoneless columns, and a line for each of them.
+    """Return the layout with the time zones of its zoneless columns, and a line for each such column.
 
     ``local``: returns the server's local time zone; called only if needed.
     """
@@ -109,7 +109,7 @@ def zone_in_default(default: str | None) -> str:
 def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local: Callable[[], Zone]) -> Zone:
     """Return the time zone of the times in a column of one of a group's tables; see ``with_zones``.
 
-    Raises ``BadInput`` if it is unknown, and for a column that does not hold times.
+    Raises ``BadInput`` if the time zone is unknown, or if the column does not contain times.
     """
     name, kind = column.column_name, column.type_name
     if kind in NUMBER_TYPES:
@@ -129,7 +129,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
 
 
 def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
-    """Return the time zone of the column's times, and its source."""
+    """Return the time zone of the column's times, and where it was found."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
@@ -142,7 +142,7 @@ def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
     """Return the time zone in the default of a column; see ``zone_in_default``.
 
     In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
-    have a different one, so this default gives no time zone.
+    have a different time zone, so this default gives no time zone.
     """
     found = zone_in_default(_default_expression(details, column))
     return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found
@@ -154,7 +154,7 @@ def _default_expression(details: TableDetails, column: ColumnRow) -> str | None:
 
 
 def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
-    """Return why the default of a column gives no time zone; empty if it has no such default."""
+    """Return why the default of a column gives no time zone; empty if the default is not the session's local time."""
     if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
         return ""
     return " and gets the local time of the inserting session by default"
@@ -164,14 +164,14 @@ def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
     if meaning == "local":
         return local()
     known = {"utc": UTC_ZONE, "unknown": UNKNOWN_ZONE}.get(meaning) or load_zone(meaning, time.time())
-    if known is None:  # the layout comes from elsewhere; the configuration accepts only known zones
+    if known is None:  # not from a configuration, which accepts only known zones
         raise BadInput(f'times = "{meaning}": there is no such time zone')
     return known
 
 
 def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
     return (
-        f"`{column}` has no time zone{of_session}, so {what}; say which time it is: "
+        f"`{column}` has no time zone{of_session}, so {what}; specify the time zone: "
         'times = "utc", "local" (the server\'s local time) or a zone such as "Europe/Berlin"'
     )
 

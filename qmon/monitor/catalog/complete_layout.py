@@ -31,8 +31,8 @@ def complete_layout(
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return the layout with its table's real name and the missing columns, and a reason for each finding.
 
-    ``textless``: types of the engine whose values cannot be written as exact text, so they cannot identify a message.
-    Raises ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
+    ``textless``: types of the engine whose values have no exact text form. Columns of these types cannot identify a
+    message. Raises ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
     """
     layout = _spell_columns(replace(layout, table=details.table.name), details)
     if layout.design in RINGS:
@@ -164,7 +164,7 @@ def _with_id(
     key = layout.key or _key_columns(column.column_name, details, textless)
     if key and not layout.key:
         whole = " and ".join(f"`{each}`" for each in key)
-        reasons.append(f"`{name}` alone does not identify a message: {whole} do")
+        reasons.append(f"`{name}` alone does not identify a message; {whole} together identify it")
     return replace(layout, id=name, key=key, sequence=sequence)
 
 
@@ -180,7 +180,7 @@ def _describe_textless(column: ColumnRow) -> str:
 
 
 def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
-    """Return the columns that identify a message, the id last; empty if the id alone is enough, or if no key has it."""
+    """Return the columns that identify a message, the id last; empty if the id alone is enough or no key has the id."""
     taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
     keys = [each for each in keys if name in each]
@@ -215,7 +215,7 @@ def _is_whole(name: str | None, details: TableDetails) -> bool:
 
 
 def unowned_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
-    """Return a sequence that no column owns, named after the table or the id: ``MessageSequence``, ``message_id``."""
+    """Return a sequence without an owner, named after the table or the id: ``MessageSequence``, ``message_id``."""
     stems = {normalize_name(table.name), normalize_name(column), normalize_name(column).removesuffix("id")} - {""}
     near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
     found = [s for s in near if any(normalize_name(s.sequence_name).startswith(stem) for stem in stems)]

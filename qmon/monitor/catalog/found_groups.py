@@ -1,4 +1,4 @@
-"""Complete queues of libraries found in the database, and groups of the configuration, from the catalog."""
+"""Complete two kinds of queues from the catalog: queues of libraries, and groups of the configuration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Details = Callable[[TableName], TableDetails]
 
 @dataclass(frozen=True, slots=True)
 class LibraryQueues:
-    """The groups, single-table queues and tables of libraries. ``problems``: such as tables our role may not read."""
+    """The groups, single-table queues and tables of libraries. ``problems``: for example, unreadable tables."""
 
     groups: tuple[FoundGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
@@ -46,9 +46,10 @@ def find_library_queues(
     details: Details,
     local: Callable[[], Zone],
 ) -> LibraryQueues:
-    """Return the tables of known libraries. ``names``: only these libraries. A missing library is a problem.
+    """Return the tables of known libraries.
 
-    ``details``, ``local``: see ``complete_group``.
+    ``names``: search only for these libraries; a library that is not found becomes a problem. ``details``, ``local``:
+    see ``complete_group``.
     """
     known = [
         each for each in all_libraries() if each.engine == catalog.engine.name and (not names or each.name in names)
@@ -97,9 +98,9 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
     """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
     ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
-    ``BadInput`` if a column does not exist or the time zone of its times is unknown, and whatever ``details`` raises.
-    If the group does not define rates, new rows may give the push rate. For that, the server must number the rows, and
-    finished rows must stay.
+    ``BadInput`` if a column does not exist or the time zone of its times is unknown, and the errors of ``details``.
+    If the group does not define rates, new rows may give the push rate. This requires that the server numbers the rows
+    and that finished rows stay.
     """
     own = details(group.table)
     group = replace(group, table=own.table.name)
@@ -122,7 +123,7 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
     for steps in group.steps:
         if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
             raise BadInput(
-                f"{steps.table}.{steps.at} has no time zone: at needs a column with a time zone, or with UTC times"
+                f"{steps.table}.{steps.at} has no time zone: `at` needs a column with a time zone, or with UTC times"
             )
     walk = walk_path_for(own, (group.id,), _queue_column(group))
     labels = _read_labels(group, details)
@@ -158,7 +159,7 @@ def _to_found_group(
 
 
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
-    """Return the labels of the enum column that distinguishes its states, if there is one."""
+    """Return the labels of the enum column that distinguishes the states of a group, if there is such a column."""
     found = find_state_column(group)
     return None if found is None else labels.get((group.table.name, found[0].name))
 
@@ -168,7 +169,7 @@ def _read_labels(group: Group, details: Details) -> Labels:
     found: dict[TableColumn, frozenset[str]] = {}
     for table, name in sorted(group.columns_read.columns):
         of_table = details(TableName(group.schema, table))
-        # If a lock blocked the reading, there are no labels. That does not mean that the enum has none.
+        # If a lock blocked the reading, there are no labels here, although the enum may have labels.
         if labels := enum_labels(of_table, name):
             found[table, name] = frozenset(labels)
     return found

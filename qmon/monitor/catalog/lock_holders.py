@@ -1,6 +1,6 @@
 """Find the session whose lock on a table blocks even readers.
 
-Read only after a lock timeout, and without waiting for locks.
+qmon searches only after a lock timeout. The search does not wait for locks.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _LENGTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class LockHolderSample:
-    """One row per locked table: the session that holds the lock or, if ``waits``, the first session that waits for one.
+    """One row per locked table: the session that holds the lock or, if ``waits``, the first session that waits for it.
 
-    Session 0 is a prepared or distributed transaction, and ``gid`` is its name. ``since_at``: when its transaction
-    began, server clock, seconds since the epoch.
+    Session 0 is a prepared or distributed transaction, and ``gid`` is its name. ``since_at``: the start of the
+    session's transaction, server clock, seconds since the epoch.
     """
 
     table_id: int
@@ -49,5 +49,5 @@ class LockHolderSample:
         about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)
         runs = one_line(_VALUES.sub("…", _DRIVER.sub("", hide_secrets(self.statement))), _LENGTH)
         by = f"{who} ({about})" if about else who
-        verb = f"{by} waits to lock it, and readers wait for that session" if self.waits else f"locked by {by}"
+        verb = f"{by} waits to lock the table, and readers wait for that session" if self.waits else f"locked by {by}"
         return f"{verb}: {runs}" if runs else verb

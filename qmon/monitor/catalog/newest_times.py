@@ -17,23 +17,24 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
-# A time fits a clock if it is at most this many seconds behind it. Rows are not always new, and their transactions
-# began earlier.
+# A time fits a clock if it is at most this many seconds behind the clock. Rows are not always new, and each transaction
+# began before its row was committed.
 _NEW_S: Final = 300.0
 
-# The same for a time ahead of the clock. Times are whole seconds here and may be rounded up.
+# A time also fits a clock if it is at most this many seconds ahead of the clock. Times here are rounded to whole
+# seconds.
 _AHEAD_S: Final = 2.0
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
 
-# In id order, times may go back by up to this many seconds, because transactions start before they draw ids.
+# In id order, times may go back by up to this many seconds, because transactions start before they get ids.
 _BACK_S: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimesRow:
-    """The time of a row, and when it was read: UTC and the server's local time. All are texts without time zones."""
+    """Texts without zones: the time of a row, and the time of the reading in UTC and in the server's local time."""
 
     newest: str
     utc: str
@@ -55,7 +56,7 @@ def compare_with_clock(
 
 
 def compare_tables_with_clock(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableName, tuple[str, ...]]:
-    """Return the lines about columns of unknown time zone, keyed by table. Reads nothing if there are none."""
+    """Return lines about columns of unknown time zone, keyed by table. Reads nothing if there are no such columns."""
     asked = {layout.table: layout for layout in layouts if columns_of_unknown_zone(layout)}
     if not asked:
         return {}
@@ -91,7 +92,7 @@ def comparison_lines(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
         f"the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
         f": {_describe_fit(newest, utc, local)}"
     ]
-    # The rows are in id order, newest first, so an older time should not be later.
+    # The rows are in id order, newest first, so an older row should not have a later time.
     times = [datetime.fromisoformat(row.newest) for row in rows]
     back_s = max(((older - newer).total_seconds() for newer, older in pairwise(times)), default=0.0)
     if back_s > _BACK_S:

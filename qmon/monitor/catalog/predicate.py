@@ -1,7 +1,7 @@
-"""Parse the conditions that servers print: those of partial (filtered) indexes and of checks.
+"""Parse the conditions that servers print: conditions of partial (filtered) indexes and of checks.
 
-Only conditions on the values of a column are understood: equality, IN, = ANY, OR of those, IS NULL, a bare boolean.
-Everything else becomes a condition about which nothing is known.
+Only conditions on the values of a column are understood: equality, IN, = ANY, OR of these conditions, IS NULL, and a
+bare boolean. Any other condition counts as unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KEYWORDS: Final = frozenset({"and", "or", "not", "is", "null", "in", "any", "ar
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The meaning of a condition: the values that it allows for columns, and whether it contains anything more."""
+    """The meaning of a condition: the values that it allows for columns, and whether it contains other parts."""
 
     allowed: Mapping[str, Allowed] = field(default_factory=dict)
     more: bool = False
@@ -62,7 +62,7 @@ class _NotUnderstoodError(Exception):
 class _ConditionParser:
     """Recursive descent over the tokens.
 
-    A name is ``("name", x)``, a value ``("value", x)``, others stand for themselves.
+    A name is ``("name", x)``, and a value is ``("value", x)``. The kind of any other token is its text.
     """
 
     def __init__(self, text: str, brackets: bool) -> None:

@@ -29,7 +29,7 @@ def read_known_and_found(
 ) -> tuple[Resolved, list[Candidate]]:
     """Return the known queues, and the other tables that look like queues.
 
-    Raises whatever ``Connection.fetch`` raises.
+    Raises the errors of ``Connection.fetch``.
     """
     resolved = resolve_queues(connection, engine, configured, by_shape=False, by_library=True)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
@@ -49,8 +49,8 @@ class ConfigProposal:
     """The text of a ``qmon.toml``, and the name of its target.
 
     Attributes:
-        entries: number of queues and libraries in it.
-        undecided: number of tables in it as comments, because something about them must be decided first.
+        entries: number of queues and libraries in the text.
+        undecided: number of tables that are only comments, because the user must first decide about these tables.
     """
 
     name: str
@@ -128,12 +128,12 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without it, ages are unknown\n'
+    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown\n'
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
 def _undecided_block(target: str, finding: Candidate) -> str:
-    """Return a finding that the user must decide on, as comments."""
+    """Return, as comments, a finding about which the user must decide."""
     lines = _candidate_lines(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:

@@ -1,4 +1,4 @@
-"""Propose indexes for figures that currently need table scans. qmon never creates them."""
+"""Propose indexes for figures that currently need table scans. qmon never creates these indexes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class ProposedIndex:
-    """A proposed index, with the figures that it would make exact and cheap, and the statement that creates it."""
+    """A proposed index, the figures that it makes exact and cheap, and the statement that creates it."""
 
     figures: tuple[str, ...]
     statement: str
@@ -31,7 +31,7 @@ def propose_indexes(
     """Return one index for each group of figures without an index, if an index would help.
 
     On a partitioned table of SQL Server, a new index is partitioned like the table. An index that is not partitioned
-    would prevent SWITCH. So an index is proposed only if the partitioning column leads it.
+    would prevent SWITCH. Therefore, an index is proposed only if its first column is the partitioning column.
     """
     found = []
     for figures, column, value in _missing_indexes(layout, facts):
@@ -41,7 +41,7 @@ def propose_indexes(
         # PostgreSQL cannot create an index concurrently on a partitioned table.
         if partitioned and engine.name == "postgres":
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
-        # Filtered indexes need the setting, which sqlcmd turns off (error 1934).
+        # Filtered indexes need this setting, but sqlcmd turns it off (error 1934).
         if value is not None and engine.name == "sqlserver":
             text = f"SET QUOTED_IDENTIFIER ON; {text}"
         found.append(ProposedIndex(figures, text))
@@ -75,7 +75,7 @@ def _create_statement(
     layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]
 ) -> str:
     column, value, figure = wanted
-    version = (1 << 16, 0)  # the newest version; the probe has only one
+    version = (1 << 16, 0)  # the newest version, because the statement is the same for all versions
     names: dict[str, Name] = {
         "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}",
         "table": layout.table.parts,

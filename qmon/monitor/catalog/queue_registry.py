@@ -33,8 +33,8 @@ class RegistryRow:
 def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
     """Return the layouts of the registry, its problems, and whether it was read.
 
-    Each entry that cannot be used is one problem. If the registry was read, a queue that is not in it is not installed.
-    A database without a registry gives no layouts and no problems.
+    Each entry that cannot be used is one problem. If the registry was read, an unlisted queue is not installed. A
+    database without a registry gives no layouts and no problems.
     """
     engine, version = catalog.engine.name, catalog.connection.version
     if not queries.has_query(engine, "catalog/registry", version):

@@ -1,4 +1,4 @@
-"""Describe names that are not tables qmon can watch: views, synonyms, foreign tables and so on."""
+"""Describe objects that are not tables qmon can watch: views, synonyms, foreign tables and so on."""
 
 from __future__ import annotations
 

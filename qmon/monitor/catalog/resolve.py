@@ -1,4 +1,4 @@
-"""Find the queues of a target: from the configuration, from the registry, or, if neither names any, by shape."""
+"""Find the queues of a target from the configuration and the registry. If neither names a queue, find them by shape."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class Resolved:
 
     Attributes:
         layouts: queues that can be watched, in the order of the configuration, then of the registry; names are unique.
-        facts: queue → what the catalog says about its tables.
+        facts: queue → the facts about its tables, from the catalog.
         reasons: queue → one line for each part of the layout that was found and not configured.
         problems: one line for each queue that cannot be watched, with the statement that would help, if any.
-        lost: queues that cannot be watched although their layout is known, because they are configured or registered,
-            or were watched before.
-        places: queue → the id of its table when it last existed, also for lost ones.
+        lost: queues that cannot be watched. Their layout is still known, because they are configured or registered, or
+            were watched before.
+        places: queue → the id of its table when the table last existed. Includes lost queues.
         unread: queues, or possible queues, that could not be examined because a session locks their table. Each also
             has a problem. They are not remembered for the next catalog reading.
         locked: some part of a table was not read because of a lock, so the catalog should be read again soon.
-        groups: tables of libraries or of the configuration whose row states are given by conditions.
+        groups: tables of libraries or of the configuration in which conditions give the states of rows.
         explained: why tables with names of a library were recognized or not, one line each.
         of_libraries: all tables of libraries. Discovery by shape ignores them.
         seen: queue → state values that polls have found and that were unknown until then.
@@ -92,13 +92,13 @@ def resolve_queues(
 ) -> Resolved:
     """Return the queues of a target, completed from its catalog.
 
-    ``by_shape``: if neither the configuration nor the registry names a queue, take tables that clearly look like one;
-    such layouts have ``DISCOVERY`` as their ``source``. ``by_library``: take the queues of known libraries; by default
-    in the same cases as ``by_shape``. ``readable_only``: treat a table that our role may not read as a problem. If
-    false, its facts are returned anyway, so that the permission can be granted. ``before``: the last result. A queue
-    that was in it and is gone now is a problem, unless it was uninstalled or was only found by its shape. A queue that
-    cannot be resolved is a problem and does not affect the others. Raises whatever ``Connection.fetch`` raises if the
-    catalog itself cannot be read.
+    ``by_shape``: if neither the configuration nor the registry names a queue, take tables that clearly look like a
+    queue; such layouts have ``DISCOVERY`` as their ``source``. ``by_library``: take the queues of known libraries; by
+    default in the same cases as ``by_shape``. ``readable_only``: treat a table that our role may not read as a problem.
+    If false, the facts about such a table are returned anyway, so that the permission can be granted. ``before``: the
+    last result. A queue that was in the last result and is gone now is a problem, unless it was uninstalled or was only
+    found by its shape. A queue that cannot be resolved is a problem and does not affect the other queues. Raises the
+    errors of ``Connection.fetch`` if the catalog itself cannot be read.
     """
     catalog = Catalog(connection, engine)
     installed, problems, read = read_registry(catalog)
@@ -140,7 +140,8 @@ def resolve_queues(
 def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
     """Yield the queues watched before, without children of watched tables.
 
-    A queue found by shape is left out if its table inherits from another queue, because that queue counts its rows.
+    A queue found by shape is left out if its table inherits from another queue, because the other queue includes its
+    rows.
     """
     parents = catalog.read_parents() if any(layout.is_guess for layout in known) else {}
     watched = frozenset(places.values())
@@ -221,9 +222,9 @@ class _Resolver:
         self._known = self.catalog.read_details(list(wanted.values()))
 
     def add_configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
-        """Add a queue of the configuration. Omitted parts of the layout come from the registry, if the table is in it.
+        """Add a queue of the configuration. If its table is registered, missing settings come from the registry.
 
-        ``was``: the id of its table when it last existed.
+        ``was``: the id of its table when the table last existed.
         """
         with self._record_problems("layout", layout, was):
             details = self._read_details(self._find_table(layout.table, was))
@@ -381,7 +382,7 @@ class _Resolver:
         return self._local
 
     def _with_spare_table(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
-        """Add the ring's table of spare numbers, which were drawn from a sequence and not used (SQL Server)."""
+        """Add the ring's table of spare numbers: numbers that were issued by a sequence and not used (SQL Server)."""
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
         name = TableName(table.table_schema, table.table_name + SPARE_SUFFIX)
@@ -408,7 +409,7 @@ class _Resolver:
         return self._known[table.table_id]
 
     def _find_table(self, name: TableName, was: int | None = None) -> TableRow:
-        """Return the table of that name. Raises ``_RefusedError`` with the problem if there is none or more than one.
+        """Return the table of that name. If no table or several tables match, raise ``_RefusedError`` with the problem.
 
         ``was``: the id of the table that had this name.
         """

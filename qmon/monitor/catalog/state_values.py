@@ -1,4 +1,4 @@
-"""Find out which values a state column takes and what each means."""
+"""Find out which values a state column takes and what each value means."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Kept:
 
 
 def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None:
-    """Raise ``BadInput`` if the column cannot store the value of a state: no message could be in that state."""
+    """Raise ``BadInput`` if the column cannot store the value of a state. No message could be in that state."""
     state = layout.state
     column = details.column(state.column) if state is not None else None
     if (
@@ -52,7 +52,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
         if not text.isascii() and not catalog.read_records(_Kept, _KEPT_QUERY, names, value=text)[0].kept:
             raise BadInput(
                 f"{details.table.name}.{state.column} cannot store the state value {text!r}: the column is too"
-                " short, or its collation or that of the database lacks a character"
+                " short, or the collation of the column or database lacks a character"
             )
 
 
@@ -71,7 +71,7 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, state=replace(state, **missing))
 
 
-# Values of ready, in progress and done in the tables of Buschmann and Rusanu. Al Zabir uses 0, 1 and 2.
+# Values of ready, in progress and done in the articles of Buschmann and Rusanu. Al Zabir's article uses 0, 1 and 2.
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 
 
@@ -104,11 +104,11 @@ def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
 def known_values(
     details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
 ) -> KnownValues:
-    """Return the values of a column: those that its type or a check allows, or else all values found.
+    """Return the values of a column: the values that its type or a check allows, or else all values found.
 
-    The statistics may be too old to contain a value. With ``catalog``, rows are therefore read, too: one seek per value
-    if an index leads with the column, or else the whole table if it has at most 4 MB. ``seen``: values that polls have
-    found.
+    The statistics may be too old to contain a value. With ``catalog``, rows are therefore also read. If an index leads
+    with the column, qmon reads one row per value. Otherwise, qmon reads the whole table if it has at most 4 MB.
+    ``seen``: values that polls have found.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default_value(next((known for origin, known in rows if origin == "default"), None))
@@ -137,7 +137,7 @@ def state_meanings(
 ) -> tuple[StateColumn | None, tuple[str, ...]]:
     """Return the meaning of each value, with the reasons; ``None`` if no value is known to mean ready.
 
-    ``flag``: the column only says whether a message has been processed.
+    ``flag``: the column only shows whether a message has been processed.
     """
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
@@ -229,7 +229,7 @@ def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[
 def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
     """Return the state column and whether it is only a flag.
 
-    It is found by its whole name, or else by its values in the catalog, or else by the last word of its name.
+    The column is found by its whole name, or else by its values in the catalog, or else by the last word of its name.
     """
     pairs = [(c.column_name, c.type_name) for c in details.columns]
     state, flag = column_for_role("state", pairs), column_for_role("flag", pairs)

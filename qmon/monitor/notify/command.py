@@ -1,6 +1,6 @@
 """Run a program of the user for each notice, and write the notice to its standard input as one JSON object.
 
-qmon runs it without a shell, and without the environment variables that hold secrets of qmon or of a database.
+qmon runs the program without a shell, and without the environment variables that hold secrets of qmon or of a database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Route each notice to the receivers that it concerns, each on its own thread."""
+"""Route each notice to the receivers that it concerns. Each receiver has its own thread."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Notifier:
                 sender.send(told)
 
     def close(self, patience_s: float) -> list[str]:
-        """Retry queued notices for ``patience_s`` seconds; return a line for each receiver that missed some."""
+        """Retry queued notices for ``patience_s`` seconds; return a line for each receiver that missed a notice."""
         until = time.monotonic() + patience_s
         for _, sender in self._senders:
             sender.close()

@@ -21,7 +21,7 @@ MOST_WAITING: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The result of a delivery. ``problem``: empty if the receiver accepted, otherwise one line without secrets.
+    """The result of a delivery. ``problem``: empty if the receiver accepted it, otherwise one line without secrets.
 
     ``detail``: text that a program printed, shown only on the screen. ``again``: a retry may succeed. ``after_s``: the
     seconds that the receiver asks to wait.
@@ -33,7 +33,7 @@ class Delivery:
     detail: str = ""
 
 
-# Delivers all of the notices or none, within a limited time. An exception is a bug of qmon.
+# Delivers all of the notices or no notice, within a limited time. An exception is a bug in qmon.
 Deliver = Callable[[Sequence[Notice]], Delivery]
 
 
@@ -41,7 +41,7 @@ Deliver = Callable[[Sequence[Notice]], Delivery]
 class BackOff:
     """The waits between retries.
 
-    They double after each failure, up to ``most_s`` seconds, and are reduced randomly by up to half.
+    The waits double after each failure, up to ``most_s`` seconds. Each wait is reduced randomly by up to half.
     """
 
     first_s: float = 1.0
@@ -50,7 +50,7 @@ class BackOff:
     chance: Callable[[], float] = SystemRandom().random
 
     def pause(self, failures: int, after_s: float | None) -> float:
-        """Return the seconds to wait after ``failures`` failures in a row, at least as long as the receiver asks."""
+        """Return the seconds to wait after ``failures`` failures in a row, but not less than ``after_s`` seconds."""
         pause = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
         return max(pause * (0.5 + 0.5 * self.chance()), min(after_s or 0.0, self.longest_asked_s))
 
@@ -59,8 +59,8 @@ class Sender:
     """Deliver notices to one receiver. All methods except ``close`` return immediately.
 
     Args:
-        name: of the receiver.
-        deliver: called on the sender's thread with one notice, or with all queued ones if ``again_s`` is set.
+        name: the name of the receiver.
+        deliver: called on the sender's thread with one notice, or with all queued notices if ``again_s`` is set.
         report: called on any thread with one line when the receiver fails, fails differently, or works again.
         again_s: seconds after which notices of alerts that are not over are sent again.
     """
@@ -83,7 +83,7 @@ class Sender:
         self._most = most
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
-        # Accepted notices of alerts that are not over, keyed by `Notice.key`. Only for receivers that need them
+        # Accepted notices of alerts that are not over, keyed by `Notice.key`. Used only for receivers that need notices
         # repeatedly.
         self._taken: dict[str, Notice] = {}
         self._sending: tuple[Notice, ...] = ()
@@ -96,9 +96,9 @@ class Sender:
     def send(self, notice: Notice) -> None:
         """Queue a notice.
 
-        It replaces a queued notice for the same alert, unless one of them says that the alert is over.
+        The notice replaces a queued notice for the same alert, unless one of the two notices ends the alert.
 
-        If too many are queued, the oldest one that does not end an alert is dropped.
+        If too many notices are queued, the oldest notice that does not end an alert is dropped.
         """
         problem = ""
         with self._changed:
@@ -148,13 +148,13 @@ class Sender:
         while batch := self._next_batch():
             try:
                 found = self._deliver(batch)
-            except Exception as problem:  # a bug of ours; another notice may succeed
+            except Exception as problem:  # a bug in qmon; another notice may succeed
                 found = Delivery(log.report_defect(problem))
             if not self._record_delivery(batch, found):
                 return
 
     def _next_batch(self) -> tuple[Notice, ...]:
-        """Wait for notices to deliver and return them; empty at the end."""
+        """Wait until notices are due, and return these notices; empty if the sender shuts down."""
         with self._changed:
             while True:
                 now = time.monotonic()

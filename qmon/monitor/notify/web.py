@@ -30,13 +30,13 @@ from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
 from qmon.monitor.notify.sender import Delivery
 
-# Seconds after which an alert that is not over is sent to Alertmanager again, which it expects every 30 to 180 seconds.
+# Seconds after which a lasting alert is sent to Alertmanager again. It expects alerts every 30 to 180 seconds.
 AGAIN_S: Final = 60.0
 
 # Seconds after which Alertmanager considers an alert resolved if it is not sent again.
 LASTING_S: Final = 4 * AGAIN_S
 
-# In addition to 5xx, the status codes after which the same request may succeed.
+# Status codes, other than 5xx, after which the same request may succeed later.
 _LATER: Final = frozenset({408, 425, 429})
 _CUT_EVERY_S: Final = 0.5
 
@@ -96,7 +96,7 @@ def _refused_delivery(code: int, after: str | None, now: float) -> Delivery:
 
 
 def parse_retry_after(text: str | None, now: float) -> float | None:
-    """Return the seconds of a Retry-After: a number, or a date (RFC 9110, 10.2.3); ``None`` for anything else."""
+    """Return the seconds in a Retry-After header: a number, or a date (RFC 9110, 10.2.3); ``None`` for other text."""
     if text is None:
         return None
     if text.strip().isdecimal():
@@ -169,7 +169,7 @@ class _Http(urllib.request.HTTPHandler):
 
 
 class _Https(urllib.request.HTTPSHandler):
-    """Verify certificates against the system's, or against SSL_CERT_FILE."""
+    """Verify certificates against the certificates of the system, or against SSL_CERT_FILE."""
 
     def __init__(self, deadline: _Deadline) -> None:
         super().__init__()

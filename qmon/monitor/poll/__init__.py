@@ -1,1 +1,1 @@
-"""Poll a target: one connection, one thread, the probes of each poll and their cost budget."""
+"""Poll a target with one connection and one thread. Choose the probes of each poll within a cost budget."""

@@ -94,7 +94,7 @@ class Collector:
         self._turns = Turns(at_once)
         # The queues that this poll reads.
         self._queues_read: Collection[str] = ()
-        # The queues among them that had no message lately. For these, the poll only checks whether there is one now.
+        # The queues in `_queues_read` without recent messages. For these queues, the poll only checks for new messages.
         self._checked_briefly: frozenset[str] = frozenset()
         self._unread: dict[str, QueueSamples] = {}
         self._permissions = PermissionRecheck(self._statements, self._runner)
@@ -158,7 +158,7 @@ class Collector:
         return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
-        """Run one poll. Raises ``ConnectionLost``, or ``QueryFailed`` if not even the server's clock can be read."""
+        """Run one poll. Raises ``ConnectionLost``, or ``QueryFailed`` if the server's clock cannot be read."""
         started, focus = self._clock(), self._with_default_listing(focus)
         self._slow_reads.apply_heads(self._queues, self.probe_budget.cost_s)
         self._queues_read = self._turns.choose_queues(self._queues, focus, started, interval_s)
@@ -286,14 +286,15 @@ class Collector:
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
         """Return the waiting and blocking sessions, and how long reading them took, in milliseconds on this machine.
 
-        ``shown``: the screen shows statements. Long statement texts are then read, also for waiting sessions.
-        ``sees_waits``: the result of ``waits`` covers every session. If none of them waits for a lock, nothing more is
-        read.
+        ``shown``: the screen shows statements, so that long statement texts are also read for waiting sessions.
+        ``sees_waits``: the result of ``waits`` covers every session. If so, and if no session waits for a lock, nothing
+        more is read.
         """
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has_probe("blocking"):
             return None, 0.0
-        # Without permission to see other sessions, `waits` lacks their waits. The lock table still contains them.
+        # Without permission to see other sessions, `waits` lacks their waits. The lock table still contains their
+        # waits.
         if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
@@ -308,7 +309,7 @@ class Collector:
         return rows, (self._clock() - began) * 1000
 
     def _read_new_operations(self, known: PausesKnown | None, results: Results, failures: list[ProbeFailure]) -> None:
-        """Read the operations in the poll that first finds their table. The first operation creates it."""
+        """Read the operations in the poll that first finds their table. The first operation creates this table."""
         if known is not None:
             if known.operations and not self._operations:
                 results.update(
@@ -317,7 +318,7 @@ class Collector:
             self._operations = known.operations
 
     def count_again(self, queue: str) -> None:
-        """Make the next poll count all messages of this queue, including dead and scheduled ones."""
+        """Make the next poll count all messages of this queue, including dead and scheduled messages."""
         if (probes := self._queues.get(queue)) is not None:
             probes.memo.counted_at = float("-inf")
 
@@ -329,7 +330,7 @@ class Collector:
         return replace(focus, listing=default_listing(probes.layout))
 
     def _reread_page(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
-        """Read the requested page in another order if more rows share one value than were scanned."""
+        """Read the requested page in another order if more rows have the same sort value than were scanned."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is None:
             return
@@ -341,7 +342,7 @@ class Collector:
             results.update(self._run_additional(asked, failures))
 
     def _run_additional(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Run more statements in this poll, chosen from its earlier results."""
+        """Run additional statements that earlier results of this poll have determined."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.statement_for_target("clock")
         found, failed = self._runner.run_statements([*statements, clock], [each.key for each in statements], later=True)
@@ -381,7 +382,7 @@ class Collector:
         statements.append(self._statements.statement_for("pauses_known", PausesKnown))
         if self._pauses:  # the first pause creates the table
             statements.append(self._statements.statement_for("pauses", PauseSample))
-        if self._operations:  # read after the counters, so that every operation in the counters is also in these rows
+        if self._operations:  # read after the counters, so that these rows include every operation in the counters
             statements.append(self._statements.statement_for("operated", OperatedSample))
         statements.append(self._statements.statement_for_target("waits"))
         statements.append(self._statements.statement_for_target("clients", self._clients.values_for_poll(now)))
@@ -404,7 +405,7 @@ class Collector:
     def _completely_read(self, results: Results, started: float) -> Collection[str]:
         """Return the queues that this poll has read completely.
 
-        If the check for messages finds some in a queue, the next poll reads that queue completely.
+        If the check for messages finds messages in a queue, the next poll reads that queue completely.
         """
         if not self._turns.every_s:
             return self._queues_read
@@ -427,7 +428,7 @@ class Collector:
         focus: Focus,
         failures: list[ProbeFailure],
     ) -> QueueSamples:
-        """Return the samples of one queue. If filing raises, the exception becomes the reason of all its figures."""
+        """Return the samples of one queue. If this raises, all figures are unknown for that reason."""
         guard = Guard(partial(log.report_defect, once=True))
         queue = guard.attempt(
             "samples",
@@ -438,7 +439,7 @@ class Collector:
         return queue
 
     def _own_cost(self, results: Results) -> CostSample:
-        """Return what our own session has cost since the previous poll."""
+        """Return the cost of our own session since the previous poll."""
         cost = first_record(results, "cost")
         before = self._cost
         if cost is None:
@@ -454,7 +455,7 @@ def _increase(before: int | None, now: int | None) -> int | None:
 
 
 def _server_sample(results: Results, failures: Sequence[ProbeFailure]) -> ServerSample:
-    """Return the server's own state. Raises ``QueryFailed`` if it could not be read, because then there is no clock."""
+    """Return the server's own state. Raises ``QueryFailed`` if it could not be read, because it contains the clock."""
     server: ServerSample | None = first_record(results, "server")
     if server is None:
         reason = next((f.reason for f in failures if f.probe == "server"), "no answer")

@@ -19,7 +19,7 @@ Ask = Callable[[list[ProbeStatement]], Results]
 
 
 class LockedTables:
-    """The locked tables and the locking sessions. Read only after a lock has blocked a probe. One per connection.
+    """The locked tables and the locking sessions. One per connection. Read only after a lock has blocked a probe.
 
     ``wake``: lets the probes of a queue run in the next poll.
     """
@@ -32,7 +32,7 @@ class LockedTables:
         self._free_only = False
 
     def statement_for_sequences(self, ids: Sequence[int]) -> ProbeStatement:
-        """Return the statement that reads the positions of these sequences: all, or only the unlocked ones."""
+        """Return the statement that reads the positions of these sequences, or only of the unlocked sequences."""
         self._sequences = ids
         probe = _FREE if self._free_only else _ALL
         return self._statements.statement_for(
@@ -40,7 +40,7 @@ class LockedTables:
         )
 
     def record_results(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
-        """Record a poll. If it met a locked sequence, read only the unlocked ones until all are unlocked."""
+        """Record a poll. After a poll with a locked sequence, read only unlocked sequences until all are unlocked."""
         found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
         if found is not None:
             results["", _ALL] = found
@@ -53,9 +53,9 @@ class LockedTables:
     def name_holders(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
     ) -> list[ProbeFailure]:
-        """Put the locking session into the failures that a lock has caused. ``ask``: runs statements in this poll.
+        """Name the locking session in each failure that a lock has caused. ``ask``: runs statements in this poll.
 
-        If a lock is gone, the probes that it made fail run again in the next poll.
+        If a lock is gone, the probes that failed because of this lock run again in the next poll.
         """
         failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
         asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}

@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
-# Maximum number of connections that may still be in use: of polls, of background readers, and abandoned ones.
+# Maximum number of connections that may still be in use, by polls, by background readers, or after being abandoned.
 _MOST: Final = 8
 
 
@@ -23,7 +23,7 @@ class OwnConnections:
         self._past = 0
 
     def __call__(self, session: Session) -> Connection:
-        """Connect. Raises whatever connecting raises."""
+        """Connect. Raises the errors of connecting."""
         connection = self._connect(session)
         with self._lock:
             self._connections.append(connection)
@@ -33,6 +33,6 @@ class OwnConnections:
 
     @property
     def commits(self) -> int:
-        """Transactions committed so far by all of these connections, including read-only ones."""
+        """Transactions committed so far by all of these connections, including read-only transactions."""
         with self._lock:
             return self._past + sum(connection.commits for connection in self._connections)

@@ -1,7 +1,7 @@
 """Check again whether our role may read tables whose probes were denied.
 
 A denied probe is left out of many polls, so that its errors do not fill the server's log. This check is cheaper than
-the denied query. The first poll after a GRANT detects it, and the next poll runs the probes of that queue.
+the denied query. The first poll after a GRANT detects the permission, and the next poll runs the probes of the queue.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PermissionRecheck:
         self._tables: dict[int, str] = {}
 
     def statements_for_poll(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
-        """Return the statements for this poll; none if no queue is denied. ``facts``: keyed by queue."""
+        """Return the statements for this poll; empty if no probe was denied. ``facts``: keyed by queue."""
         denied = self._runner.denied_queues
         self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
         self._closed &= self._tables.keys()

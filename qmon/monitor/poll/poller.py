@@ -64,7 +64,7 @@ Connect = Callable[[Session], Connection]
 class _ConnectionAttempt:
     """The work of one polling thread, with one connection at a time.
 
-    ``abandoned``: another thread has replaced it.
+    ``abandoned``: another thread has replaced this thread.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Poller:
         target: the target's name, free of secrets.
         engine: the engine of the target.
         connect: opens a connection for a session.
-        resolve: finds the queues to watch, given its last result. Called at each connect, every two minutes in the
+        resolve: finds the queues to watch, given the last result. Called at each connect, every two minutes in the
             background, and every few seconds while a queue is gone.
         interval_s: seconds between polls.
         budget: what polling may cost the server. The default is one percent of a processor.
@@ -149,7 +149,7 @@ class Poller:
         return self._slow_reads
 
     def start(self, sink: Sink) -> None:
-        """Start polling and send snapshots and phase changes to ``sink``, first the events since ``begin_polling``."""
+        """Start polling. ``sink`` gets snapshots and phase changes, first the events since ``begin_polling``."""
         with self._lock:
             for event in self._early_events:
                 sink(event)
@@ -158,7 +158,7 @@ class Poller:
         self.begin_polling()
 
     def begin_polling(self) -> None:
-        """Connect and poll before there is a sink. ``start`` sends the events until then."""
+        """Connect and poll before there is a sink. ``start`` later sends the collected events."""
         if self._watchdog is not None:
             return
         self._slow_reads.start()
@@ -187,7 +187,7 @@ class Poller:
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
-        """Set the seconds between polls. Raises ``BadInput`` outside 0.5 to 60."""
+        """Set the seconds between polls. Raises ``BadInput`` if they are outside 0.5 to 60."""
         self._interval_s = _checked_interval(seconds)
         self._wake.set()
 
@@ -248,10 +248,10 @@ class Poller:
                 why = (
                     f", because it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 )
-                # Retrying a refused password would lock the account.
+                # Retrying a refused password may lock the account.
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
-            except Exception as problem:  # show a bug of ours on the screen and continue watching
+            except Exception as problem:  # show a bug in qmon on the screen and continue watching
                 self._report_lost(attempt, log.report_defect(problem))
             finally:
                 connection, attempt.connection, attempt.busy_since = attempt.connection, None, None
@@ -333,7 +333,7 @@ class Poller:
             self._catalog.rereads_soon = self._catalog.rereads_soon or any(
                 failure.gone for failure in snapshot.failures
             )
-            if self._catalog.is_due:  # if it is read before the next poll, that poll uses it
+            if self._catalog.is_due:  # the next poll uses the catalog if it is read by then
                 self._slow_reads.request_catalog()
             took = time.monotonic() - began
             pause = collector.probe_budget.interval_s
@@ -356,7 +356,7 @@ class Poller:
     def _read_catalog(
         self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOG_S
     ) -> None:
-        """Read the catalog on the polling connection: the first time, and when the last catalog is outdated."""
+        """Read the catalog on the polling connection, for the first time or because the last catalog is outdated."""
         self._mark_busy(attempt, self._poll_deadline_s() + allowed_s)
         self._slow_reads.watch_queues(collector.watch_queues(self._catalog.read_now(connection)))
         attempt.busy_since = None
@@ -392,7 +392,7 @@ class Poller:
                 self._abandon(attempt)
 
     def _connect_background(self, session: Session) -> Connection:
-        """Connect a background reader, but only after the poll, because the server may allow few connections."""
+        """Connect a background reader after the poll has connected, because the server may allow few connections."""
         self._connected.wait()
         if self._closed.is_set():
             raise ConnectionLost("the poller is closed")

@@ -2,10 +2,10 @@
 
 A probe is timed with the server's clock, which the batch reads before and after the probe. Each poll times a few of the
 probes, in turn. Probes that are rarely read are timed whenever they run. The cost of a probe is the shortest of its
-last times, minus the time to read the clock. On a busy server, longer times are mostly not caused by the probe. The
+recent times, minus the time to read the clock. On a busy server, longer times are mostly not caused by the probe. The
 time of a poll divided by the cost of its probes shows how slow the server is. Work outside the two clock readings of a
-statement is estimated. Measured in processor time of its sessions, a poll costs 1.4 to 1.6 times the sum of the
-shortest times.
+statement is estimated. The processor time of a poll's session is 1.4 to 1.6 times the sum of the shortest times
+(measured).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from qmon.model.cost_budget import (
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement
 
-# Probes of every poll. They are cheap, and rates, pauses and the measured costs depend on them.
+# Probes of every poll. These probes are cheap, and rates, pauses and the measured costs depend on them.
 _ALWAYS: Final = frozenset(
     {
         "server",
@@ -47,7 +47,7 @@ _ALWAYS: Final = frozenset(
     }
 )
 
-# Probes that explain a verdict, or that decide a verdict which is not urgent.
+# Probes that explain a verdict, or that decide a verdict that is not urgent.
 _DETAIL: Final = frozenset(
     {
         "uses",
@@ -95,18 +95,17 @@ _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
 
-# The usual time of a probe as a multiple of its shortest time. It is longer because the cache lacks some of the pages.
+# The usual time of a probe as a multiple of its shortest time. The cache usually lacks some of the pages.
 _USUAL: Final = 1.25
 
 # Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
 
-# The first polls of a connection, this many, read and time everything, because statements and tables are not cached
-# yet.
+# Number of polls after connecting that read and time everything, because statements and tables are not cached yet.
 _SETTLING: Final = 12
 
-# This ends early if a poll takes at least this share of the time until the next poll.
+# This first phase ends early if a poll takes at least this share of the time until the next poll.
 _TOO_LONG: Final = 0.5
 
 # A throttled probe is timed again when polls are this many times faster than at its last timing.
@@ -162,7 +161,7 @@ class ProbeBudget:
         return max(self._pace.interval_s, self._asked_s)
 
     def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
-        """Use one of ``qmons`` equal shares of the budget from now on; all of it if their number is unknown (``None``).
+        """Use one of ``qmons`` equal shares of the budget from now on, or the whole budget if ``qmons`` is ``None``.
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """
@@ -180,7 +179,7 @@ class ProbeBudget:
         """Return the statements of this poll without those that the budget leaves out.
 
         ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: seconds between
-        readings of queues that are neither ``watched`` nor ``shown``; 0: they are read in each poll.
+        readings of queues that are neither ``watched`` nor ``shown``; 0: all queues are read in each poll.
         """
         self._polls += 1
         self._asked_s = asked_s
@@ -214,7 +213,7 @@ class ProbeBudget:
         self._reads_all = True
 
     def _set_watched(self, watched: frozenset[str]) -> None:
-        """Stop throttling newly watched queues, so that others are throttled instead."""
+        """Stop throttling newly watched queues, so that other queues are throttled instead."""
         newly, self._watched = watched - self._watched, watched
         if newly:
             every = {
@@ -231,7 +230,7 @@ class ProbeBudget:
             self._waited[key] = self._waited.get(key, 0) + 1
 
     def is_due(self, key: ProbeKey) -> bool:
-        """Return whether this poll may run a probe that its earlier results ask for."""
+        """Return whether this poll may run a probe that earlier results of the poll require."""
         self._record_request(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
@@ -245,7 +244,7 @@ class ProbeBudget:
             self._often[key] = 1.0 if self._is_in_each_poll(key) else self._turn
 
     def choose_timed(self) -> frozenset[ProbeKey]:
-        """Return the probes to time in this poll; more of them while the server is slow."""
+        """Return the probes to time in this poll. The list is longer while the server is slow."""
         read = [key for key in self._asked if key in self._read]
         if not read or self._polls <= _SETTLING:
             return frozenset(read)
@@ -262,10 +261,10 @@ class ProbeBudget:
         server_ms: float | None,
         now_at: float = 0.0,
     ) -> None:
-        """Record how many milliseconds the probes took in this poll, and the whole poll (``server_ms``), if known.
+        """Record the milliseconds of each probe in this poll, and of the whole poll (``server_ms``) if known.
 
-        ``alone``: times of probes that ran alone. These are longer than in a batch and are used only until a time in a
-        batch is known. ``now_at``: server clock, seconds.
+        ``alone``: times of probes that ran alone. Such times are longer than times in a batch, and are used only until
+        a time in a batch is known. ``now_at``: server clock, seconds.
         """
         self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
@@ -306,7 +305,7 @@ class ProbeBudget:
         if probe in _DETAIL and self._is_proven(key):
             return Rank.DETAIL
         if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
-            # Each queue is read every ten seconds only, and that poll also needs the probes of the target.
+            # Each queue is read only every ten seconds, and that poll also needs the probes of the target.
             return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
@@ -315,12 +314,12 @@ class ProbeBudget:
     def _is_proven(self, key: ProbeKey) -> bool:
         """Return whether a probe was timed often enough.
 
-        The first runs are slower: the server plans the statement and loads its tables into memory.
+        The first runs are slower, because the server plans the statement and loads its tables into memory.
         """
         return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
 
     def _is_in_each_poll(self, key: ProbeKey) -> bool:
-        """Return whether a probe runs in each poll, and not only when it is its queue's turn, as parts do."""
+        """Return whether a probe runs in each poll. Parts, and probes of queues that are read in turn, do not."""
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property
@@ -398,7 +397,7 @@ def _without_part(probe: str) -> str:
 
 
 def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
-    """Return one entry for each probe: of its parts, the one that is read least often."""
+    """Return one entry for each probe: the entry of the part that is read least often."""
     out: dict[ProbeKey, Throttled] = {}
     for each in throttled:
         there = out.get((each.queue, each.probe))
@@ -411,7 +410,7 @@ class InstanceCount:
     """Count the qmon instances that poll this database and share one budget.
 
     The count is the median of the last ten seconds and of at least five polls. A short command or a qmon that
-    reconnects does not change the share of the others.
+    reconnects does not change the share of the other instances.
     """
 
     def __init__(self) -> None:
@@ -420,7 +419,8 @@ class InstanceCount:
     def record_pollers(self, now_at: float, pollers: int | None) -> int | None:
         """Record one poll and return the number of qmon instances, including this one.
 
-        ``pollers``: as read in this poll; ``None`` if our role cannot see others. ``now_at``: server clock, seconds.
+        ``pollers``: the number read in this poll; ``None`` if our role cannot see other instances. ``now_at``: server
+        clock, seconds.
         """
         if pollers is None:
             self._seen.clear()

@@ -1,4 +1,4 @@
-"""Stop running probes that make the server close the connection. Some servers do that at a statement timeout.
+"""Stop running probes that make the server close the connection. Some servers close it at a statement timeout.
 
 The quarantine must outlast the connection. Otherwise each new connection would run the same probe and be lost again.
 """
@@ -10,8 +10,8 @@ from typing import Final
 
 from qmon.model.cost_budget import ProbeKey
 
-# After this many losses, a probe counts as the cause. A single loss may be chance, because some statement runs whenever
-# a server stops.
+# After this many losses, a probe counts as the cause. A single loss may be chance, because some probe is always running
+# when a server stops.
 _LOSSES: Final = 2
 
 # After a loss, up to this many probes are sent one by one. If there are more, they are sent in groups, because there
@@ -22,12 +22,12 @@ _REST_MOST: Final = 256
 
 
 class ProbeQuarantine:
-    """Count the connections in a row that were lost while each probe ran."""
+    """Count, for each probe, how many connections in a row were lost while the probe ran."""
 
     def __init__(self) -> None:
         self._losses: dict[ProbeKey, int] = {}
         # Maximum number of unproven probes that are sent together; 0: no limit. A loss during several probes reduces
-        # it.
+        # this number.
         self.most_together = 0
 
     def retain_only(self, stays: Callable[[ProbeKey], bool]) -> None:
@@ -37,7 +37,7 @@ class ProbeQuarantine:
     def rest_polls(self, probe: ProbeKey) -> int:
         """Return for how many polls of a new connection the probe is left out.
 
-        Usually 0; more with each loss, up to 256.
+        The number is usually 0. It increases with each loss, up to 256.
         """
         more = self._losses.get(probe, 0) - _LOSSES
         return 0 if more < 0 else int(min(_REST * 4**more, _REST_MOST))
@@ -56,7 +56,7 @@ class ProbeQuarantine:
 
 
 class InFlightProbe:
-    """Remember the running probe, to blame it if its connection is lost.
+    """Remember the running probe. If its connection is lost, the probe counts as the cause.
 
     Only ``record_loss`` may be called in any thread.
     """

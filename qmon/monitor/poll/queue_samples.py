@@ -61,9 +61,9 @@ class QueueFiling:
     def samples_for(
         self, probes: QueueProbes, results: Results, indexed: IndexedResults, now_at: float, focus: Focus
     ) -> QueueSamples:
-        """Return the samples of one queue, and remember what its next poll needs.
+        """Return the samples of one queue, and remember values for its next poll.
 
-        ``indexed``: ``results``, indexed. ``now_at``: server clock, seconds. ``focus``: what was on screen when the
+        ``indexed``: an index of ``results``. ``now_at``: server clock, seconds. ``focus``: the focus when the
         statements were chosen.
         """
         layout, facts, memo = probes.layout, probes.facts, probes.memo
@@ -102,7 +102,7 @@ class QueueFiling:
             head, head_limit = HeadSample(None, None, 0), COUNT_ROWS
         if empty and layout.state is not None and layout.state.in_progress is not None:
             progress = ProgressSample(0, 0, 0, None)
-        # This server shows rows that consumers hold. None is visible, so consumers hold none.
+        # This server shows rows that consumers hold. No row is visible, so consumers hold no rows.
         if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
         memo.record_head(
@@ -201,7 +201,7 @@ class QueueFiling:
 def strange_states(
     layout: Layout, facts: TableFacts, memo: QueueMemo, count: TableCount | None
 ) -> StrangeStates | None:
-    """Return the messages in unknown states: from the index on the state column, or else from the last scan."""
+    """Return the messages in unknown states, from the index on the state column or else from the last scan."""
     if layout.state is None:
         return None
     column = layout.state.column
@@ -217,7 +217,7 @@ def strange_states(
 
 
 def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
-    """Return which figures are unknown because of messages in unknown states, each with the reason.
+    """Return the figures that are unknown because of messages in unknown states, each with the reason.
 
     Messages in these states may belong to any figure for which the layout names no state.
     """

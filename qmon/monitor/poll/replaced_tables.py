@@ -1,8 +1,8 @@
 """Detect that a queue's table was dropped, renamed, truncated or recreated since the catalog was read.
 
-The table may have been recreated, swapped by renaming, restored or truncated, or a partition was attached or detached,
-or our role may no longer read it. Facts about the earlier table do not apply to the current one. The probe ``counters``
-returns the identity of each table with its figures.
+Another table may have the name now, for example after a rename or a restore. The same table may have other files, for
+example after TRUNCATE, or other partitions. Our role may have lost its permission. Facts about the earlier table do not
+apply to the current table. The probe ``counters`` returns the identity of each table with its figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Identity = tuple[tuple[int, str | None, int | None, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class LostSample:
-    """One row: a number that changes with the existence of the named tables and with our role's permissions on them."""
+    """One row. Its number changes when a named table appears or disappears, or when our role's permissions change."""
 
     found: int
 
@@ -35,7 +35,7 @@ class ReplacedTables:
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
-        # Queues whose table has another name as of the newest poll, or is not readable for our role.
+        # Queues whose table was renamed, or is not readable for our role, in the newest poll.
         self.gone_queues: frozenset[str] = frozenset()
 
     def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
@@ -50,7 +50,7 @@ class ReplacedTables:
         }
 
     def statements_for_poll(self) -> list[ProbeStatement]:
-        """Return the statements that search for missing tables; none if no table is missing."""
+        """Return the statements that search for missing tables; empty if no table is missing."""
         if not self._lost or not self._statements.has_probe(_LOST):
             return []
         names = {name for table in self._lost for name in (table.name, table.name.lower())}

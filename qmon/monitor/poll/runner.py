@@ -1,8 +1,8 @@
-"""Run the statements of a poll: in one round trip if possible, otherwise in a few.
+"""Run the statements of a poll in one round trip if possible, otherwise in a few round trips.
 
-Statements that have worked before are sent in one batch, and new statements in another. If a batch fails, it is split
-in halves until the failing statement is isolated. A poll may use only a few round trips and little time for that. The
-next poll reads what it cannot finish.
+Proven statements are sent in one batch, and new statements are sent in another batch. If a batch fails, it is split in
+halves until the failing statement is isolated. A poll may use only a few round trips and little time to isolate
+failures. The next poll reads what is left.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _UNPROVEN_S: Final = 0.45
 # Maximum number of new statements that are tried together. The server must plan each of them for the first time.
 _TOGETHER: Final = 250
 
-# The same after a failure, because the statements of one queue often fail together. The number then grows again.
+# Maximum number of new statements that are tried together after a failure, because the statements of one queue often
+# fail together. The number then grows again.
 _AFTER_ONE: Final = 8
 _REST: Final = 15
 _REST_LONG: Final = 30
@@ -39,21 +40,21 @@ _REST_SHORT: Final = 4
 # SQLSTATEs for a missing table, column or schema, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
 
-# Prefixes of the probes that are essential for a queue.
+# Prefixes of the probes that a queue needs most.
 _QUEUE_PROBES: Final = ("head", "ring")
 
-# Records that every poll needs. Statements that read them are always tried.
+# Records that every poll needs. Statements that read these records are always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
 
 
 class Runner:
-    """Run statements on one connection and remember the failing ones, so that they do not fail every batch.
+    """Run statements on one connection and remember failed statements, so that they do not fail every batch.
 
-    A failed statement is left out for some polls and then tried again. Its failure is reported until then. After a
-    failure that may end by itself (a lock, a deadline), it is left out for four polls, and without permission for
-    thirty. ``in_flight``: the running probes, and those during which earlier connections were lost. ``by_text``: the
-    server caches plans by the text of a batch. Every batch then has the same text with all statements ever sent, and
-    values in it select the statements to run.
+    A failed statement is left out for some polls and then tried again. Until then, its failure is reported again. Most
+    failures leave a statement out for 15 polls, a lock or a deadline for four, and a missing permission for thirty.
+    ``in_flight``: the running probes, and the probes during which earlier connections were lost. ``by_text``: the
+    server caches plans by the text of a batch. Every batch then has the same text, which contains all statements ever
+    sent. Values in the batch select the statements to run.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class Runner:
     ) -> None:
         self._connection = connection
         self._by_text = by_text
-        # Statements sent so far in batches: first those of polls, then those added later in a poll.
+        # Statements sent so far in batches. The first dictionary has statements of polls, and the second dictionary has
+        # statements that were added later in a poll.
         self._lists: tuple[dict[ProbeKey, ProbeStatement], dict[ProbeKey, ProbeStatement]] = ({}, {})
         self._is_later = False
         self._in_flight = in_flight or InFlightProbe()
@@ -82,7 +84,7 @@ class Runner:
         self.one_trip = False
         # Server milliseconds of the timed statements of the last run, in their batch.
         self.times: dict[ProbeKey, float] = {}
-        # The same for statements that ran alone, measured on this machine, minus the fastest round trip.
+        # Milliseconds of statements that ran alone, measured on this machine, minus the fastest round trip.
         self.times_alone: dict[ProbeKey, float] = {}
         self._trip_s = float("inf")
 
@@ -124,7 +126,7 @@ class Runner:
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
         self._run_unproven(new, again, results, timed, clock)
-        if self._by_text:  # add them now, so that rarely read statements do not change the text later
+        if self._by_text:  # add all statements now, so that rare statements do not change the text later
             self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
         self.one_trip = self.trips == 1 and not new
         self.missed = frozenset(
@@ -143,17 +145,17 @@ class Runner:
         timed: Collection[ProbeKey],
         clock: ProbeStatement | None,
     ) -> None:
-        """Run unproven statements: the ``new`` ones together, those that failed before (``again``) one by one."""
+        """Run unproven statements: ``new`` statements together, previously failed statements (``again``) one by one."""
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """Return whether another trip is allowed. The first one and those for needed statements always are."""
+            """Return whether another trip is allowed. The first trip and trips for needed statements always are."""
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
             return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _UNPROVEN_S)
 
-        # Run all statements of one queue before the next queue, and those of the target first.
+        # Run the statements of the target first, and all statements of one queue before the next queue.
         left = sorted(new, key=lambda each: each.queue)
         while left and may_go_on():
             most = min(self._most, self._in_flight.quarantine.most_together or _TOGETHER)
@@ -228,7 +230,7 @@ class Runner:
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
-                # The cause may be a statement that is in the text but is not to run now.
+                # The cause may be a statement that is in the text but should not run now.
                 self._lists[self._is_later].clear()
             self._note_answer(problem)
             return False
@@ -262,8 +264,8 @@ class Runner:
     def _run_single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
         """Run one statement alone; return false if it ran into its deadline.
 
-        ``others``: the statements that are to run next. If the statement meets a lock, those of the same queue are left
-        out, too, because each of them would wait for the lock.
+        ``others``: the statements that run next. If the statement meets a lock, the other statements of the same queue
+        are also left out, because each of them would wait for the lock.
         """
         self.trips += 1
         began = time.perf_counter()
@@ -307,7 +309,7 @@ class Runner:
 def _with_stamps(
     statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[ProbeKey]
 ) -> list[ProbeStatement | None]:
-    """Return the statements with a clock reading (``None``) before and after each timed one, if there is a clock."""
+    """Return the statements, with a clock reading (``None``) before and after each timed one, if there is a clock."""
     out: list[ProbeStatement | None] = []
     for statement in statements:
         if clock is None or statement.key not in timed:
@@ -322,7 +324,7 @@ def _with_stamps(
 def _run_flags(
     sent: Sequence[ProbeStatement | None], statements: Collection[ProbeKey], timed: Collection[ProbeKey]
 ) -> list[bool]:
-    """Return for each entry whether to run it: the statements, and the clock readings next to timed ones."""
+    """Return for each entry whether to run it. Clock readings run only next to timed statements."""
     beside = [each is not None and each.key in statements and each.key in timed for each in (None, *sent, None)]
     return [
         statement.key in statements if statement is not None else beside[at] or beside[at + 2]
@@ -331,7 +333,7 @@ def _run_flags(
 
 
 def _merge_parts(results: Results) -> Results:
-    """Merge the rows of a probe that was read in parts under the probe's own name."""
+    """Merge the rows of the parts of a probe under the name of the probe."""
     if not any(PART in probe for _, probe in results):
         return results
     out: Results = {}

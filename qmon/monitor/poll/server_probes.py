@@ -25,7 +25,7 @@ from qmon.redact import hide_passwords
 
 _NOWHERE: Final = Focus()
 
-# Minimum seconds between two readings of use and horizon; faster polls skip them.
+# Minimum seconds between two readings of use and horizon. Faster polls skip these probes.
 _EVERY_S: Final = 0.9
 
 # If a poll skipped the horizon, the version store or the latches, earlier values up to this age (seconds) are used.
@@ -37,11 +37,11 @@ T = TypeVar("T")
 
 
 class _RecentReading(Generic[T]):
-    """The result of a probe from this poll or a recent one."""
+    """The result of a probe from this poll or a recent poll."""
 
     def __init__(self) -> None:
         self._read: T | None = None
-        # When it was read; server clock, seconds.
+        # The time of the reading; server clock, seconds.
         self.read_at = float("-inf")
 
     def record_reading(self, read: T | None, now_at: float) -> T | None:
@@ -100,10 +100,10 @@ class ServerProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
-        They run last, so that qmon's reads in this poll are counted as its own.
+        These statements run last, so that the usage figures include all reads of this poll, which qmon then subtracts.
 
-        ``now``: our monotonic clock. ``tables``: table ids of the queues that this poll reads. ``focus``: what is on
-        screen. ``every_s``: seconds between readings of the other queues; 0: there are none.
+        ``now``: our monotonic clock. ``tables``: table ids of the queues that this poll reads. ``focus``: the current
+        screen. ``every_s``: seconds between readings of the other queues; 0: there are no other queues.
         """
         if self._sampler is not None:
             self._sampler.set_pace(focus)
@@ -127,7 +127,7 @@ class ServerProbes:
         return asked
 
     def record_results(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
-        """Return the results. ``one_trip``: the poll was one transaction, so our own part of the totals is complete."""
+        """Return the results. ``one_trip``: the poll was one transaction, so qmon's part of the totals is known."""
         sampler = self._sampler
         waits = counted_totals(results.get(("", "wait_totals")), server.started_at, server.now_at)
         if waits is None and sampler is not None:
@@ -161,7 +161,7 @@ class ServerProbes:
         return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
 
     def _with_sizes(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """Add the last sizes read to samples without a size."""
+        """Add the last known sizes to samples without a size."""
         return [
             replace(use, bytes=read[1].get(use.index_id))
             if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
@@ -170,7 +170,7 @@ class ServerProbes:
         ]
 
     def _recent_latches(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
-        """Return the sessions that wait for pages, from this poll or a recent one."""
+        """Return the sessions that wait for pages, from this poll or a recent poll."""
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
@@ -180,7 +180,7 @@ class ServerProbes:
     def _recent_horizon(
         self, read: tuple[HorizonSample, ...] | None, now_at: float
     ) -> tuple[HorizonSample, ...] | None:
-        """Return the holders of the horizon, from this poll or a recent one, with their age as of now."""
+        """Return the holders of the horizon, from this poll or a recent poll, with their current age."""
         if read is not None:
             read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
         held = self._horizon.record_reading(read, now_at)

@@ -15,8 +15,8 @@ _NOT_SLOWER: Final = 2.0
 class Slowness:
     """How many times longer than usual the server takes for a poll.
 
-    The usual value is the lower quartile of the last 600 polls, each divided by the cost of its probes. The current
-    value is the median of the last five.
+    The time of each poll is divided by the cost of its probes. The usual value is the lower quartile of the last 600
+    polls. The current value is the median of the last five polls.
     """
 
     def __init__(self) -> None:

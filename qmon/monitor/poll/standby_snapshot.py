@@ -1,4 +1,4 @@
-"""Adapt polls to a standby. It has the rows of queues, but not the counters, sequences and sessions of the primary."""
+"""Adapt polls to a standby, which has the rows of queues, but not the primary's counters, sequences and sessions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
-    """Add the state of the replica. It is unknown if the database is in several groups, each with its own state."""
+    """Add the state of the replica. It is unknown if the database is in several groups with different states."""
     if len(found) != 1:
         return server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
 
 
 def without_primary_data(snapshot: Snapshot, results: Results) -> Snapshot:
-    """Remove figures that only the primary has, and add the reasons. ``results``: those of the poll."""
+    """Remove figures that only the primary has, and add the reasons. ``results``: the results of the poll."""
     uses = snapshot.uses
     if uses is not None:
         uses = tuple(

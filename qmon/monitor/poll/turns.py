@@ -1,4 +1,4 @@
-"""Choose the queues of each poll: visible queues are read in each poll, all others in turns."""
+"""Choose the queues of each poll. Visible queues are read in each poll, and all other queues in turns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CATCH_UP: Final = 2
 
 
 class Turns:
-    """When each queue was last read. Belongs to one collector. ``at_once``: replaces ``AT_ONCE``."""
+    """The times at which the queues were last read. Belongs to one collector. ``at_once``: replaces ``AT_ONCE``."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._at_once = at_once

@@ -1,7 +1,7 @@
-"""Remove values from a snapshot that cover only some of the sessions or of the work, and add the reasons.
+"""Remove values from a snapshot that cover only some sessions or only some of the work, and add the reasons.
 
-A role without permission to see other sessions still gets the rows of its own. With ``track_activities`` or
-``track_counts`` off, values are empty or 0. Both look like a server without work. Masked columns return values that
+A role without permission to see other sessions still gets the rows of its own sessions. If ``track_activities`` or
+``track_counts`` is off, values are empty or 0. In both cases, the server looks idle. Masked columns return values that
 look real.
 """
 
@@ -23,14 +23,16 @@ from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.horizon_holders import long_holder
 
-_NO_PERMISSION: Final = "your role sees only its own sessions: the waits, statements and ages of others are unknown"
+_NO_PERMISSION: Final = (
+    "your role sees only its own sessions: the waits, statements and ages of other sessions are unknown"
+)
 
 # Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")
 
 
 def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
-    """Return the snapshot without partial samples, and with a failure that gives the reason for each kind of them.
+    """Remove partial samples from the snapshot. Add a failure for each reason.
 
     ``grant``: the statement that lets our role see all sessions.
     """
@@ -87,13 +89,13 @@ def _without_rates(samples: QueueSamples) -> QueueSamples:
 
 @dataclass(frozen=True, slots=True)
 class FigureColumns:
-    """The columns that the figures of a queue are computed from, each with its table.
+    """The columns from which the figures of a queue are computed, each with its table.
 
-    ``rows``: the columns that identify a message and show its queue and state; all figures about rows need them.
-    ``oldest``, ``stuck`` and ``blocked``: the times that these figures are measured from. ``owners``: the owner of a
-    message. ``attempts``: the number of its attempts. ``diagnostics``: further columns for verdicts about single
-    messages. ``steps``: the columns from which rates are counted; none if the rates come from the server's counters.
-    ``workers``, ``blockers``: columns of a library's tables.
+    ``rows``: the columns that identify a message and show its queue and state; all figures about rows need these
+    columns. ``oldest``, ``stuck`` and ``blocked``: the times from which these figures are measured. ``owners``: the
+    owner of a message. ``attempts``: the number of its attempts. ``diagnostics``: further columns for verdicts about
+    single messages. ``steps``: the columns from which rates are counted; empty if the rates come from the server's
+    counters. ``workers``, ``blockers``: columns of a library's tables.
     """
 
     rows: frozenset[TableColumn]
@@ -111,7 +113,7 @@ class FigureColumns:
 
 
 def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
-    """Return the columns that the figures of a table's queue are computed from. ``order_by``: the order of the head."""
+    """Return the columns from which the figures of a table's queue are computed. ``order_by``: sorts the head."""
 
     def own(*names: str | None) -> frozenset[TableColumn]:
         return frozenset((layout.table.name, name) for name in names if name is not None)
@@ -131,7 +133,7 @@ def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
 
 
 def columns_of_group(group: Group) -> FigureColumns:
-    """Return the columns that the figures of a group's queues are computed from."""
+    """Return the columns from which the figures of a group's queues are computed."""
 
     def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
         return frozenset(column for each in found for column in columns_read(each, table).columns)
@@ -164,13 +166,13 @@ def columns_of_group(group: Group) -> FigureColumns:
 def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
-    In a condition the server uses the real value, but in a result it returns the mask. qmon does not check which
-    statement does which. A figure that may come from a mask becomes unknown.
+    In a condition, the server uses the real value. In a result, the server returns the mask. qmon does not check how
+    each statement uses a column. A figure that may come from a mask becomes unknown.
 
     Args:
         samples: the samples of a queue.
         masked: the remedy for each masked column, keyed by column.
-        columns: the columns that the figures of this queue are computed from.
+        columns: the columns from which the figures of this queue are computed.
     """
     if not masked:
         return samples
@@ -180,7 +182,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if _first_masked(layout, masked, columns.workers) is not None:
         samples = replace(samples, workers=None)
     if (every := _first_masked(layout, masked, columns.rows)) is not None:
-        # If no table records pops, they are computed from the messages that wait or are in progress.
+        # If no table records pops, pops are computed from the messages that wait or are in progress.
         derived = samples.totals is not None and samples.totals.popped is None
         return replace(
             samples,
@@ -225,7 +227,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
 
 
 def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
-    """Remove evidence about single messages, and list columns, that masks would make wrong."""
+    """Remove list columns and evidence about single messages that masks would make wrong."""
     times = columns.oldest | columns.stuck
     if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
@@ -248,7 +250,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
 
 
 def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
-    """Return one line: the first of these columns that is masked, and the remedy. ``None`` if none is masked."""
+    """Return one line with the first of these columns that is masked, and the remedy. ``None`` if none is masked."""
     for table, name in sorted(columns):
         if (helps := masked.get((table, name))) is not None:
             column = name if table == layout.table.name else f"{table}.{name}"

@@ -1,6 +1,6 @@
 """Read the queues of Service Broker every ten seconds and its conversations every minute, and store the results.
 
-Only for engines that have them.
+Used only for engines that have Service Broker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STALE_S: Final = 60.0
 class BrokerProbes:
     """Choose the Service Broker probes of a poll and store their results. Belongs to one collector.
 
-    Monitors and the transmission queue are only read if there are queues, because most databases have none.
+    Monitors and the transmission queue are only read if there are queues. Most databases have no queues.
     """
 
     def __init__(self, statements: StatementCache) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 # Scheduled and dead messages.
 COUNTING_S: Final = 10.0
 
-# The same for a queue that is only checked for messages.
+# Scheduled and dead messages of a queue that is only checked for messages.
 COUNTING_BRIEF_S: Final = 30.0
 
 # Statistics and sizes of tables.

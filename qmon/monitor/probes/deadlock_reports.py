@@ -17,10 +17,10 @@ from qmon.model.waits.deadlock_circles import find_circles
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.redact import hide_passwords
 
-# Minimum seconds between two readings; more if a reading took long.
+# Minimum seconds between two readings. The pause is longer if a reading took long.
 EVERY_S: Final = 15.0
 
-# For this many seconds after a deadlock, its report is searched for. The server writes it within two minutes.
+# qmon searches for the report of a deadlock for this many seconds. The server writes the report within two minutes.
 _ASKED_FOR_S: Final = 150.0
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
@@ -29,9 +29,9 @@ _NEWEST: Final = (10_000, 0)
 class DeadlockReports:
     """The reported deadlocks. The background reader's thread reads them, and the poll uses them.
 
-    Each reading covers the newest file of the server's own event session, after the block that held the newest report
-    so far. If there is no readable file, the session's memory is read instead. Some reports may be missing or truncated
-    there.
+    Each reading starts in the newest file of the server's own event session, after the block with the newest known
+    report. If there is no readable file, the session's memory is read instead. In the memory, some reports may be
+    missing or truncated.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -67,7 +67,7 @@ class DeadlockReports:
             return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
 
     def read(self, connection: Connection, statements: StatementCache) -> None:
-        """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
+        """Read the reports since the last reading. Raises the errors of ``Connection.fetch``."""
         with self._lock:
             self._read_since = True
         rows = self._read_file(connection, statements)
@@ -84,7 +84,7 @@ class DeadlockReports:
             self._found += [circle for at in sorted(by_time) for circle in find_circles(by_time[at])]
 
     def _read_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
-        """Return the newest reports of this database; ``None`` if there is no file, or none that our role may read."""
+        """Return the newest reports of this database; ``None`` if there is no file that our role may read."""
         try:
             files = to_records(
                 ReportFile, connection.fetch(statements.statement_for("deadlock_file", ReportFile).bound)

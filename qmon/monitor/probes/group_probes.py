@@ -43,7 +43,7 @@ _FINISHED_S: Final = 60.0
 _USUAL_S: Final[Mapping[StateKind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
 
-# Maximum share of a processor for reading a state that is not read in each poll. Its rows may have no index.
+# Maximum share of a processor for reading a state that is not read in each poll. Such a state may have no index.
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[StateKind]] = frozenset({"ready", "scheduled", "in_progress"})
@@ -97,7 +97,7 @@ class GroupProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
-        ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: which messages;
+        ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: the page to list;
         ``None``: up to ``rows`` messages in progress.
         """
         self._listing = None if listing is None or shown is None else (shown, listing)
@@ -133,7 +133,7 @@ class GroupProbes:
         )
 
     def queue_samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
-        """Return the queues of the group as read in this poll. ``counters``: those of its table."""
+        """Return the queues of the group as read in this poll. ``counters``: the counters of its table."""
         owners: defaultdict[str | None, list[OwnerSample]] = defaultdict(list)
         found: Iterable[GroupOwnerSample] = results.get((self.group.name, "group_owners"), ())
         for row in found:
@@ -202,12 +202,12 @@ class GroupProbes:
         return all(self._readings[state.name].now for state in self.group.states if state.kind == kind)
 
     def _counted_at(self, kind: StateKind) -> float | None:
-        """Return when the states of this kind were counted (server clock, seconds); ``None`` if in this poll."""
+        """Return when states of this kind were counted (server clock, seconds); ``None`` if this poll counted them."""
         reads = [self._readings[state.name] for state in self.group.states if state.kind == kind]
         return None if self._was_read_now(kind) else min((read.server_at for read in reads), default=None)
 
     def _sum_states(self, kind: StateKind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
-        """Return a queue's messages in all states of one kind; ``None`` if not read in this poll (``old``: ever)."""
+        """Return a queue's messages in all states of one kind, read in this poll (``old``: or earlier), or ``None``."""
         states = [state for state in self.group.states if state.kind == kind]
         if not states or not all(self._has_count(state, value, old=old) for state in states):
             return None
@@ -343,7 +343,7 @@ class GroupProbes:
 
 
 def read_queues(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
-    """Return the queues that have messages in the group's table now. Raises whatever ``Connection.fetch`` raises."""
+    """Return the queues that have messages in the group's table now. Raises the errors of ``Connection.fetch``."""
     probes = GroupProbes(StatementCache(engine, connection.version), found)
     asked = [each for each in probes.statements_for_poll(time.monotonic(), None, 0) if each.record is GroupStateSample]
     rows: Results = {each.key: tuple(to_records(GroupStateSample, connection.fetch(each.bound))) for each in asked}
@@ -384,7 +384,7 @@ class TargetGroups:
         return [table for probes in self._probes.values() for _, table in probes.found_group.tables]
 
     def groups_for(self, queues: Iterable[str]) -> frozenset[str]:
-        """Return the groups that these queues belong to."""
+        """Return the groups to which these queues belong."""
         wanted = frozenset(queues)
         return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
 

@@ -1,4 +1,4 @@
-"""Count the recorded steps of a group's messages. The rates of its queues are computed from them."""
+"""Count the recorded steps of a group's messages. The rates of the group's queues are computed from these counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, str | None]
 
 
 class GroupStatements:
-    """Build the statements of one group. ``names``: the identifiers they may use."""
+    """Build the statements of one group. ``names``: the identifiers that the statements may use."""
 
     def __init__(self, statements: StatementCache, group: Group) -> None:
         self.group = group
@@ -32,7 +32,7 @@ class GroupStatements:
     def statement_for(
         self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
-        """Return one statement. Its results are filed under ``probe:which``."""
+        """Return one statement. The results are stored under the key ``probe:which``."""
         statement = self.cache.statement_for(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
 
@@ -117,7 +117,7 @@ class StepCounts:
         return asked
 
     def record_results(self, results: Results, server_at: float) -> frozenset[str | None]:
-        """Record the results of a poll; return the queues in them. ``server_at``: server clock, seconds."""
+        """Record the results of a poll; return the queues in the results. ``server_at``: server clock, seconds."""
         met: set[str | None] = set()
         self.is_complete = True
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
@@ -139,7 +139,10 @@ class StepCounts:
     def _record_numbered(
         log: _StepLog, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
-        """Add up steps. Those up to the last row of two polls ago are settled: their transactions have ended."""
+        """Add up the steps of one poll.
+
+        Steps up to the last id read two polls ago are settled, because their transactions have ended.
+        """
         if not found:
             return
         last = found[0].last_id or 0
@@ -154,7 +157,7 @@ class StepCounts:
             log.after, log.before = log.before[0], [*log.before[-1:], last]
 
     def totals(self, queue: str | None) -> StepTotals | None:
-        """Return the step counts of a queue so far; ``None`` if no table records its steps, or if none was read yet."""
+        """Return the step counts of a queue so far; ``None`` if no table records steps or no steps were read yet."""
         counted: dict[str, int] = {}
         for steps, log in zip(self._group.steps, self._logs, strict=True):
             if log.after is None and log.after_s is None:

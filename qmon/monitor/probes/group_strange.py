@@ -22,12 +22,12 @@ _MOST: Final = 1000
 # In tables of up to this many rows, each row is compared with all states.
 _FEW_ROWS: Final = 100_000
 
-# In tables of up to this many rows, each row's state value is compared with the known ones.
+# In tables of up to this many rows, each row's state value is compared with the known values.
 _MANY_ROWS: Final = 1_000_000
 
 
 class StrangeMessages:
-    """The messages of one group in unknown states. Not thread-safe: one thread polls."""
+    """The messages of one group in unknown states. Not thread-safe."""
 
     def __init__(self, statements: GroupStatements) -> None:
         self._statements = statements
@@ -63,14 +63,14 @@ class StrangeMessages:
         return [replace(self._statements.statement_for(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
-        """Return which rows to read, and which of them are in a known state.
+        """Return the condition for the rows to read, and the condition for rows in a known state.
 
         Returns ``None`` if no row can be in an unknown state, or if the table is too large.
         """
         group, rows = self._group, found.rows or 0
         part = group.where or ALWAYS
         if rows <= _FEW_ROWS:
-            # Most messages are finished. With their states first, most rows need the fewest comparisons.
+            # Most messages are finished. If finished states come first, most rows need only a few comparisons.
             states = sorted(group.states, key=lambda state: state.kind != "done")
             return part, AnyOf(tuple(without_locks(state.when) for state in states))
         if self._state is None:

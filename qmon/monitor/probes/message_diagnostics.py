@@ -1,4 +1,4 @@
-"""Read diagnostics of messages: owners of those in progress, failed attempts at the head, ring losses, priorities.
+"""Read diagnostics of messages: owners of messages in progress, failed attempts, ring losses, priorities.
 
 The cost does not grow with the depth. The probes read only the rows that are in progress longest, the rows at the head,
 and some slots of a ring.
@@ -34,7 +34,7 @@ from qmon.monitor.probes.queue_probes import QueueProbes
 def listed_messages(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
-    """Return the rows for the queue screen, if they were requested. `with_text_payloads` decodes them."""
+    """Return the rows for the queue screen, if they were requested. `with_text_payloads` decodes their payloads."""
     for probe in found:
         if probe.startswith("messages"):
             return with_text_payloads(layout, facts, found[probe])
@@ -54,7 +54,7 @@ def with_text_payloads(
     return found
 
 
-# Maximum number of messages in progress that are read. If an index sorts them by start, the longest-running are read.
+# Maximum number of messages in progress that are read. If an index sorts them by start, the oldest ones are read.
 MAX_OWNERS: Final = 100
 
 # Slots of a ring that one poll reads.
@@ -62,7 +62,7 @@ SWEPT_SLOTS: Final = 1000
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
 
-# Seconds between sweeps, which are expensive. Their findings do not pass quickly. After a finding, every poll sweeps.
+# Seconds between sweeps, which are expensive. Findings usually last longer. After a finding, every poll sweeps.
 _SWEEP_EVERY_S: Final = 4.9
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
@@ -72,7 +72,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _SweepMemo:
-    """The start of a ring's next sweep. ``again``: a start with a finding; every second sweep starts there."""
+    """The start of a ring's next sweep. ``again``: a start with a finding; every second sweep starts at this slot."""
 
     from_slot: int = 0
     again: int | None = None
@@ -84,7 +84,7 @@ class _SweepMemo:
         return self.again is not None or now - self.swept_at >= _SWEEP_EVERY_S
 
     def start_slot(self) -> int:
-        """Return the slot to sweep from."""
+        """Return the slot at which the sweep starts."""
         return self.again if self.again is not None and self.swept % 2 else self.from_slot
 
     def record_sweep(self, sweep: SweepSample, size: int) -> None:
@@ -237,7 +237,7 @@ class MessageProbes:
             return None
         query = queries.load_query(self._statements.engine.name, "probe/slot_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
-            return None  # messages whose numbers are spare would look like lost ones
+            return None  # messages with spare numbers would look like lost messages
         start = self._memos[layout.queue].start_slot()
         others = [each for each in _ring_sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {

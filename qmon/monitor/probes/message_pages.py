@@ -37,7 +37,7 @@ _BOUNDARY: Final = 2
 
 
 def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
-    """Return the statement that reads a page; none if no index gives the rows an order."""
+    """Return the statement that reads a page; empty if no index gives the rows an order."""
     if probes.layout.ring is not None:
         return statements_for_ring_page(statements, probes, listing)
     spec, layout, facts = probes.spec, probes.layout, probes.facts
@@ -92,7 +92,7 @@ def page_from_results(probes: QueueProbes, listing: Listing, results: Results) -
         return (), PageSample(listing, why=why)
     if path is None:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
-        return (), PageSample(listing, why=f"no index leads with `{column}`, and none with `{layout.ids[-1]}`")
+        return (), PageSample(listing, why=f"no index leads with `{column}` or `{layout.ids[-1]}`")
     was = probes.page_read or listing
     found = _to_page(
         results, layout, path, was, _scan_limit(layout, path, was, _state_tests(spec, listing.state, path)[1])
@@ -120,7 +120,7 @@ def closer_listing(probes: QueueProbes, listing: Listing, results: Results) -> L
 def statements_for_group_page(
     statements: StatementCache, found: FoundGroup, layout: Layout, listing: Listing
 ) -> list[ProbeStatement]:
-    """Return the statement that reads a page of a group's queue; none if no index gives the rows an order."""
+    """Return the statement that reads a page of a group's queue; empty if no index gives the rows an order."""
     group, path, part = found.group, _walk_path(found, layout), layout.part
     if path is None or path.column is None or part is None or reason_without_list(layout, listing.state):
         return []
@@ -161,7 +161,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: Listing,
 
 
 def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
-    """Return the index whose order to read in. An index that begins with the queue needs a queue name."""
+    """Return the index by which to read. An index that begins with the queue column needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None
 
@@ -186,12 +186,12 @@ def _to_page(results: Results, layout: Layout, path: ListPath, listing: Listing,
 
 
 def _message(row: ListedSample) -> MessageSample:
-    error = None if row.state == "done" else row.error  # for a done message, libraries store its result there
+    error = None if row.state == "done" else row.error  # for a done message, libraries store the result in `error`
     return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
 def _ready_start(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
-    """Return the place of the first ready message. The index may still contain rows before it that were popped."""
+    """Return the place of the first ready message. The index may still contain popped rows before this place."""
     facts = probes.facts
     known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.head_bound()
     by = path.column.name if path.column is not None else None
@@ -205,13 +205,13 @@ def _list_path(spec: QueueSpec, listing: Listing) -> ListPath | None:
 
 
 def _scan_limit(layout: Layout, path: ListPath, listing: Listing, more: Sequence[RowTest]) -> int:
-    """Return how many rows to scan: only those of the page, if no row must be filtered and values are unique."""
+    """Return how many rows to scan: only the rows of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
     return PAGE_SIZE + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
 
 
 def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
-    """Return the conditions for messages in a state: those that the index can search for, and the others."""
+    """Return the conditions for messages in a state: conditions that the index can search for, and all others."""
     layout, states = spec.layout, spec.layout.state
     led: list[RowTest] = []
     more: list[RowTest] = []
@@ -232,10 +232,10 @@ def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[Row
 def _cut_page(
     rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: Place | None
 ) -> tuple[Sequence[ListedSample], Place | None, bool]:
-    """Return the rows of the page, where the next page begins, and whether rows may be missing.
+    """Return the rows of the page, the place where the next page begins, and whether rows may be missing.
 
-    Rows with the same value are not scanned in id order. If the scan may have ended before the last of them, they are
-    left to the next page, unless the page has no other rows.
+    Rows with the same value are not scanned in id order. If the scan may have ended before the last row with a value,
+    all rows with this value are left to the next page, unless the page has no other rows.
     """
     if after is not None and after.within:
         listed = [row for row in rows if row.listed]

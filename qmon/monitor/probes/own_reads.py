@@ -1,4 +1,4 @@
-"""Count the reads of qmon's background readers on queue tables, to subtract them from the usage figures."""
+"""Count the reads of qmon's background readers on queue tables, so that usage figures can exclude these reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 
 @dataclass(frozen=True, slots=True)
 class OwnUse:
-    """One row per table or index: what our own session has read of it.
+    """One row per table or index: the reads of our own session.
 
     The server's totals do not include these scans, rows and pages yet.
     """
@@ -28,7 +28,7 @@ class OwnUse:
 
 
 class OwnUses:
-    """The reads of qmon's own session. The session's thread adds them up, and the poll's thread uses the totals."""
+    """The reads of qmon's own session. The session's thread counts the reads, and the poll's thread uses the totals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class OwnUses:
     def fetch_counted(
         self, connection: Connection, statements: StatementCache, bounds: Sequence[Bound], tables: Sequence[int]
     ) -> list[Rows]:
-        """Fetch statements in one round trip, together with their reads if the server counts them."""
+        """Fetch statements in one round trip. Also count their reads if the server counts reads."""
         if not statements.has_probe("own_uses"):
             return connection.fetch_batch(bounds)
         asked = statements.engine.ids_value(tables)

@@ -14,15 +14,15 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, Results, Statem
 _PROBE: Final = "page_owner"
 # Seconds after which a page is read again, because it may belong to another index by then.
 _ASKED_S: Final = 60.0
-# Page numbers. Pages with a function for the whole file have a suffix, such as `2:1 (PFS)`, and belong to no table.
+# Page numbers. Pages that serve the whole file have a suffix, such as `2:1 (PFS)`, and belong to no table.
 _PAGE: Final = re.compile(r"(\d+):(\d+)")
 
 
 class PageOwners:
-    """The tables and indexes of pages, on one connection. Not thread-safe: the thread that polls uses it.
+    """The tables and indexes of pages, on one connection. Not thread-safe.
 
-    Reading a page's header needs the same latch that the sessions wait for. So each poll reads at most one page, the
-    one with the most waiting sessions, and the same page at most once a minute.
+    Reading a page's header needs the same latch that the sessions wait for. Therefore, each poll reads at most one
+    page: the page with the most waiting sessions. The same page is read at most once a minute.
     """
 
     def __init__(self) -> None:
@@ -44,8 +44,8 @@ class PageOwners:
     def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
         """Return the sessions with the table and index of their page, if known.
 
-        Chooses the page to read next: the one that most of the other sessions wait for. ``seen``: the sessions that
-        wait for pages; ``None`` if unknown.
+        Also chooses the page to read next: the page for which most of the other sessions wait. ``seen``: the sessions
+        that wait for pages; ``None`` if unknown.
         """
         found: Sequence[PageOwnerSample] = results.get(("", _PROBE), ())
         self._owners |= {each.page: each for each in found}

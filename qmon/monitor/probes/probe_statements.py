@@ -49,7 +49,7 @@ class StatementCache:
     _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
 
     def retain_only(self, queues: Collection[str], tables: Collection[int]) -> None:
-        """Drop the statements of queues and tables that are not listed. The listed ones must be unchanged."""
+        """Drop the statements of queues and tables that are not listed. Listed queues and tables must be unchanged."""
         stay = {"", *queues, *(f"{PART}{table}" for table in tables)}
         self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in stay}
 
@@ -65,7 +65,7 @@ class StatementCache:
         names: Mapping[str, Name] | None = None,
         queue: str = "",
     ) -> ProbeStatement:
-        """Return the statement for one probe of one queue. ``names`` may contain more than the statement uses."""
+        """Return the statement for one probe of one queue. ``names`` may contain unused names."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
             query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
@@ -83,19 +83,19 @@ class StatementCache:
         return ProbeStatement(probe, record, Bound(statement, values), queue)
 
     def statement_for_target(self, probe: str, values: Mapping[str, Value] | None = None) -> ProbeStatement:
-        """Return the statement for one of ``TARGET_PROBES``. ``values`` replace those that the probe declares."""
+        """Return the statement for one of ``TARGET_PROBES``. ``values`` replace the values that the probe declares."""
         declared = TARGET_PROBES[probe]
         ids: dict[str, Value] = {declared.ids: self.engine.ids_value((0,))} if declared.ids else {}
         return self.statement_for(probe, declared.record, {**ids, **declared.values, **(values or {})})
 
     def optional_statements_for(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
-        """Return the statement of ``statement_for_target``; none if this engine, at this version, lacks the probe."""
+        """Return the statement of ``statement_for_target``; empty if this engine, at this version, lacks the probe."""
         return [self.statement_for_target(probe, values)] if self.has_probe(probe) else []
 
     def statements_for_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
-        """Return the statements of a probe about tables: a single one if the engine allows it, or else one per table.
+        """Return the statements of a probe about tables: a single statement if the engine allows it, or one per table.
 
         A statement for one table gets its id as ``part``. ``names``: the identifiers for the statement of each table,
         keyed by table id.
@@ -114,13 +114,13 @@ class StatementCache:
 
 
 def first_record(results: Results, probe: str, queue: str = "") -> Any:
-    """Return the first record of a probe; ``None`` if it returned none, failed or was not run."""
+    """Return the first record of a probe; ``None`` if the probe returned no record, failed or was not run."""
     return next(iter(results.get((queue, probe), ())), None)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedResults:
-    """The results of a poll, indexed once, so that looking them up costs the same however many queues there are.
+    """The results of a poll, indexed once, so that the cost of a lookup does not depend on the number of queues.
 
     ``queues``: queue → probe → its records. ``partial``: table → why the server shows our role only some of its rows.
     ``masked``: table → masked column → the remedy.
@@ -139,7 +139,7 @@ class IndexedResults:
     def masked_in(self, tables: Iterable[tuple[str, int]]) -> dict[TableColumn, str]:
         """Return the remedy for each masked column of these tables, keyed by column.
 
-        ``tables``: their names, each with its id.
+        ``tables``: the name and the id of each table.
         """
         return {(name, column): helps for name, i in tables for column, helps in self.masked.get(i, {}).items()}
 

@@ -41,7 +41,7 @@ class ProcedureProbes:
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
 
     def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """Return the statements of this poll; none on other engines. ``now``: our monotonic clock, seconds."""
+        """Return the statements of this poll; empty on other engines. ``now``: our monotonic clock, seconds."""
         if not self._is_supported:
             return []
         layouts = {name: probes.layout for name, probes in queues.items()}
@@ -76,10 +76,10 @@ class ProcedureProbes:
     def record_results(
         self, results: Results, failures: Sequence[ProbeFailure]
     ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
-        """Return the totals of this poll (``None`` if none were due), and earlier failures that still hold.
+        """Return the totals of this poll (``None`` if no reading was due), and earlier failures that still hold.
 
-        If no procedure is known, the totals are empty. A failure holds until its probe works, because the probe runs
-        too rarely to show the failure only in that poll.
+        If no procedure is known, the totals are empty. A failure holds until its probe works. The probe runs so rarely
+        that a failure shown in a single poll would be missed.
         """
         now = {(f.queue, f.probe): f for f in failures if f.probe in _PROBES}
         for key, rows in results.items():

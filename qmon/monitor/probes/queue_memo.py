@@ -1,4 +1,4 @@
-"""Remember facts about one queue between polls, so that probes stay cheap: where to seek its head, how far to count."""
+"""Remember facts about one queue between polls, such as where to search for its head, so that probes stay cheap."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class QueueMemo:
 
     ``bounded``: the search for the head starts at a known id, because a search from the first row was expensive (many
     dead rows). ``still``: number of polls with the same head. ``counted``: rows counted with the newest head.
-    ``denied``: how many times in a row the server's own row count was 0 although there were rows. ``counted_apart``:
-    rows beyond the limit are counted by the server or by a scan, so most polls need not count up to the limit.
-    ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds). ``strange``:
-    the unknown states, as last read. ``blocked``: the blocked messages, and when they were counted.
-    ``counted_whole_at``: when the last full count of the table was recorded, server clock, seconds. ``span``: the
-    distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in progress in the
-    last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or in an unknown
-    state.
+    ``denied``: number of consecutive readings in which the server's own row count was 0 although there were rows.
+    ``counted_apart``: rows beyond the limit are counted by the server or by a scan, so most polls need not count up to
+    the limit. ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds).
+    ``strange``: the unknown states in the last reading. ``blocked``: the blocked messages, and the time when they were
+    counted. ``counted_whole_at``: the time when the last full count of the table was recorded, server clock, seconds.
+    ``span``: the distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in
+    progress in the last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or
+    in an unknown state.
     """
 
     polls: int = 0
@@ -78,7 +78,7 @@ class QueueMemo:
     def window_size(self, near: int, size: int) -> int:
         """Return how many numbers to read behind each position of a ring.
 
-        All numbers between the two positions are read, unless there are too many.
+        All numbers between the two positions are read, unless there are too many numbers.
 
         Args:
             near: how far behind a position the number of an open transaction may be.
@@ -95,10 +95,10 @@ class QueueMemo:
             self.bounds.append(walked.place)
 
     def head_bound(self) -> str | None:
-        """Return the id at which to start the search for the head; an earlier one, so that late commits are found."""
+        """Return the id at which the search for the head starts: an earlier head, so that late commits are found."""
         return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
 
     def record_found_head(self, head_id: str) -> None:
-        """Record a head that the background reader found. Searches start at it until newer heads are known."""
+        """Record a head that the background reader found. Searches start at this head until newer heads are known."""
         self.bounds.clear()
         self.bounds.extend([head_id] * _BOUND_LAG)

@@ -33,7 +33,7 @@ from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
-# Minimum number of rows, from the head on, that are checked for transactions that hold them.
+# At least this many rows, from the head on, are checked for transactions that hold rows.
 HELD_AT_LEAST: Final = 200
 
 
@@ -50,7 +50,7 @@ _RING_WINDOW: Final = 32
 STILL_POLLS: Final = 3
 _WALK: Final = 2 * COUNT_ROWS
 
-# For each probe that finds the head, the probe that reads which rows transactions hold.
+# For each probe that finds the head, the probe that reads the rows held by transactions.
 _HELD_PROBES: Final = {
     "head": "held",
     "head_newest": "held_newest",
@@ -59,7 +59,8 @@ _HELD_PROBES: Final = {
     "head_any": "held_any",
 }
 
-# If the locks of all queues are read together: the probe that returns which of the locked rows are not visible.
+# For each probe that finds the head, the probe that returns the locked rows that are not visible. Used if the locks of
+# all queues are read together.
 _UNSEEN_PROBES: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -68,7 +69,7 @@ _UNSEEN_PROBES: Final = {
     "head_any": "unseen_any",
 }
 
-# For each probe that finds the head, the probe that lists its rows. For designs without rows in progress.
+# For each probe that finds the head, the probe that lists the rows. Used for designs without rows in progress.
 _LIST_PROBES: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
@@ -85,7 +86,7 @@ WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
 # A poll checks whether a table without usable indexes is empty if it has at most this many pages (2 MB, about 2 ms).
 _EMPTY_PAGES: Final = 256
 
-# After this many wrong counts of 0 rows in a row, the server's own count is no longer read.
+# After this many consecutive wrong counts of 0 rows, the server's own count is no longer read.
 _DENIED: Final = 3
 
 
@@ -104,7 +105,7 @@ class QueueProbes:
         self.spec = spec
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = QueueMemo()
-        # The page that this poll read instead of the requested one.
+        # The page that this poll read instead of the requested page.
         self.page_read: Listing | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
@@ -129,9 +130,9 @@ class QueueProbes:
 
     @property
     def held_probe(self) -> str | None:
-        """The probe that reads which rows transactions hold.
+        """The probe that reads the rows held by transactions.
 
-        Needed if rows do not show that they are in progress, or if the head does not move.
+        It is needed if rows do not show that they are in progress, or if the head does not move.
         """
         if not pops_in_transaction(self.layout) and self.memo.still < STILL_POLLS:
             return None
@@ -156,7 +157,7 @@ class QueueProbes:
 
         ``rows``: how many messages the screen shows.
 
-        ``brief``: only statements that find out whether there are messages.
+        ``brief``: return only statements that find out whether there are messages.
         """
         asked = self._ring_statements(sessions)
         asked += self._head_statements(brief=brief)
@@ -168,8 +169,8 @@ class QueueProbes:
         if counts:
             asked += self._count_statements()
             self.memo.counted_at = now
-        # If the known state values come from rows, a row may have a new value. No figure includes such rows until it is
-        # known.
+        # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
+        # value is known.
         if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
             asked += self._states()
         if rows:
@@ -183,7 +184,7 @@ class QueueProbes:
 
     @property
     def can_list_rows(self) -> bool:
-        """Whether an index supports a list of messages in progress or at the head. A ring has only this list."""
+        """Whether an index supports a list of messages in progress or at the head. A ring has no other list."""
         return self.layout.ring is not None or bool(self._message_statements(1))
 
     def _message_statements(self, rows: int) -> list[ProbeStatement]:
@@ -208,7 +209,7 @@ class QueueProbes:
 
     @property
     def pop_sequences(self) -> str:
-        """The pop positions as an array: one, or one per subscriber."""
+        """The pop positions as an array: a single position, or a position per subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._statements.engine.ids_value([each for each in own if each is not None])
 
@@ -263,7 +264,7 @@ class QueueProbes:
         return asked
 
     def _depth_statements(self) -> list[ProbeStatement]:
-        """Return the statement for the server's own count of an index of ready rows, if it has one."""
+        """Return the statement for the server's own count of an index of ready rows, if such an index exists."""
         if self.layout.ring is not None or self.layout.due_at is not None or not self._statements.has_probe("depth"):
             return []
         if self.memo.denied >= _DENIED:
@@ -291,7 +292,7 @@ class QueueProbes:
     def trusted_depth(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
     ) -> DepthSample | None:
-        """Return the server's own row count; ``None`` if it is wrong: 0 although there are rows.
+        """Return the server's own row count; ``None`` if the count is wrong, because it is 0 although there are rows.
 
         ``count``: the last full count of the table. A server that only imitates SQL Server may update its count only at
         ANALYZE, or never. After several wrong counts, the count is no longer read.
@@ -363,10 +364,10 @@ class QueueProbes:
 
 
 def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
-    """Return the head that a walk has found, and the maximum number of rows that it could count.
+    """Return the head that a walk has found, and the maximum number of rows that the walk could count.
 
-    For a walk that ended early, the maximum is the number of rows it counted. ``ordered``: the walk started at the
-    oldest row. If not, the oldest row that it found is the oldest of the queue only if it read all rows.
+    For a walk that ended early, the maximum is the number of counted rows. ``ordered``: the walk started at the oldest
+    row. Otherwise, the oldest row found is the oldest row of the queue only if the walk read all rows.
     """
     if walked.whole:
         oldest = walked.oldest_s if ordered or walked.counted < limit else None

@@ -28,7 +28,7 @@ _BEHIND_ALL: Final = 2**63 - 1
 
 
 def statements_for_ring_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
-    """Return the statement that reads a page of a ring; none if its slots or positions cannot be read."""
+    """Return the statement that reads a page of a ring; empty if its slots or positions cannot be read."""
     layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
     if ring is None or reason_without_list(layout, listing.state) or _why_unreadable(probes):
         return []
@@ -78,7 +78,7 @@ def ring_page_from_results(
 
 
 def _why_unreadable(probes: QueueProbes) -> str:
-    """Return why the slots or positions of this ring cannot be read; empty if they can."""
+    """Return why the slots or positions of this ring cannot be read; empty if they can be read."""
     facts = probes.facts
     if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.can_seek_slots:
         return ""

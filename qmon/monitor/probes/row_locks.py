@@ -1,7 +1,7 @@
-"""Find which transactions hold rows of which queue on SQL Server, with one read of the lock table for all queues.
+"""Find the transactions that hold rows of queues on SQL Server. A single read of the lock table covers all queues.
 
-The read is expensive, so it is not part of every poll. An uncommitted new row is locked just like a popped row, but it
-is visible. If a queue has such locks, a second statement therefore finds which of them belong to no visible row.
+The read is expensive, so it is not part of every poll. An uncommitted new row is locked like a popped row, but is
+visible. Therefore, if a queue has such locks, a second statement finds the locks whose rows are not visible.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _TRIED: Final = ("tried", "tried_state")
 class LockSample:
     """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
 
-    ``taken``: the lock is exclusive, on a row that was deleted, changed or added. Otherwise it is on a row that is
-    about to be changed. ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
+    ``taken``: the lock is exclusive, on a row that was deleted, changed or added. Otherwise, the lock is on a row that
+    is about to be changed. ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
     """
 
     table_id: int
@@ -64,14 +64,14 @@ class RowLocks:
         self._optimized = False
 
     def covers_queue(self, probes: QueueProbes) -> bool:
-        """Return whether the transactions that hold rows of a queue are found here and not by a probe of the queue."""
+        """Return whether this class, and not a probe of the queue, finds the holders of the queue's rows."""
         return self._statements.has_probe(_PROBE) and probes.held_probe is not None
 
     def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
         """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
 
         Every poll reads the locks while sessions wait for locks, while rows are held and the head does not move, and
-        while a screen shows them. Otherwise they are read four times a minute.
+        while a screen shows locks. Otherwise, the locks are read four times a minute.
         """
         self._now = now
         held = (queues[name] for name, rows in self._last.items() if rows and name in queues)
@@ -90,17 +90,17 @@ class RowLocks:
     def may_hide_rows(self, layout: Layout) -> bool:
         """Return whether transactions may hold rows of this queue without a lock that the server shows.
 
-        The number of held rows is then a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks
+        If so, the number of held rows is a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks
         visible.
         """
         return self._optimized and pops_in_transaction(layout) and not layout.routines
 
     def last_holders(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:
-        """Return the holders from the last reading of the locks, and how many seconds ago that was."""
+        """Return the holders from the last reading of the locks, and the age of this reading in seconds."""
         return (self._last[name], self._now - self._read_at) if name in self._last else None
 
     def statements_for_checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
-        """Return every statement that may be needed for one queue, to check whether our role may run it."""
+        """Return every statement that one queue may need, to check whether our role may run these statements."""
         if not self.covers_queue(probes) or probes.held_probe is None:
             return []
         return [
@@ -143,7 +143,7 @@ class RowLocks:
 
 
 def _is_on_head(row: LockSample, probes: QueueProbes) -> bool:
-    """Return whether a lock is in the index that finds the head, or on the table itself if no index does."""
+    """Return whether a lock is in the index that finds the head, or on the table itself if no index finds the head."""
     index = probes.facts.indexes.get("head")
     ordered = probes.head_probe != "head_any"
     return row.table_id == probes.facts.table_id and (row.name == index if ordered else row.index_id == 0)
@@ -167,7 +167,7 @@ def _held_samples(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -
 
 
 def _mark_tried(results: Results, queue: str, locks: Sequence[LockSample] | None) -> None:
-    """Record who has locked the message at the head: ``0`` means no session; empty means not read."""
+    """Record which session has locked the message at the head; ``0``: no session; empty: not read."""
     for probe in _TRIED:
         tried: tuple[TriedSample, ...] | None = results.get((queue, probe))
         if tried:

@@ -30,7 +30,7 @@ _STALE: Final = 3.0
 class ServerHealthProbes:
     """Choose the server health probes of a poll and store their results. Belongs to one collector.
 
-    An engine, or a version of it, may lack some of them.
+    An engine, or a version of an engine, may lack some of these probes.
     """
 
     def __init__(self, statements: StatementCache) -> None:
@@ -42,7 +42,7 @@ class ServerHealthProbes:
         self._failures: dict[str, ProbeFailure] = {}
         # The tables whose settings were read last.
         self._tables: list[int] = []
-        # True if the database shares an elastic pool with others.
+        # True if the database shares an elastic pool with other databases.
         self._pooled = False
 
     def statements_for_poll(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
@@ -72,8 +72,8 @@ class ServerHealthProbes:
     ) -> tuple[ServerState | None, tuple[ProbeFailure, ...]]:
         """Record the results of a poll; return the current values, and earlier failures that still hold.
 
-        A failure holds until its probe works, because the probe runs too rarely to show the failure only in that poll.
-        ``now_at``: server clock, seconds since the epoch.
+        A failure holds until its probe works. The probe runs so rarely that a failure shown in a single poll would be
+        missed. ``now_at``: server clock, seconds since the epoch.
         """
         failed = {f.probe: f for f in failures if f.probe in READ_EVERY_S and not f.queue}
         for probe in self._supported:

@@ -40,8 +40,9 @@ _STATEMENT_CHARS: Final = 200
 class TargetProbe:
     """One probe of a target.
 
-    ``values``: what a poll binds by default. ``ids``: the name of the value for the ids of tables or procedures. ``qmon
-    doctor`` uses the id 0, which does not exist. ``in_pool``: the probe only works in an elastic pool.
+    ``values``: the values that a poll binds by default. ``ids``: the name of the value for the ids of tables or
+    procedures. ``qmon doctor`` uses the id 0, which does not exist. ``in_pool``: the probe only works in an elastic
+    pool.
     """
 
     record: type

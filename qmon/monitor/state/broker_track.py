@@ -22,7 +22,7 @@ _GROWTH_S: Final = 60.0
 
 
 class BrokerTrack:
-    """The Service Broker queues of one target. Not thread-safe: one thread folds."""
+    """The Service Broker queues of one target. Not thread-safe."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[int, str], float] = {}
@@ -30,10 +30,10 @@ class BrokerTrack:
         self._read_at: float | None = None
 
     def record_poll(self, snapshot: Snapshot) -> BrokerView | None:
-        """Record one poll; ``None`` if there are no Service Broker queues, or if they have not been read yet.
+        """Record one poll and return the view; ``None`` without Service Broker queues, or before their first reading.
 
-        After each connect, the first polls do not read them. Earlier findings continue if the queues are read within a
-        minute.
+        After each connect, the first polls do not read these queues. Earlier findings continue if the queues are read
+        within a minute.
         """
         found = snapshot.broker
         if found is None:
@@ -90,7 +90,7 @@ class BrokerTrack:
         return Verdict(finding.code, finding.proof, finding.severity, since, cause=finding.cause)
 
     def _growth_per_s(self) -> float | None:
-        """Return by how many messages per second the undelivered messages grew in the last minute."""
+        """Return the growth of the undelivered messages over the last minute, in messages per second."""
         if len(self._undelivered) < 2:
             return None
         return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds

@@ -1,4 +1,4 @@
-"""Collect evidence about one queue over several polls, and return it to the rules as one frozen record."""
+"""Collect evidence about one queue over several polls, and pass it to the rules as one frozen record."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _RUN_S: Final = 10.0
 # A run of at least this many seconds shows that the archiver never pauses.
 _STEADY_S: Final = 30.0
 
-# Minimum number of breaks between runs for their usual length to be known.
+# Minimum number of breaks between runs before the longest break counts as the usual one.
 _BREAKS: Final = 2
 
-# Maximum seconds of a run. A longer one counts as several runs.
+# Maximum seconds of a run. A longer run counts as several runs.
 _LONG_RUN_S: Final = 300.0
 
 # Number of runs whose peak of done messages is remembered.
 _RUNS: Final = 8
 
-# If the numbers of live and inserted rows differ by at most this factor, no row was ever deleted.
+# If no deletion is counted, and live and inserted rows differ by at most this factor, no row was ever deleted.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"
@@ -60,7 +60,7 @@ EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class QueueDiagnosis:
-    """The evidence that the verdicts on one queue need from several polls. Not thread-safe: one thread folds.
+    """The evidence that the verdicts on one queue need from several polls. Not thread-safe.
 
     If the budget leaves a probe out of a poll, its evidence stays the same, so that verdicts do not flicker. If a probe
     fails, its evidence is used for 30 more seconds. When the probe works again, its evidence continues. Connected
@@ -102,7 +102,7 @@ class QueueDiagnosis:
         elif at - self._swept_at > _STALE_S and _SWEEP not in samples.left_out:
             loss = None
         workers = None
-        if layout.part is not None:  # the statement of a session does not show which queue it serves
+        if layout.part is not None:  # the statement of a session does not show which queue the session serves
             sessions = None
             workers = (
                 None if samples.workers is None else ClientsSeen(samples.workers, None, "library", quiet_s=_STALE_S)
@@ -128,7 +128,7 @@ class QueueDiagnosis:
     def locking_session(self, snapshot: Snapshot, samples: QueueSamples) -> QueueLock | None:
         """Return the session that locks all rows of the queue.
 
-        If this poll could not read the locks or sessions, returns a finding of the last 30 seconds.
+        If this poll could not read the locks or sessions, returns a finding of the last 30 seconds instead.
         """
         at = snapshot.sampled_at
         found = find_queue_lock(samples, snapshot, in_transaction=pops_in_transaction(samples.layout))
@@ -165,7 +165,7 @@ def _without_evidence(old: Collection[str], known: QueueEvidence) -> QueueEviden
 
 
 class ClientsTrack:
-    """The sessions of one side of one queue. Not thread-safe: one thread folds."""
+    """The sessions of one side of one queue. Not thread-safe."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
@@ -174,7 +174,7 @@ class ClientsTrack:
         self._known_by: tuple[Layout, str] | None = None
 
     def record_poll(self, snapshot: Snapshot, layout: Layout, sessions: SessionIndex) -> ClientsSeen | None:
-        """Record one poll; ``None`` if sessions, or the statements they run, are not visible."""
+        """Record one poll and return the sessions; ``None`` if sessions or their statements are not visible."""
         if self._known_by is None or self._known_by[0] is not layout:
             self._known_by = layout, identification_for(layout, self._side)
         by = self._known_by[1]
@@ -208,8 +208,7 @@ class ArchiveTrack:
         self._deleted: int | None = None
         self._before = self._least = 0.0
         self._began_at = 0.0
-        # The start of the newest run of deletions and its end so far. Below, the peaks of done messages in the last
-        # runs.
+        # The start and the current end of the newest run of deletions. `_peaks`: the peak of done messages in each run.
         self._run: tuple[float, float] | None = None
         self._peaks: deque[float] = deque(maxlen=_RUNS)
         self._breaks = 0

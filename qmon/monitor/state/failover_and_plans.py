@@ -19,14 +19,14 @@ _STALE: Final = 3.0
 
 
 class FailoverTrack:
-    """The replication role of one target, across connections. Not thread-safe: one thread folds."""
+    """The replication role of one target, across connections. Not thread-safe."""
 
     def __init__(self) -> None:
         self._local: ReplicationSample | None = None
         self._failed_over: FailedOver | None = None
 
     def record_poll(self, snapshot: Snapshot) -> FailedOver | None:
-        """Record one poll and return the failover of the last five minutes, if there was one."""
+        """Record one poll and return the failover of the last five minutes; ``None`` without a failover."""
         state = snapshot.server_state
         local = state.local_server if state is not None else None
         if local is not None:
@@ -40,13 +40,13 @@ class FailoverTrack:
 
 
 class PlanTrack:
-    """The plans of each queue's pops, as last read. Not thread-safe: one thread folds."""
+    """The plans of each queue's pops, as last read. Not thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[str, QueuePlans] = {}
 
     def record_poll(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
-        """Record one poll and return the plans of its queues, except outdated ones."""
+        """Record one poll and return the plans of its queues, except outdated plans."""
         old_s = _STALE * reading_interval_s(len(snapshot.queues))
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}
@@ -59,7 +59,7 @@ class PlanTrack:
 
 
 def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
-    """Return the old and the new primary; ``None`` if nothing changed or if only a replica replaced another."""
+    """Return the old and the new primary; ``None`` if nothing changed or only a replica replaced another replica."""
     if now.role == _SECONDARY:
         return None
     if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:

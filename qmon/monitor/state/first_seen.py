@@ -11,7 +11,7 @@ _MOST: Final = 4000
 
 
 class WatchedProgress:
-    """For each message in progress: the time of the first read that found it, and of the read before that."""
+    """For each message in progress: the time of the first read that found it, and the time of the previous read."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[float, float]] = {}
@@ -37,12 +37,15 @@ class WatchedProgress:
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
     def count_perhaps_beyond(self, timeout_s: float, at: float) -> int:
-        """Return how many may have been in progress for longer, if each was popped right after the read before."""
+        """Return how many messages may have been in progress for more than ``timeout_s`` seconds.
+
+        Each of them may have been popped right after the last read that did not find it.
+        """
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 
 class WatchedIds:
-    """When ids were issued, known from the last issued id at each poll. Gives the age of a head without a push time."""
+    """The times at which ids were issued, found by polling. They give the age of a head without a push time."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_MOST)

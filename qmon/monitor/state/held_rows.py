@@ -58,11 +58,11 @@ def _held_rows(
 
 
 def _held_seconds(held: HeldSample, writers: Sequence[WriterSample], before: Container[str]) -> float | None:
-    """Return the seconds since the transaction holding the rows began; ``None`` if our role cannot see it.
+    """Return the seconds since the transaction that holds the rows began; ``None`` if our role cannot see it.
 
     An xid missing from ``writers`` belongs to a transaction that started or ended between the two reads. If the xid
     already held rows ``before``, it belongs to a released savepoint, which does not identify its transaction. The
-    result is then the age of the youngest transaction it can belong to, a lower bound.
+    result is then the age of the youngest transaction to which the savepoint can belong, which is a lower bound.
     """
     same = [w.transaction_s for w in writers if w.xid == held.xid]
     if not same and held.xid not in before:

@@ -22,7 +22,7 @@ class _Level:
 
 
 class PriorityTrack:
-    """The priorities of one queue. Not thread-safe: one thread folds."""
+    """The priorities of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
         self._levels: dict[int, _Level] = {}
@@ -56,7 +56,7 @@ _MISSED: Final = 2
 # Seconds for which a message that is being popped and not visible is remembered, because it may be given back.
 _AWAY_S: Final = 30.0
 
-# Tolerance for times of one poll: they are from the server's clock, but different statements read them.
+# Tolerance for times of one poll. All are times of the server's clock, but different statements read the clock.
 _JITTER_S: Final = 0.05
 
 
@@ -72,7 +72,7 @@ class _Case:
 
 
 class TriesTrack:
-    """The messages of one queue that were popped before. Not thread-safe: one thread folds."""
+    """The messages of one queue that were popped before. Not thread-safe."""
 
     def __init__(self) -> None:
         self._cases: dict[str, _Case] = {}
@@ -82,9 +82,9 @@ class TriesTrack:
     ) -> Repeated | None:
         """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often.
 
-        ``head``: the head, if the server hides rows that are being popped. A message that disappears from before the
-        head and returns later was popped and given back. ``none_held``: no transaction holds rows, so a missing message
-        will not return.
+        ``head``: the head, if the server hides rows that are being popped. A message with an id before the head that
+        disappears and returns later was popped and given back. ``none_held``: no transaction holds rows, so a missing
+        message will not return.
         """
         for case in self._cases.values():
             case.missed += 1
@@ -126,7 +126,7 @@ class TriesTrack:
 
 
 def _is_before_head(id: str, head_id: str | None) -> bool:
-    """Return whether a missing message would be the head if it were there. Only whole-number ids can be compared."""
+    """Return whether a missing message would be the head if it were visible. Only whole-number ids can be compared."""
     return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
 
 
@@ -137,7 +137,7 @@ class _Delivery:
 
 
 class DoubleDeliveryTrack:
-    """Find messages of one queue that were delivered twice. Not thread-safe: one thread folds."""
+    """Find messages of one queue that were delivered twice. Not thread-safe."""
 
     def __init__(self) -> None:
         self._deliveries: dict[str, _Delivery] = {}
@@ -148,8 +148,8 @@ class DoubleDeliveryTrack:
     ) -> tuple[DoubleDelivery, ...]:
         """Record one poll and return the messages delivered twice.
 
-        A second pop alone proves nothing, because the first owner may have given the message back. An owner that is
-        alive, keeps its session while it works, and has run no statement since its pop, has not given it back.
+        A second pop alone proves nothing, because the first owner may have given the message back. An owner has not
+        given the message back if it is alive, keeps its session while it works, and has run no statement since its pop.
         """
         owner = layout.owner
         if owner is None or owner.kind != "session" or not owner.held_while_working:
@@ -186,7 +186,7 @@ class DoubleDeliveryTrack:
 
 
 def _is_still_held(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
-    """Return whether an owner is connected and its last statement is the one that popped the message."""
+    """Return whether an owner is connected, and its last statement has popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None
     if client is None or client.begun_s is None:

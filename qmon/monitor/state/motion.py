@@ -13,7 +13,7 @@ _SAME_S: Final = 1.0
 
 
 class MotionTrack:
-    """The head and the depth of one queue, from poll to poll. Not thread-safe: one thread folds."""
+    """The head and the depth of one queue, from poll to poll. Not thread-safe."""
 
     def __init__(self) -> None:
         self._head: tuple[str | None, float | None] | None = None
@@ -35,7 +35,7 @@ class MotionTrack:
         moved_s = None if self._moved_at is None else at - self._moved_at
         if self._head is None:
             return Motion(None, None, moved_s)
-        # The time ends at the newest poll that read the head, because the head may have moved since then.
+        # The time ends at the newest poll that read the head, because the head may have moved after that poll.
         since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
         return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 
@@ -47,7 +47,7 @@ class MotionTrack:
         now = (samples.head.head_id, pushed_at) if known else None
         before, self._head, self._read_at = self._head, now, at
         if now is not None and before is not None and _is_same_head(now, before):
-            self._head = before  # keep the old time, so that a slow drift adds up and counts as a move in the end
+            self._head = before  # keep the old time, so that a slow drift adds up and finally counts as a move
             return False
         self._began_at = at
         return before is not None and now != before

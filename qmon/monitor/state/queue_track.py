@@ -45,17 +45,17 @@ from qmon.monitor.state.verdict_log import VerdictLog
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
 
-# Reasons for unknown rates that end within the next polls.
+# Reasons for unknown rates that disappear within the next polls.
 RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
 )
 
 
 class QueueTrack:
-    """What one queue's figures need from earlier polls. Not thread-safe: only one thread may add polls.
+    """The data from earlier polls that the figures of one queue need. Not thread-safe.
 
     Args:
-        window_s: seconds over which rates are taken.
+        window_s: seconds over which rates are measured.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
@@ -66,7 +66,7 @@ class QueueTrack:
         self._start_over()
 
     def _start_over(self) -> None:
-        """Reset everything except past verdicts and plotted points, which stay true of the earlier table."""
+        """Reset everything except past verdicts and plotted points, which remain true for the earlier table."""
         self._window = RateWindow(self._window_s)
         self._flows = TableFlowTrack()
         self._standing = StandingCounters()
@@ -128,7 +128,7 @@ class QueueTrack:
         )
 
     def record_unread(self, snapshot: Snapshot, samples: QueueSamples, *, unbroken: bool) -> QueueView:
-        """Record a poll that skipped this queue; return the last view. If it is too old, its verdicts are dropped."""
+        """Record a poll that skipped this queue; return the last view, without verdicts if the view is too old."""
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
@@ -159,8 +159,9 @@ class QueueTrack:
         """Record one poll and return the queue's view.
 
         ``unbroken``: the poll follows the previous one without a gap or a restart. ``target``: evidence about the whole
-        target from this and earlier polls. ``sessions`` and ``uses``: those in the snapshot, if it has any. If a figure
-        or a rule raises, the exception becomes its reason and is listed in the failures of the view.
+        target from this and earlier polls. ``sessions`` and ``uses``: from the snapshot, if it contains any. If a
+        figure or a rule raises an exception, the exception becomes its reason and is listed among the failures of the
+        view.
         """
         guard = Guard(partial(log.report_defect, once=True))
         fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
@@ -170,7 +171,7 @@ class QueueTrack:
         )
 
     def _view_after_failure(self, snapshot: Snapshot, samples: QueueSamples, reason: str) -> QueueView:
-        """Return the view of a poll that raised, and start over, because the state may be half updated."""
+        """Return the view of a poll that raised an exception. Start over, because the state may be half updated."""
         self._start_over()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
@@ -221,8 +222,8 @@ class QueueTrack:
             self._ids.record_last_id(samples.last_id, at)
         held = self._holders.record_poll(samples, snapshot.writers)
         among = held.rows if held and samples.held_counted else 0
-        # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
-        # their number is a guess.
+        # The server still shows popped rows as ready until the pop is committed. Without the locks of this poll, the
+        # number of ready messages is a guess.
         guessed = pops_in_transaction(samples.layout) and (
             samples.elsewhere or (samples.held_counted and (held is None or samples.held_at is not None))
         )
@@ -270,7 +271,7 @@ class QueueTrack:
         return view
 
     def _record_flow(self, samples: QueueSamples, uses: UsesByIndex, at: float, unbroken: bool) -> bool:
-        """Record the moved messages. Return false if this poll did not read them; the next poll then covers both."""
+        """Record the moved messages. Return false if this poll did not read them; the next poll covers both polls."""
         if not unbroken:
             self._stale.start_over()
             self._flows.start_over()
@@ -490,7 +491,7 @@ class QueueTrack:
         }
 
     def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
-        """Return why there are no rates, for reasons that have nothing to do with the table."""
+        """Return why there are no rates, for reasons that do not concern the table itself."""
         if samples.ring is None and samples.counters is None and all(map(is_lock_probe, samples.left_out)):
             return _why_no_counters(snapshot)
         if self._idle_since is not None:
@@ -516,12 +517,12 @@ class QueueTrack:
     def _judge_rules(
         self, given: RuleInput, at: float, guard: Guard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
-        """Return the verdicts that hold and those that are over."""
+        """Return the verdicts that hold and the verdicts that are over."""
         verdicts, self._spans = judge_queue(given, at, self._spans, guard)
         return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided_codes(given, verdicts, self._spans))
 
     def _make_forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
-        """Return the forecast. It suggests more consumers only if all are busy and none is slower than before."""
+        """Return the forecast. It suggests more consumers only if all are busy and messages do not take longer now."""
         if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
         ready = given.ready.value if plotted else None
@@ -572,7 +573,7 @@ class QueueTrack:
 
 
 def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
-    """Replace an age that was read before this poll by the bound, if there is one."""
+    """Replace an age that was read before this poll by ``bound``, if it is known."""
     return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 

@@ -15,10 +15,10 @@ _OLD_S: Final = 1.0
 
 
 class LedgerTrack:
-    """The ledger of one queue. Not thread-safe: only one thread may add polls."""
+    """The ledger of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
-        # The last number drawn, if no open transaction had drawn numbers in the last poll; otherwise `None`.
+        # The last number taken, if no open transaction had taken numbers in the last poll; otherwise `None`.
         self._free_up_to: int | None = None
 
     def record_poll(
@@ -27,7 +27,8 @@ class LedgerTrack:
         """Return the ledger of this poll; ``None`` if it is not known.
 
         Args:
-            samples: those of the queue. The same poll reads the transactions that have drawn numbers after them.
+            samples: the samples of the queue. After the samples, the same poll reads the transactions that have taken
+                numbers.
             ready: messages ready now.
             held: messages that running pops hold; ``None`` if unknown.
             span: for queues that are not rings, the id span from the oldest ready message to the last issued id.
@@ -55,7 +56,7 @@ _SWEPT: Final = 1000
 
 
 class RingTrack:
-    """The sweeps of one ring. Not thread-safe: only one thread may add polls."""
+    """The sweeps of one ring. Not thread-safe."""
 
     def __init__(self) -> None:
         self._sweeps: dict[int, SweepSample] = {}
@@ -63,7 +64,7 @@ class RingTrack:
         self._hole: tuple[int, float] | None = None
 
     def record_poll(self, messages: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
-        """Record one poll at ``at`` (server clock, seconds); ``None`` before the first sweep or if it failed."""
+        """Record one poll at ``at`` (server clock, seconds) and return the losses; ``None`` without a sweep."""
         sweep = messages.sweep
         if sweep is None:
             return None
@@ -85,7 +86,7 @@ class RingTrack:
         )
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:
-        """Return the first number that consumers have drawn and that has no message, and when it was first found."""
+        """Return the first number that consumers have taken and that has no message, and the time when it was found."""
         found = [s.hole for s in self._sweeps.values() if s.hole is not None and s.hole <= s.pop_last]
         first = min(found, default=None)
         if first is None:
@@ -108,9 +109,9 @@ class RingTrack:
 
 
 def _oldest_drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
-    """Return the oldest transaction that has drawn a number and began before the hole appeared.
+    """Return the oldest transaction that has taken a number and began before the hole appeared.
 
-    The missing number may be its own.
+    This transaction may have taken the missing number.
     """
     older = [d for d in drawers or () if d.transaction_s is None or d.transaction_s >= seen_s]
     return max(older, key=lambda d: float("inf") if d.transaction_s is None else d.transaction_s, default=None)

@@ -39,7 +39,7 @@ def exact_ready(samples: QueueSamples, held: int) -> float | None:
 def rows_counted(samples: QueueSamples) -> float | None:
     """Return the row count of a table that has exactly one row per ready message.
 
-    Returns ``None`` if it was not counted exactly. The count includes rows whose deletion is not committed yet.
+    Returns ``None`` if the rows were not counted exactly. The count includes rows whose deletion is not committed yet.
     """
     if (
         not samples.layout.deletes_on_pop
@@ -90,7 +90,7 @@ def _as_lower_bound(samples: QueueSamples, figure: Figure, name: str) -> Figure:
 
 
 def _with_lock_age(samples: QueueSamples, figure: Figure, at: float) -> Figure:
-    """Add the age if this poll did not read the locks. Rows of ended transactions are already left out."""
+    """Add the age of the locks if this poll did not read them. Rows of ended transactions are already left out."""
     if samples.held_at is None or figure.value is None:
         return figure
     return replace(figure, age_s=max(0.0, at - samples.held_at), every_s=EVERY_S)
@@ -148,7 +148,7 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or stuck.value is None or pops_in_transaction(view.layout):
         return view
-    # If each message has its own timeout, it is not known here which messages are past theirs.
+    # If each message has its own timeout, it is not known here which messages have exceeded their timeouts.
     own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
         value = stuck.value + owners.lost
@@ -162,8 +162,8 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str) -> Figure:
     """Return the stuck messages that a scan found.
 
-    If it found none, the result is exact only until a message may have become stuck. That may be a message that was in
-    progress during the scan, or one popped right after its range was scanned.
+    If it found no stuck message, the result is exact only until a message may have become stuck. This may be a message
+    that was in progress during the scan, or a message popped right after its range was scanned.
     """
     found = scanned_figure(count, count.stuck, at, missing)
     since = count.complete_until_at
@@ -171,7 +171,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str)
         since = min(since, count.longest_at)
     if found.value == 0 and at - since > timeout_s:
         return replace(
-            found, at_least=True, reason=f"none was stuck when the table was scanned {duration(found.age_s)} ago"
+            found, at_least=True, reason=f"no message was stuck when the table was scanned {duration(found.age_s)} ago"
         )
     return found
 
@@ -219,13 +219,13 @@ _AHEAD_S: Final = 60.0
 
 
 def has_push_time(samples: QueueSamples) -> bool:
-    """Return whether a column gives usable push times. In this poll, none may be ahead of the clock."""
+    """Return whether a column gives usable push times. A push time of this poll must not be ahead of the clock."""
     ahead = samples.head is not None and samples.head.oldest_s is not None and samples.head.oldest_s < -_AHEAD_S
     return samples.layout.has_known_time(samples.layout.enqueued_at) and not ahead
 
 
 def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
-    """Return the age in seconds of the oldest ready message: from its push time, or else since its id was issued."""
+    """Return the age in seconds of the oldest ready message: since its push time, or else since its id was issued."""
     if samples.ring is not None:
         if samples.ring.oldest_s is not None:
             return _age_figure(samples, samples.ring.oldest_s)
@@ -299,7 +299,8 @@ def counted_figure(
 ) -> Figure:
     """Return a count: exact up to the limit; above the limit, ``scanned`` from a table scan, or else a lower bound.
 
-    ``at``: now. ``counted_at``: when it was counted, if not in this poll. Both are server clock, seconds.
+    ``at``: the current time. ``counted_at``: the time of the count, if not in this poll. Both are server clock,
+    seconds.
     """
     age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
     if value is not None and (value <= COUNT_LIMIT or samples.layout.part is not None):
@@ -312,7 +313,7 @@ def counted_figure(
 
 
 def blocked_figures(samples: QueueSamples, at: float) -> dict[str, Figure]:
-    """Return the number of blocked messages and the age in seconds of the oldest.
+    """Return the number of blocked messages, and the age in seconds of the oldest blocked message.
 
     A blocked message waits for another message, a lock or a manual release.
     """
@@ -348,7 +349,7 @@ def scanned_figure(count: TableCount, value: float | None, at: float, missing: s
 
 
 def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
-    """Return the done messages that are not archived: the live rows (from the counters) minus those in other states."""
+    """Return the done messages that are not archived: live rows (from the counters) minus messages in other states."""
     counters = samples.counters
     if not samples.layout.has_figure("done"):
         return Figure.unknown(Reason.DONE_NOT_KEPT)
@@ -387,8 +388,8 @@ def size_figures(use: QueueUse | None, at: float) -> dict[str, Figure]:
 def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
     """Return the pop rate.
 
-    If no table records pops, it is computed from other steps and from the change in messages that wait or are in
-    progress. It is then a lower bound, because it does not include retries.
+    If no table records pops, the rate is computed from other steps and from the change in messages that wait or are in
+    progress. This rate is a lower bound, because it does not include retries.
     """
     if rate.value is None or samples.totals is None or samples.totals.popped is not None:
         return rate
@@ -409,7 +410,7 @@ def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
 
 
 def whole_number(text: str | None) -> int | None:
-    """Return the id as a whole number, or ``None`` if it is not one."""
+    """Return the id as a whole number, or ``None`` if it is not a whole number."""
     try:
         return int(text) if text is not None else None
     except ValueError:

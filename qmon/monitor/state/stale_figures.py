@@ -87,7 +87,7 @@ def is_lock_probe(probe: str) -> bool:
 def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
     """Return whether the moves since the poll ``before`` are unknown because their probe was left out or failed.
 
-    Returns false if they can never become known, for example if the table now contains several queues.
+    Returns false if these moves can never become known, for example if the table now contains several queues.
     """
     if "rates" in samples.unknown and "rates" not in before.unknown:
         return False
@@ -131,7 +131,7 @@ _LOST_POLLS: Final = 10.0
 def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """Return the maximum age (seconds) of a figure that may support a verdict.
 
-    It is three times the interval of the figure, or the interval to which its probes are throttled, if longer.
+    The age is three times the interval of the figure, or the interval to which its probes are throttled, if longer.
 
     If a probe has failed, the longer interval of queues that are read in turns is not used. ``name``: a field of
     ``QueueView``, or ``rates``.
@@ -149,7 +149,7 @@ def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
     """Return the failed probe that would have read a figure in this poll, or ``None``."""
-    # Look it up even without failures. A figure that is missing from the table then raises in the first poll.
+    # Look up the probes even without failures, so that a figure missing from `_READ_BY` raises in the first poll.
     read_by = _READ_BY[name]
     return next((f for f in snapshot.failures if f.queue in ("", queue) and _is_read_by(f.probe, read_by)), None)
 
@@ -159,7 +159,7 @@ def _is_read_by(probe: str, read_by: tuple[str, ...]) -> bool:
 
 
 def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:
-    """Add the time of reading to the reason if it is more than ten polls ago."""
+    """Add the time of reading to the reason if the figure was read more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
     return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
@@ -177,12 +177,12 @@ class OldestBound:
     """A lower bound on the age of the oldest ready message while the probe that reads it is left out.
 
     A ready message that was neither deleted nor changed is still ready. If no row of the table was deleted or changed
-    since the reading, the age of the oldest message is the age that was read plus the time since. If fewer rows were
-    deleted or changed than were ready, at least one of these messages is still ready. It is at least as old as the
-    reading. If an older message is given back in the meantime, the bound still holds.
+    since the reading, the age of the oldest message is the age that was read plus the time since the reading. If fewer
+    rows were deleted or changed than were ready, at least one of these messages is still ready. Its age is at least the
+    time since the reading. If an older message is given back in the meantime, the bound still holds.
 
-    The bound needs totals that count each change immediately, before the commit, as those of SQL Server do.
-    PostgreSQL's totals are up to ten seconds late, so there is no bound. After a reset of the totals, there is none
+    The bound needs totals that count each change immediately, before the commit, like the totals of SQL Server.
+    PostgreSQL's totals are up to ten seconds late, so there is no bound. After a reset of the totals, there is no bound
     either.
     """
 
@@ -194,13 +194,13 @@ class OldestBound:
     def record_poll(self, samples: QueueSamples, at: float, took_s: float) -> Figure | None:
         """Return the bound at ``at``; ``None`` if the age was read in this poll or there is no bound.
 
-        ``at``: when the poll began, server clock, seconds. ``took_s``: how long it took.
+        ``at``: the start of the poll, server clock, seconds. ``took_s``: the duration of the poll, seconds.
         """
         now = samples.counters
         if now is None or not now.counted or now.modified_since_analyze is not None:
             self._read = None
             return None
-        if samples.head is not None:  # it was read after the counters and before the end of the poll
+        if samples.head is not None:  # the head was read after the counters and before the end of the poll
             age_s = samples.head.oldest_s
             self._read = None if age_s is None else (at + took_s, age_s, samples.head.counted, now)
             return None
@@ -225,10 +225,10 @@ class StaleFigures:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
     def record_figure(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
-        """Return the figure to show at ``at`` (server clock, seconds): the one read, or the last one with its age.
+        """Return the figure to show at ``at`` (server clock, seconds): the current one, or the last one with its age.
 
-        If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: of its
-        probes.
+        If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: the failure
+        of the probes that read the figure.
         """
         unread = figure.value is None and figure.reason == Reason.NOT_READ_IN_THIS_POLL
         if failure is not None and failure.grant and (unread or figure.age_s > 0):

@@ -42,12 +42,12 @@ _LATE_S: Final = 30.0
 
 
 class TargetHistory:
-    """The data from earlier polls that the views of one target need. Not thread-safe: one thread folds.
+    """The data from earlier polls that the views of one target need. Not thread-safe.
 
     Args:
         budget: share of one processor that polling may cost the server (0.01 is one percent).
-        window_s: seconds over which rates are taken.
-        baselines: returns the current baselines, immediately.
+        window_s: seconds over which rates are measured.
+        baselines: returns the current baselines without waiting.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class TargetHistory:
             del self._tracks[name]
         span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
-        # Used by the next poll. Rates cover ten seconds, so those of the poll before are accurate enough.
+        # Used by the next poll. Rates cover ten seconds, so the rates of the previous poll are accurate enough.
         made = [queue.use.ghosted for queue in queues if queue.use is not None and queue.use.ghosted is not None]
         self._ghosted = sum(made) if made else None
         return View(
@@ -138,7 +138,7 @@ class TargetHistory:
         return Ghosts(counters.ghosts_skipped, self._ghosted)
 
     def _recent_commits(self) -> float | None:
-        """Return the transactions committed per second over the last few seconds, without qmon's own."""
+        """Return the transactions committed per second over the last few seconds, without qmon's own transactions."""
         now, own = self._servers.last
         span, (before, own_before) = self._servers.totals_before(RECENT_S)
         if now.commits is None or before.commits is None:

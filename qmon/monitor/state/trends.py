@@ -20,7 +20,7 @@ _MOST: Final = 60
 # A backlog rises if it has grown for at least this many minutes.
 _RISE: Final = 21
 
-# The same if the pop rate is unknown, because then no other verdict reports the rise sooner.
+# Minimum minutes if the pop rate is unknown. In that case, no other verdict reports the rise sooner.
 _UNRATED: Final = 6
 
 # Fewer ready messages than this are no backlog.
@@ -42,16 +42,16 @@ _BEFORE: Final = 5
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
 
-# Silence is reported only if at least this many pushes are missing at the usual rate, ...
+# Silence is reported only if at least this many pushes are missing at the usual rate.
 _MISSED: Final = 60
 
-# ... and only after this many times the longest break of the last hour.
+# Silence is reported only after this many times the longest break of the last hour.
 _LONGER: Final = 5
 
 # Minimum seconds of a step. In each step, pushed messages are compared with messages that became ready.
 _STEP_S: Final = 5.0
 
-# Messages are due later than usual if that was so for at least this many steps, seconds and pushed messages.
+# Messages count as due later than usual after at least this many such steps, seconds and pushed messages.
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
 _LATER: Final = 20
@@ -84,9 +84,9 @@ class _Minute:
 
     @property
     def takes_s(self) -> float | None:
-        """Seconds a message was in progress, by Little's law.
+        """Mean seconds that a message was in progress, by Little's law.
 
-        ``None`` if too little was read or no message was finished.
+        ``None`` if too few polls read the messages in progress, or if no message was finished.
         """
         if self.polls < _POLLS or not self.finished or not self.working:
             return None
@@ -94,7 +94,7 @@ class _Minute:
 
 
 class TrendTrack:
-    """The last hour of one queue. Not thread-safe: one thread folds."""
+    """The last hour of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
         self._minutes: deque[_Minute] = deque(maxlen=_MOST + 1)
@@ -117,9 +117,10 @@ class TrendTrack:
 
         Args:
             ready: ready messages.
-            oldest_s: age of the oldest of them; ``None`` if unknown.
+            oldest_s: age of the oldest ready message; ``None`` if unknown.
             working: messages in progress. With ``finished_per_s``, this gives how long a message takes.
-            popped_per_s: pop rate; ``None`` if unknown. Without an age, it gives the wait of the newest ready message.
+            popped_per_s: pop rate; ``None`` if unknown. If ages are unknown, it gives the wait of the newest ready
+                message.
         """
         if self._minutes and at - self._minutes[-1].at >= _GAP_S:
             self.clear()
@@ -155,12 +156,12 @@ class TrendTrack:
         if young and old and min(young) <= max(old):
             return None
         if ready < min(minute.least for minute in minutes[-3:]):
-            return None  # it is falling now
+            return None  # the backlog is falling now
         first = minutes[0]
         return Rise(first.least, ready, first.youngest, wait_s if young else None, at - first.at)
 
     def _find_slower(self) -> Slower | None:
-        """Return a slowdown if messages take longer now than in the minutes before the first slow one."""
+        """Return a slowdown if messages take longer now than in the minutes before the first slow minute."""
         taken = [(minute.at, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
         if len(taken) <= _BEFORE:
             return None
@@ -175,7 +176,7 @@ class TrendTrack:
 
 
 class SilenceTrack:
-    """The push times of one queue in the last hour. Not thread-safe: one thread folds."""
+    """The push times of one queue in the last hour. Not thread-safe."""
 
     def __init__(self) -> None:
         self._minutes: deque[tuple[float, float]] = deque(maxlen=_MOST)
@@ -230,10 +231,10 @@ class _Step:
 
 
 class DueTrack:
-    """The share of pushed messages of one queue that were due later. Not thread-safe: one thread folds.
+    """The share of pushed messages of one queue that were due later. Not thread-safe.
 
-    A pushed message that neither became ready nor was popped is due later, if the number of scheduled messages rose
-    with it. Messages scheduled for a retry do not count, because each of them was popped.
+    A pushed message that neither became ready nor was popped counts as due later, if the number of scheduled messages
+    also rose. Messages scheduled for a retry do not count, because each of them was popped.
     """
 
     def __init__(self) -> None:
@@ -278,7 +279,7 @@ class DueTrack:
             return None
         if scheduled.value is None or (2 * scheduled.value < later and not scheduled.at_least):
             return None  # the messages have become due or are gone
-        before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
+        before = list(self._steps)[: -len(newest) - 1]  # without the step in which the change began
         known = sum(step.pushed for step in before)
         if known < _KNOWN or (share := sum(step.later for step in before) / known) > _SELDOM:
             return None

@@ -1,4 +1,4 @@
-"""Compute figures per pop, and rates, from the usage samples of a queue's tables and indexes."""
+"""Compute rates and figures per pop from the usage samples of a queue's tables and indexes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ TableUses = Mapping[int, Sequence[UseSample]]
 
 
 def group_uses(snapshot: Snapshot) -> TableUses | None:
-    """Group the samples by table, once per poll, so that each queue finds its own without searching all samples.
+    """Group the samples by table, once per poll, so that a queue finds its own samples without searching all samples.
 
-    Returns ``None`` if this poll did not read them.
+    Returns ``None`` if this poll did not read usage samples.
     """
     if snapshot.uses is None:
         return None
@@ -63,7 +63,7 @@ class _Tick:
 
 
 class UseTrack:
-    """The usage of one queue's tables. Not thread-safe: one thread folds."""
+    """The usage of one queue's tables. Not thread-safe."""
 
     def __init__(self) -> None:
         self._prev: dict[IndexKey, UseSample] = {}
@@ -146,7 +146,7 @@ class UseTrack:
     def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
-        This requires that the window contained no work in the previous poll or in this one, that no size has changed,
+        This requires that the window contained no work in the previous or this poll, that no size has changed,
         that no other part depends on the time, and that it is not time to remember a value.
         """
         prev, prev_at = self._prev, self._prev_at
@@ -275,7 +275,7 @@ class ReadsTrack:
         self._shown_at = 0.0
 
     def record_poll(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
-        """Return the pages per call of a pop; ``None`` on an engine that does not count them.
+        """Return the pages per call of a pop; ``None`` on an engine that does not count these pages.
 
         A poll that did not read the totals returns an earlier figure with its age.
         """

@@ -14,7 +14,7 @@ MAX_PAST: Final = 50
 
 
 class VerdictLog:
-    """Record the verdicts of each poll and remember those that are over. Not thread-safe: one thread folds."""
+    """Record the verdicts of each poll and remember past verdicts. Not thread-safe."""
 
     def __init__(self, most: int = MAX_PAST) -> None:
         self._current: dict[str, tuple[float, Verdict]] = {}
@@ -23,7 +23,7 @@ class VerdictLog:
     def record_verdicts(
         self, verdicts: Sequence[Verdict], at: float, undecided: Collection[str] = ()
     ) -> tuple[PastVerdict, ...]:
-        """Record the verdicts of the poll at ``at`` (server clock, seconds); return the past ones, newest first.
+        """Record the verdicts of the poll at ``at`` (server clock, seconds); return past verdicts, newest first.
 
         Verdicts that report no problem are not remembered. ``undecided``: codes of verdicts that may still hold.
         """

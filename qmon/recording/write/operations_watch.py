@@ -1,4 +1,4 @@
-"""Records the operations on a target, from any qmon. It reads them from the target's database every few seconds."""
+"""Record the operations of all qmon instances on a target, read from the target's database every few seconds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Discover by shape which tables look like queues, and why.
 
-The results are guesses and marked as such. The user confirms them by writing them into the configuration.
+The results are marked as guesses. The user confirms a guess by writing it into the configuration.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _NO_END: Final = (
 class Candidate:
     """A table that looks like a queue.
 
-    ``score``: a table with at least ``LIKELY`` counts as a queue. A table with at least ``POSSIBLE`` is proposed as
-    one. ``why``: the evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``: what the
-    user must specify before it can be watched. ``written``: the queue as a table of ``qmon.toml``, if conditions define
-    the states of its rows. ``locked``: the id of the table, if a lock that blocks even readers prevents examining it.
-    ``times``: lines that compare the newest rows with the clock, for times of unknown zone.
+    ``score``: a table with at least ``LIKELY`` counts as a queue. A table with at least ``POSSIBLE`` is proposed as a
+    possible queue. ``why``: the evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``:
+    what the user must specify before the table can be watched. ``written``: the queue as a table of ``qmon.toml``, if
+    conditions define the states of its rows. ``locked``: the id of the table, if a lock that blocks even readers
+    prevents reading it. ``times``: lines that compare the newest rows with the clock, for times of unknown zone.
     """
 
     layout: Layout
@@ -78,7 +78,7 @@ class SlotsRow:
 
 @dataclass(slots=True)
 class _Candidates:
-    """The tables whose names, columns or counters may be those of a queue."""
+    """The tables whose names, columns or counters suggest a queue."""
 
     catalog: Catalog
     sequences: Sequence[SequenceRow]
@@ -96,7 +96,7 @@ def discover_queues(
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
-    Reads the catalog. From tables it reads only the values of a state column (by an index, or if the table is small)
+    Reads the catalog. From tables, reads only the values of a state column (if an index exists or the table is small)
     and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
     tables = catalog.read_tables() if tables is None else tables
@@ -136,7 +136,7 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
 
 
 def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[TableName, TableRow]) -> Candidate:
-    """Add the GRANT that our role needs to read the table, if it may not read it."""
+    """If our role may not read the table, add the GRANT that it needs."""
     name = finding.layout.table
     if tables[name].readable:
         return finding
@@ -152,7 +152,7 @@ def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
 def _second_halves(
     tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
 ) -> Iterator[TableRow]:
-    """Yield tables that may be the second half of one of ``near``."""
+    """Yield tables that may be the second half of a table in ``near``."""
     families = {(t.table_schema, _name_family(t)) for t in near}
     for table in tables:
         if (table.table_schema, _name_family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
@@ -205,7 +205,8 @@ def _ring_candidates(work: _Candidates) -> Iterator[Candidate]:
 def _position_sequence(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
     """Return the sequence of a ring's position.
 
-    It is in the table's schema and named after the verb. If there are several, the name must also contain the table's.
+    The sequence is in the schema of the table and named after the verb. If several sequences match, the name must also
+    contain the name of the table.
     """
     near = [s for s in work.sequences if s.sequence_schema == details.table.table_schema]
     found = [
@@ -231,7 +232,7 @@ def _read_slots(catalog: Catalog, details: TableDetails, slot: str) -> int | Non
 
 
 def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
-    """Yield pairs of tables that share an id: small rows with a state in one, payloads in the other."""
+    """Yield pairs of tables that share an id. One table has small rows with a state, and the other has the payloads."""
     halves: dict[tuple[str, str], list[TableDetails]] = {}
     for data in work.details.values():
         if data.table.table_id not in work.taken and _holds_payloads(data):
@@ -267,14 +268,14 @@ def _holds_states(meta: TableDetails) -> bool:
 
 
 def _title_column(meta: TableDetails) -> str | None:
-    """Return the title column of a split message's small row; the payload itself is in the other table."""
+    """Return the title column of the small rows of a split queue. The payloads are in the other table."""
     return next(
         (c.column_name for c in meta.columns if normalize_name(c.column_name) in ("title", "subject", "name")), None
     )
 
 
 def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
-    """Return the column by which ``data`` holds the payloads of ``meta``: the key of both, with the same name."""
+    """Return the column by which ``data`` holds the payloads of ``meta``. It is the key of both, with the same name."""
     keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
     keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
     for index in data.indexes:
@@ -321,7 +322,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
-        how = (*how, f"pops delete rows: {deleted:,} rows were deleted, almost all without an update before")
+        how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
     if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
         written, means, ends = told
         ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
@@ -333,7 +334,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
 
 
 def _rows_popped_by_delete(activity: Activity | None) -> int | None:
-    """Return the number of deleted rows if almost no row was updated, because pops then delete rows; else ``None``."""
+    """Return the number of deleted rows if pops delete rows: almost no row was updated. Otherwise return ``None``."""
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
@@ -342,7 +343,7 @@ def _rows_popped_by_delete(activity: Activity | None) -> int | None:
 def _choose_design(
     details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]
 ) -> str:
-    """Return a design that fits the table. Several designs have identical tables; the result is one of them."""
+    """Return a design that fits the table. If several designs have such a table, return one of these designs."""
     pairs = name_type_pairs(details.columns)
     if state is not None:
         if state[1]:

@@ -8,12 +8,12 @@ from typing import Final
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import normalize_name, split_words
 
-# Last words of table names, for tables that contain the states of messages whose payloads are in another table.
+# Last words in the names of tables that contain the states of messages whose payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
 
 
 class Relatives:
-    """How the tables of a database are related, from its catalog. Raises whatever ``Connection.fetch`` raises."""
+    """The relations between the tables of a database, from its catalog. Raises the errors of ``Connection.fetch``."""
 
     def __init__(self, catalog: Catalog, tables: Sequence[TableRow]) -> None:
         self._columns = catalog.read_columns(tables)
@@ -26,18 +26,16 @@ class Relatives:
         return any(parent in queues for parent in ancestors(table_id, self._parents))
 
     def why_detached(self, table_id: int, queues: frozenset[int]) -> str:
-        """Return why this table may be a detached partition of one of ``queues`` (ids); empty if it is not."""
+        """Return why this table may be a detached partition of one of ``queues`` (ids); empty if it cannot be one."""
         if table_id in self._partitioned:
             return ""
         for other in sorted(self._partitioned & queues):
             if self._may_be_detached(table_id, other):
-                return (
-                    f"it has the columns of {self._tables[other].name}, which has partitions, and may be a detached one"
-                )
+                return f"perhaps a detached partition of {self._tables[other].name}, which has the same columns"
         return ""
 
     def _may_be_detached(self, table_id: int, other: int) -> bool:
-        """Return whether a table may have been a partition of another one.
+        """Return whether a table may have been a partition of the table ``other``.
 
         A partition gets its columns and its sequence from its parent. If the table has no sequence, the names decide.
         """
@@ -60,10 +58,11 @@ def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
 
 
 def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
-    """Return whether ``data`` holds the payloads of ``meta``, by the column ``key`` of both.
+    """Return whether ``data`` holds the payloads of ``meta``, if both tables are joined by the column ``key``.
 
-    A foreign key proves it. Without one, at most one of the tables may number its own rows. If both do, their ids are
-    equal by chance. If the column is just called ``id``, the names must also match.
+    A foreign key proves this. Without a foreign key, at most one of the tables may number its own rows. If both tables
+    number their rows, equal ids are a coincidence. If the column is just called ``id``, the table names must also
+    match.
     """
     one, other = meta.column(key), data.column(key)
     if one is None or other is None or one.type_name != other.type_name:

@@ -26,7 +26,7 @@ _FEW, _MANY, _TOO_MANY = 6, 15, 25
 ENOUGH_ROWS: Final = 50
 _MAY_BE: Final = 0.3
 
-# Maximum score of a table whose rows are never claimed, marked, due or removed, even if its name fits a queue.
+# Maximum score of a table whose rows are never claimed, marked, due or removed, even if its name suggests a queue.
 _UNPROVEN: Final = 0.35
 
 
@@ -54,7 +54,7 @@ def name_type_pairs(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
     """Return whether names and counters suggest a queue.
 
-    Other tables, which are most of a large database, need no examination.
+    Most tables of a large database do not suggest a queue and need no examination.
     """
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
@@ -116,7 +116,7 @@ def _score_state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bo
         shape.add_reason(0.3 if working else 0.1, f"has a state column (`{name}`){values}", behaves=working)
     for index in details.indexes:
         if index.keys[:1] == (name,) or (index.where is not None and index.where.values_if_only(name)):
-            how = "starts with it" if index.keys[:1] == (name,) else "contains only rows of one state"
+            how = "starts with this column" if index.keys[:1] == (name,) else "contains only rows of one state"
             shape.add_reason(
                 0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True
             )

@@ -1,4 +1,4 @@
-"""Describe tables without a state column, in which the times of pop and end give the state of a message."""
+"""Describe tables without a state column, in which the times of the pop and of the end give the state of a message."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished
 def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
     """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a time marks the end.
 
-    Returns ``None`` if times do not give the states. An end is the time at which a message became done or dead. Such a
-    column must be nullable, because it is NULL until the message is popped or ends. A lease alone is not enough,
-    because it is unknown whether a message is popped again after its lease ends.
+    Returns ``None`` if times do not give the states. An end is the time at which a message became done or dead. The
+    column of a pop or an end must be nullable, because it is NULL until the message is popped or ends. A lease alone is
+    not enough, because it is unknown whether a message is popped again after its lease ends.
     """
     may_be_null = [(c.column_name, c.type_name) for c in details.columns if not c.not_null]
     started = column_for_role("started_at", may_be_null)

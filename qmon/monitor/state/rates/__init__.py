@@ -1,1 +1,1 @@
-"""Rates of a queue: from counters, from ids on a standby, and the checks on them."""
+"""Compute the rates of a queue from counters, or from ids on a standby, and check whether the rates are right."""

@@ -10,7 +10,7 @@ from qmon.model.samples.polled_samples import CounterSample
 class CommittedTrack:
     """The committed work on one table and, if rows are counted, the row count that follows from it.
 
-    Each poll guesses which work was rolled back. The errors of these guesses do not accumulate: the reported totals
+    Each poll guesses which work was rolled back. The errors of these guesses do not accumulate. The reported totals
     differ from the rows by at most one second's work.
     """
 

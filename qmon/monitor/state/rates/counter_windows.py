@@ -21,7 +21,7 @@ SHOWN_S: Final = 30.0
 # Waits for verdicts cover this many seconds, so that an improvement is visible immediately.
 RECENT_S: Final = 4.0
 
-# Minimum number of samples of waits. If the requested time has fewer, it is extended until it has this many.
+# Minimum number of samples of waits. If the requested time has fewer samples, a longer time is used.
 MIN_SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
 
@@ -33,7 +33,7 @@ Totals = TypeVar("Totals")
 
 
 class CounterWindow(Generic[Totals]):
-    """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
+    """Totals of the last polls, without a reset between them. Not thread-safe.
 
     Args:
         seconds: the oldest totals are at least this old, once there are totals of that age.
@@ -80,7 +80,7 @@ class CounterWindow(Generic[Totals]):
     ) -> tuple[float, Totals]:
         """Return the newest totals that are at least ``seconds`` old, with their age in seconds.
 
-        ``enough`` must also be true for them. If there are none, return the oldest totals.
+        ``enough`` must also be true for these totals. If no totals qualify, return the oldest totals.
         """
         now = self._points[-1][0]
         for at, totals in reversed(self._points):
@@ -99,9 +99,9 @@ class CounterTrack:
         self._shown: CounterRates | None = None
 
     def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> CounterRates | None:
-        """Record one poll; ``None`` before the second. ``unbroken``: it follows the previous poll without a gap.
+        """Record one poll; ``None`` before the second poll. ``unbroken``: this poll follows the last one without a gap.
 
-        A poll that skipped the counters returns the rates of the previous one.
+        If a poll skipped the counters, the rates of the previous poll are returned.
         """
         if not unbroken:
             self._window.clear()
@@ -113,7 +113,7 @@ class CounterTrack:
 
 
 class WaitTrack:
-    """The waits of the sessions of one target, for a longer and a shorter time."""
+    """The waits of one target's sessions over the last ``SHOWN_S`` or ``RECENT_S`` seconds."""
 
     def __init__(self) -> None:
         self._window = CounterWindow[WaitTotals](
@@ -121,7 +121,7 @@ class WaitTrack:
         )
 
     def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> None:
-        """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
+        """Record one poll. ``unbroken``: this poll follows the previous one without a gap or a restart."""
         if not unbroken or snapshot.waits_total is None:
             self._window.clear()
         if snapshot.waits_total is not None:
@@ -140,7 +140,7 @@ class WaitTrack:
 
 
 class DeadlockTrack:
-    """The deadlocks of one target in the last minute, with the lock cycles that were sampled before them."""
+    """The deadlocks of one target in the last minute, with the lock cycles that were sampled before the deadlocks."""
 
     def __init__(self) -> None:
         self._before: int | None = None
@@ -148,7 +148,7 @@ class DeadlockTrack:
         self._seen: deque[tuple[float, Circle]] = deque(maxlen=20)
 
     def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
-        """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
+        """Record one poll. ``unbroken``: this poll follows the previous one without a gap or a restart."""
         at, total = snapshot.sampled_at, snapshot.server.deadlocks
         if unbroken and total is not None and self._before is not None and total > self._before:
             self._counted.append((at, total - self._before))

@@ -13,7 +13,7 @@ class IdRates:
     """Rates from row ids: pushes from the newest id, pops from the pushes and the change in depth.
 
     An id whose transaction was rolled back counts as pushed and popped, so both rates are estimates. If pops delete
-    rows, the newest row is the last one pushed only if pops start at the oldest row and some rows are left.
+    rows, the newest row is the last pushed row only if pops start at the oldest row and some rows are left.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
@@ -30,14 +30,14 @@ class IdRates:
 
     @property
     def push_rate(self) -> Figure | None:
-        """Messages pushed per second; ``None`` if it does not follow from the ids."""
+        """Messages pushed per second; ``None`` if the ids do not give a rate."""
         if len(self._seen) < 2:
             return None
         return Figure(self._ids_issued / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
 
     @property
     def pop_rate(self) -> Figure | None:
-        """Messages popped per second; ``None`` if it does not follow from ids and depths."""
+        """Messages popped per second; ``None`` if ids and depths do not give a rate."""
         if len(self._seen) < 2:
             return None
         before, now = self._seen.first[1], self._seen.last[1]

@@ -1,4 +1,4 @@
-"""Carry changes in messages in progress over to the later polls whose counters report the work that caused them."""
+"""Carry changes in messages in progress over to later polls, whose counters report the work behind the changes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LAG_S: Final = 12.0
 class InProgressLag:
     """The change in messages in progress that the counters of one table have not explained yet.
 
-    The rows show a pop immediately. The counters show it when the consumer's session reports them, up to 10 seconds
-    later. Without the carried change, such a pop would count as half a pop and half a completion. Each poll reads the
-    counters before the rows. The totals are therefore never too high, and they are exact after every session has
-    reported.
+    The rows show a pop immediately. The counters show the pop when the consumer's session reports its work, up to 10
+    seconds later. Without the carried change, such a pop would count as half a pop and half a completion. Each poll
+    reads the counters before the rows. The totals are therefore never too high, and they are exact after every session
+    has reported.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class InProgressLag:
         return flow
 
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
-        """Return why a pop rate of 0 may be wrong; ``None`` if it is right.
+        """Return why a pop rate of 0 may be wrong; ``None`` if 0 is right.
 
         Recent updates may not have counted as pops because of a carried change with another cause. If the head moves,
         the deletion of a row may have been a pop instead of a completion.

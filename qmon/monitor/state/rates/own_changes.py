@@ -1,4 +1,4 @@
-"""Detect when qmon's own operations change messages of a queue, because its rates must exclude that time."""
+"""Detect when qmon's own operations change messages of a queue. Rates of the queue must exclude that time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from qmon.model.layout.layout_io import table_to_text
 from qmon.model.samples.polled_samples import OperatedSample
 
 # The table's counters may report a change up to this many seconds late. From PostgreSQL 15 on, the operation's session
-# reports its counters with each batch. In older versions, it does so within a second or when it ends.
+# reports its counters with each batch. In older versions, the session reports within a second or when the session ends.
 _LATE_S: Final = 3.0
 
 
 class OwnChanges:
-    """The operations on one queue's table, of all qmon instances that record them in this database.
+    """The operations of all qmon instances on one queue's table, as recorded in this database.
 
     ``is_under_way``: as of the last poll, an operation changes messages or has just ended.
     """

@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 
-# Seconds over which rates are taken.
+# Seconds over which rates are measured.
 RATE_WINDOW_S: Final = 10.0
 
 # Ticks are remembered for this many seconds.
@@ -21,7 +21,7 @@ _SPARE: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Messages moved between two polls. ``at``: server time of the later poll; ``seconds``: time between them."""
+    """Messages moved between two polls. ``at``: server time of the later poll; ``seconds``: time between the polls."""
 
     at: float
     seconds: float
@@ -40,10 +40,10 @@ class Rates:
 
 
 class RateWindow:
-    """Ticks without a gap. A gap, a restart or a counter reset starts a new window, so no rate includes one.
+    """Ticks without a gap. A gap, a restart or a counter reset starts a new window, so that no rate spans it.
 
     Args:
-        seconds: the time over which rates are taken.
+        seconds: the time over which rates are measured.
     """
 
     def __init__(self, seconds: float = RATE_WINDOW_S) -> None:
@@ -76,7 +76,7 @@ class RateWindow:
             del self._times[:_SPARE], self._nets[:_SPARE]
 
     def rates_over(self, seconds: float | None = None) -> Rates | None:
-        """Return rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
+        """Return rates over at most the last ``seconds`` (default: the window); ``None`` before the second poll."""
         seconds = self._seconds if seconds is None else seconds
         span = pushed = 0.0
         popped: float | None = 0.0
@@ -99,7 +99,7 @@ class RateWindow:
     def ticks(self) -> list[tuple[float, Flow]]:
         """The remembered ticks, oldest first: length in seconds and flow.
 
-        Only the newest two ticks if no message moved in any of them.
+        If no message moved in the whole window, only the newest two ticks are returned.
         """
         still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks

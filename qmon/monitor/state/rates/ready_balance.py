@@ -21,8 +21,9 @@ _SHARE: Final = 0.25
 class ReadyBalance:
     """The pops of one queue with states, counted in two ways.
 
-    ``table_flow`` assumes that every update is a pop or ends one. If a consumer finishes a ready message with a single
-    update, that counts as half a pop. The number of ready messages reveals this: more messages left than were popped.
+    ``table_flow`` assumes that every update is a pop or the end of a pop. If a consumer finishes a ready message with a
+    single update, that update counts as half a pop. The number of ready messages reveals this error, because more
+    messages leave than are popped.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class ReadyBalance:
     def record_flow(
         self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, at: float
     ) -> None:
-        """Record one poll, at ``at`` (server clock, seconds). A poll without exact figures forgets the earlier ones."""
+        """Record one poll, at ``at`` (server clock, seconds). A poll without exact figures forgets earlier polls."""
         then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
         exact = work.exact and layout.due_at is None and moves_of_state(work, layout) is not None
         if then is None or now is None or flow.popped is None or not exact:

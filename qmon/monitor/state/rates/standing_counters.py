@@ -12,8 +12,8 @@ from typing import Final
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-# If rows moved and the counter did not change, a rate of 0 counts as wrong for this many seconds. The second, shorter
-# time is for the rate over the last few seconds. Both are about as long as the time that the rate covers.
+# If rows moved and the counter did not change, a rate of 0 counts as wrong for this many seconds. The second constant
+# is for the rate over the last few seconds. Both are about as long as the time that the rate covers.
 RECENT_S: Final = 15.0
 LATELY_S: Final = 5.0
 
@@ -39,11 +39,11 @@ class _Movement:
 
 @dataclass(slots=True)
 class StandingCounters:
-    """Counters of one queue that may miss work. Not thread-safe: only one thread may add polls.
+    """Counters of one queue that may miss work. Not thread-safe.
 
     ``pushes``, ``pops``: as of the last poll, the counters for this rate do not change while rows move.
-    ``pops_lately``: the same for the last few seconds. A session that waits for a lock may not have reported its last
-    pops yet.
+    ``pops_lately``: like ``pops``, but for the last few seconds. A session that waits for a lock may not have reported
+    its last pops yet.
     """
 
     pushes: bool = False
@@ -53,7 +53,7 @@ class StandingCounters:
     _added: _Movement = field(default_factory=_Movement)
     _left: _Movement = field(default_factory=_Movement)
     _before: QueueSamples | None = None
-    # The last drawn id when the number of inserted rows last changed.
+    # The last issued id when the number of inserted rows last changed.
     _issued: int | None = None
 
     def record_poll(self, samples: QueueSamples, at: float) -> None:
@@ -81,7 +81,7 @@ class StandingCounters:
 
 
 def _counts_by_session(counters: CounterSample) -> bool:
-    """Return whether each session counts its own work (PostgreSQL; in SQL Server, the server counts)."""
+    """Return whether each session counts its own work, as in PostgreSQL. In SQL Server, the server counts."""
     return counters.counted and counters.modified_since_analyze is not None
 
 
@@ -99,7 +99,10 @@ def _head_number(samples: QueueSamples) -> int | None:
 
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
-    """Return whether rows have become ready: more than before, or as many although the head left. Not for due times."""
+    """Return whether rows have become ready: more rows than before, or as many although the head left.
+
+    False for queues with due times.
+    """
     then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
     if then is None or now is None or samples.layout.due_at is not None:
         return False
@@ -112,7 +115,7 @@ def _has_shrunk(before: QueueSamples | None, samples: QueueSamples) -> bool:
 
 
 def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """Return whether more ids were drawn than rows were added. Messages may then have been pushed and others popped."""
+    """Return whether more ids were issued than rows were added. Messages may have been pushed and popped in between."""
     then, now = (None if before is None else ready_rows(before)), ready_rows(q)
     if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
         return False
@@ -126,9 +129,9 @@ def _has_head_left(before: QueueSamples | None, samples: QueueSamples) -> bool:
 
 
 def _has_passed_through(before: QueueSamples | None, samples: QueueSamples) -> bool:
-    """Return whether ids were drawn although no row was ready at either poll.
+    """Return whether ids were issued although no row was ready at either poll.
 
-    Ids are also drawn for rows that are never inserted, so this proves nothing while rows are ready.
+    Ids are also issued for rows that are never inserted, so this proves nothing while rows are ready.
     """
     if before is None or before.last_id is None or samples.last_id is None:
         return False

@@ -1,4 +1,4 @@
-"""Track the messages moved on one table from poll to poll, and why rates computed from them may be wrong."""
+"""Track the messages moved on one table from poll to poll, and the reasons why the resulting rates may be wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 
 class TableFlowTrack:
-    """The flow of one queue from the counters of its table. Not thread-safe: only one thread may add polls."""
+    """The flow of one queue from the counters of its table. Not thread-safe."""
 
     def __init__(self) -> None:
         self._committed = CommittedTrack()
@@ -31,7 +31,7 @@ class TableFlowTrack:
     ) -> Flow | None:
         """Return the messages moved between two polls; ``None`` if the counters were reset or not read.
 
-        ``at``: time of the later poll, server clock, seconds. ``in_progress_change``: as for ``table_flow``.
+        ``at``: time of the later poll, server clock, seconds. ``in_progress_change``: see ``table_flow``.
         """
         if before.counters is None or samples.counters is None:
             return None
@@ -53,11 +53,11 @@ class TableFlowTrack:
         return flow
 
     def why_unclear(self, at: float) -> Reason | None:
-        """Return why the rates of pops and completions may be wrong, even if not 0; ``None`` if they are right."""
+        """Return why rates of pops and completions may be wrong, even if they are not 0; ``None`` if they are right."""
         return Reason.UPDATES_UNCLEAR if self._balance.has_uncounted_pops(at) else None
 
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
-        """Return why a pop rate of 0 may be wrong, as ``InProgressLag.why_no_pop``."""
+        """Return why a pop rate of 0 may be wrong; see ``InProgressLag.why_no_pop``."""
         return self._lag.why_no_pop(at, moved_s, within_s)
 
     def why_no_completion(self, at: float) -> Reason | None:
