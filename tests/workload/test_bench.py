@@ -174,9 +174,11 @@ def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     for each in report.outcomes:
         assert each.cycles_per_s > 0, each.case
         assert each.errors == 0, (each.case, each.last_error)
-        assert each.push is not None and each.pop is not None
-        assert 0 < each.push.p50_ms <= each.push.p99_ms
-        assert 0 < each.pop.p50_ms <= each.pop.p99_ms
+        # A busy machine may not run the producer in a slice of a quarter of a second.
+        assert (each.push is not None) is (each.pushed_per_s > 0), each.case
+        assert each.pop is not None
+        for latency in filter(None, (each.push, each.pop)):
+            assert 0 < latency.p50_ms <= latency.p99_ms
         assert (each.complete is not None) is each.case.completes
         assert each.buffers_per_cycle is not None and each.buffers_per_cycle > 1
         assert each.wal_per_cycle is not None and each.wal_per_cycle > 100
@@ -184,6 +186,7 @@ def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
         assert sum(wait.share for wait in each.waits) == pytest.approx(1, abs=0.35)
         assert sum(each.timeline) / len(each.timeline) == pytest.approx(each.cycles_per_s)
         assert len(each.timeline) * each.slice_s == each.seconds
+    assert sum(each.push is not None for each in report.outcomes) > len(ALL) / 2
     assert max(each.share for each in told) == 1.0
     assert report.conditions.empty_loops_per_s > max(each.cycles_per_s for each in report.outcomes)
     wait_until(lambda: not traces(database))
