@@ -1,4 +1,4 @@
-"""Notes about the figures of a report, and sentences that all its formats share."""
+"""Notes about the figures of a report, and sentences that all formats of the report share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def report_notes(facts: ReportFacts) -> list[str]:
 
 
 def outlook_text(queue_facts: QueueFacts) -> str:
-    """Describe when the queue will be outgrown, in a sentence."""
+    """Return a sentence about when the push rate of the queue will reach its best pop rate."""
     can = queue_facts.capacity
     if can.outgrown_days is None:
         return f"No forecast: {can.why}."

@@ -1,4 +1,4 @@
-"""The timeline of a report: incidents, operations, and gaps of each queue."""
+"""Draws the timeline of a report: the incidents, operations, and gaps of each queue."""
 
 from __future__ import annotations
 

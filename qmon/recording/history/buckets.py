@@ -72,7 +72,7 @@ class Bins:
                 self._last[here], self._last_at[here] = value, at
 
     def record_interval(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
-        """Record an interval from its summary: mean, minimum and maximum of each figure, flattened in this order."""
+        """Record an interval. ``numbers``: mean, minimum and maximum of the first figure, then of the next figure …"""
         first = max(0, int((start_at - self.start_at) // self.step_s))
         for place in range(first, self.count):
             left = self.start_at + place * self.step_s

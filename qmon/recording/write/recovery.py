@@ -29,7 +29,7 @@ class SalvageResult:
 
 
 def salvage_segments(root: Path) -> list[SalvageResult]:
-    """Seal the open segments below a folder that no process writes. Raises ``CannotWrite`` and ``OSError``."""
+    """Seal all open segments below a folder that no process is writing. Raises ``CannotWrite`` and ``OSError``."""
     done = []
     for path in list_segments(root):
         if path.name.startswith(OPEN_PREFIX):
