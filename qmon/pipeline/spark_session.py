@@ -94,7 +94,8 @@ def start_session(
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
-                f"cannot start Spark: {first_error_line(problem)}; it needs Java 17 or later in JAVA_HOME or as `java`"
+                f"cannot start Spark: {first_error_line(problem)}; "
+                "Spark needs Java 17 or later in JAVA_HOME or as `java`"
             ) from None
     return session
 

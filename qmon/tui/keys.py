@@ -1,8 +1,8 @@
-"""All key bindings. The palette, the help and the key line are made from them.
+"""All key bindings. The palette, the help and the key line are made from these bindings.
 
-No key has two meanings on one screen. A key that changes data has the same meaning everywhere, also in dialogs and
-replays. Its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of
-their id.
+No key has two meanings on one screen. A key that changes data has the same meaning everywhere, including dialogs and
+replays. The binding of such a key is in the group `ACTING`, and the ids of all bindings with this key have the same
+part after the last dot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TABLE: Final = Binding.Group("Table")
 READINGS: Final = Binding.Group("Readings")
 DISPLAY: Final = Binding.Group("Display")
 
-# In display order.
+# The groups in display order.
 GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
 
 
@@ -39,8 +39,8 @@ def _key(
 ) -> Binding:
     """Build a binding.
 
-    ``bar``: also show it in the key line. ``first``: handle it before any later key. Keys typed right after it then go
-    to the dialog or field that it opens.
+    ``bar``: also show the key in the key line. ``first``: handle the key before any later key, so that later keys go to
+    the dialog or field that this key opens.
     """
     return Binding(
         key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
@@ -121,7 +121,7 @@ APP: Final[list[BindingType]] = [
     ),
 ]
 
-# These keys are the same in a replay and in the history.
+# A replay and the history share these keys.
 _JUMPS: Final[list[BindingType]] = [
     _key(
         "greater_than_sign",
@@ -546,7 +546,7 @@ HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close"
 
 ACTION_DIALOG: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "cancel or stop", id="act.leave"),
-    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the field gets the next keys
+    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the field receives the next keys
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
     Binding("up,left", "go(-1)", "previous", id="act.up"),
     Binding("down,right", "go(1)", "next", id="act.down"),

@@ -132,7 +132,9 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
         said = {"counts": totals} if name == "samples" else None
         added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit_batch(batch, added, removed, said) and name not in done:
-            raise Conflict(f"another process is writing to the lake {lake.storage.root}; run one at a time")
+            raise Conflict(
+                f"another process is writing to the lake {lake.storage.root}; run only one process at a time"
+            )
     staged.delete_files()
     return totals
 
@@ -225,7 +227,7 @@ def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str
     if not any(str(date) < first for date in lines.read_filter().dates or ()):
         return []
     rows = staged.read_rows("poll").where(F.col("date") < first).select("line.file").distinct().collect()
-    return [(row.file, f"days before {first} stay as they are because their samples were deleted") for row in rows]
+    return [(row.file, f"days before {first} were not recomputed because their samples were deleted") for row in rows]
 
 
 def _skipped_segments(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:

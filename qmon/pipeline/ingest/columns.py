@@ -148,7 +148,7 @@ class _ParsedLines:
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"
             elif not even[place]:
-                found[place] = "it does not have one figure for each queue"
+                found[place] = "the line does not have one figure for each queue"
             elif not read.target:
                 found[place] = "the target is unknown: neither the session line nor the folder has its name"
         return found

@@ -100,7 +100,7 @@ class SegmentIntake:
     def _claim_batch(self, batch: int, files: Mapping[str, int]) -> None:
         """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
         rows = [{"file": name, "bytes": size, "batch": batch, **_partition_for(name)} for name, size in files.items()]
-        told = f"another process is writing to the lake {self._lake.storage.root}; run one at a time"
+        told = f"another process is writing to the lake {self._lake.storage.root}; run only one process at a time"
         table = self._table.open_or_create()
         if (newest_batch(table) or 0) >= batch:
             raise Conflict(told)
@@ -160,7 +160,7 @@ def _raise_batch_error(problem: Exception) -> None:
     if isinstance(problem, Conflict | BadInput):
         raise problem
     if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
-        raise QmonError(f"a batch failed and nothing of it was written: {_cause_text(problem)}") from problem
+        raise QmonError(f"a batch failed and was not written: {_cause_text(problem)}") from problem
     raise problem
 
 

@@ -237,7 +237,9 @@ class LakeTable:
             table = self.open_or_create()
             if (newest_batch(table, app) or 0) >= batch:
                 if left < _TRIES - 1:
-                    raise Conflict(f"another process is writing to the table {self.uri}; run one at a time")
+                    raise Conflict(
+                        f"another process is writing to the table {self.uri}; run only one process at a time"
+                    )
                 return False
             if gone and not set(removed.paths) <= set(self.files_in(table).paths):
                 raise ChangedMeanwhile(f"files of the table {self.uri} were rewritten by another process")

@@ -97,7 +97,7 @@ def reading_session(engine: Engine) -> Session:
 def find_archive(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
     """Find the archive of a queue. Raises ``BadInput`` if there is no archive, or if its rows are not numbered."""
     if layout.routine_for("archive") is None:
-        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep one")
+        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep an archive")
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
     found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
@@ -107,7 +107,7 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
     if not any(row.column_name == KEY and row.is_key for row in found):
         kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
         raise BadInput(
-            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find the new ones. "
+            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find new rows. "
             f"Run: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
         )
     names = {row.column_name for row in found}
@@ -132,7 +132,7 @@ def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
-            f"{archive.queue}: this server is a replica, where unfinished writes cannot be seen; connect to the primary"
+            f"{archive.queue}: this server is a replica, which does not show unfinished writes; connect to the primary"
         )
     writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))

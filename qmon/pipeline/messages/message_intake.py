@@ -128,7 +128,9 @@ class MessageIntake:
         """Commit a new state together with these files."""
         marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
         if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
-            raise QmonError(f"another process is writing to the table {self._table.uri}; run one at a time")
+            raise QmonError(
+                f"another process is writing to the table {self._table.uri}; run only one process at a time"
+            )
 
     def _write_messages(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(FORMAT_NAME).options(**reading.to_options()).load()
@@ -177,7 +179,7 @@ def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, an
     )
     raise BadInput(
         f"the archive of {archive.queue!r} {what}; the lake has the rows up to {mark.upto:,}; --anew reads "
-        "all rows as new ones"
+        "all rows as new rows"
     )
 
 

@@ -68,7 +68,7 @@ def headline(facts: ReportFacts) -> str:
     longest = max(facts.incidents, key=lambda row: _lasted_s(facts, row), default=None)
     text = f"{who} {be} healthy for {good_share_text(share)} of the time watched, with {told}"
     if longest is not None:
-        which = ": " if number == 1 else "; the longest: "
+        which = ": " if number == 1 else "; the longest incident: "
         lasted, at = (
             duration_text(_lasted_s(facts, longest)),
             day_time_text(max(longest["start_at"], facts.period.start)),

@@ -100,8 +100,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
         "watched",
     )
     note = (
-        "Shares of the watched time. The error budget is the time for which the limit may be exceeded. At a burn rate "
-        "of 1 it lasts exactly as long as the window."
+        "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
+        "At a burn rate of 1, the budget lasts exactly as long as the window."
     )
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
@@ -211,7 +211,7 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
     """Return the table of unusual hours: one row per run of hours, the run farthest outside its band first."""
     found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
-    note = "Hourly means outside the usual band for that hour of the week."
+    note = "In these hours, the hourly mean was outside the usual band for the hour of the week."
     return ReportTable(
         "Unusual hours",
         "unusual",

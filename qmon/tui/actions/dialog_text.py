@@ -36,13 +36,13 @@ RESULT_WORDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What the dialog shows.
+    """The data that the dialog shows.
 
     Attributes:
         took_s: seconds spent planning or applying so far.
         since_end_s: seconds from the end of the operation to the poll that read ``after``.
         planned_s: seconds since planning finished.
-        before, after: the queue before the operation, and from the first poll after it.
+        before: the queue before the operation. after: the queue in the first poll after the operation.
     """
 
     request: ActionRequest
@@ -188,9 +188,9 @@ def result_lines(
     undo: bool,
     since_end_s: float = 0.0,
 ) -> list[Line]:
-    """Return how the operation ended, and the queue's figures before and after.
+    """Return how the operation ended, and the figures of the queue before and after the operation.
 
-    ``after`` is from a poll that started ``since_end_s`` seconds after the end.
+    ``after``: from a poll that started ``since_end_s`` seconds after the end of the operation.
     """
     word, tone = RESULT_WORDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {formatting.duration(took_s)}", "muted")]
@@ -212,9 +212,9 @@ def result_lines(
 
 
 def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """Return ``ready 1,235 (was 31)``, or a note that qmon waits for the next poll.
+    """Return lines such as ``ready 1,235 (was 31)``, or a note that qmon waits for the next poll.
 
-    A rate is shown once its window begins after the end of the operation, because an earlier window includes the
+    A rate is shown only if its window begins after the end of the operation, because an earlier window includes the
     operation itself.
     """
     if before is None:

@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
-# The number of tree levels that are drawn. Deeper levels only show their depth as a number.
+# The number of tree levels that are drawn. For a deeper level, only its number is shown.
 MAX_LEVELS: Final = 6
 
 COLUMNS: Final = (
@@ -81,12 +81,12 @@ STATES: Final = {
 
 
 def rows_for(places: list[LockChainLine]) -> tuple[GridRow, ...]:
-    """Return one row per line of the tree. A repeated session has a row key of its own."""
+    """Return one row per line of the tree. Each repetition of a session has its own row key."""
     return tuple(_row(place, key) for place, key in zip(places, row_keys(places), strict=True))
 
 
 def row_keys(places: list[LockChainLine]) -> list[str]:
-    """Return the row keys: the session's name. If the session is a repetition, its blocker's name follows."""
+    """Return the row keys. A key is the session's name; for a repetition, the name of its blocker follows."""
     path: list[SessionKey] = []
     found = []
     for place in places:
@@ -102,7 +102,7 @@ def session_name(key: SessionKey) -> str:
 
 
 def filter_sessions(forest: LockChains, filter_text: str) -> list[LockChainLine]:
-    """Return the lines that match the filter, with all lines above them in the tree."""
+    """Return the lines that match the filter, and all their ancestors in the tree."""
     path: list[int] = []
     keep: set[int] = set()
     for index, place in enumerate(forest.places):
@@ -205,7 +205,7 @@ def held_text(place: LockChainLine) -> str:
 
 
 def blockers_text(place: LockChainLine) -> str:
-    """Return the blockers that the session waits for, the number of others, and its place in the lock queue."""
+    """Return the first blockers of the session, the number of further blockers, and its place in the lock queue."""
     s = place.session
     listed = ", ".join(session_name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
@@ -262,7 +262,7 @@ def _duration_suffix(seconds: float | None) -> str:
 
 
 def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
-    """Return everything known about one session."""
+    """Return all known facts about one session."""
     s = place.session
     what = f"session {session_name(place.key)}" if s.session else f"prepared transaction {session_name(place.key)}"
     began = figures.moment_text(s.started_at, seconds=True) if s.started_at is not None else ""
@@ -294,7 +294,7 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
 
 
 def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
-    """Return open transactions, isolation level and last batch, as far as they are known."""
+    """Return the open transactions, isolation level and last batch, if known."""
     many = formatting.count_text(session.transactions, "transaction") if session.transactions is not None else ""
     return (
         f"{many} open" if many else "",
@@ -328,7 +328,7 @@ def blocking_summary(forest: LockChains) -> str:
 
 
 def empty_text(view: View | None, filter_text: str) -> str:
-    """Return what to show if there are no rows."""
+    """Return the text to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.blocking
