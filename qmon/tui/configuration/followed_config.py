@@ -108,7 +108,7 @@ class FollowedConfig:
         return new
 
     def _target_in(self, config: Config) -> TargetConfig | None:
-        """Return the target in this configuration: by its name, or by its address if that was typed."""
+        """Return the target in this configuration, by its name or, if the user typed an address, by its address."""
         if self._name:
             return config.targets.get(self._name)
         address = without_password(self._typed)

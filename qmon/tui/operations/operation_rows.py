@@ -76,7 +76,7 @@ def _kind_text(operation: Operation) -> str:
 
 
 def sort_operations(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
-    """Return the operations sorted by one column; equal ones newest first."""
+    """Return the operations sorted by one column. Operations with equal values are sorted newest first."""
     newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
     return sorted(newest, key=_VALUES[by], reverse=descending)
 
@@ -90,7 +90,7 @@ def searchable_text(operation: Operation) -> str:
 
 
 def detail_lines(operation: Operation, cells: int) -> list[Line]:
-    """Return everything known about one operation."""
+    """Return all known facts about one operation."""
     ended = (
         f"ended {figures.moment_text(operation.ended_at, seconds=True)}"
         if operation.ended_at is not None

@@ -1,4 +1,4 @@
-"""The Service Broker panel: one line per queue, and one for messages that were sent but not delivered."""
+"""The Service Broker panel: one line per queue, and one line about messages that were sent but not delivered."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
 
-# Panels of at least this many cells show each queue's proof in its line. Narrower ones show only the worst queue's,
-# below.
+# Panels of at least this many cells show each queue's proof in its line. Narrower panels only show the proof of the
+# worst queue, below the lines.
 _WIDE: Final = 150
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="name of the queue in the database"),
@@ -87,7 +87,7 @@ def _proof_lines(broker: BrokerView, cells: int, most: int) -> list[Line]:
 
 
 def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
-    """Return a line about messages sent and not delivered, if there are any."""
+    """Return a line about messages that were sent and not delivered, if there are any."""
     if not broker.sending.value:
         return []
     if broker.verdict is not None:
@@ -99,7 +99,7 @@ def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
 
 
 def _leak_lines(broker: BrokerView, cells: int) -> list[Line]:
-    """Return a line about conversations that are never ended, if there is such a verdict."""
+    """Return a line about conversations that are never ended, if a verdict reports such conversations."""
     if broker.leak is None:
         return []
     words = f"{figures.SYMBOLS[broker.leak.severity]} {clean(broker.leak.proof)}"

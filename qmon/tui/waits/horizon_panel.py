@@ -1,4 +1,4 @@
-"""The horizon panel: which session or object holds the horizon, its age, its cost, and the gain of releasing it."""
+"""The horizon panel: the holder of the horizon, its age, its cost, and the gain if the holder ends."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _cost_key(use: QueueUse) -> tuple[float, int]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
-    """Return which rows can be removed once the oldest holder has ended, and the next holder of the horizon."""
+    """Return which rows can be removed after the oldest holder has ended, and which holder is next."""
     if version_store.has_version_store(view):
         after = next_holder(holders)
         return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))
