@@ -22,7 +22,7 @@ _WORK_PREFIX: Final = "_salvage-"
 
 @dataclass(frozen=True, slots=True)
 class SalvageResult:
-    """The result for one open segment. ``path``: its sealed path, ``None`` if it was empty. ``lines``: lines saved."""
+    """The result for one open segment. ``path``: the sealed file, if any line was saved. ``lines``: lines saved."""
 
     path: Path | None
     lines: int

@@ -206,7 +206,7 @@ class QueueScreen(DashboardScreen):
         return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
 
     def message_choice(self) -> Choice:
-        """Return the marked messages in their shown state. Without marks, the choice is empty: the action decides."""
+        """Return the marked messages in the shown state. Without marks, the choice is empty; the action decides."""
         marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
         listed = self._read_messages(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
