@@ -104,7 +104,9 @@ class BenchSite:
             self.run_statement("comment", {"schema": self.schema})
 
     def drop_schema(self) -> None:
-        """Drop the schema with all its contents. Raises ``QueryFailed`` if other sessions lock it for too long.
+        """Drop the schema with all its contents.
+
+        Raises ``QueryFailed`` if other sessions hold locks on the schema for too long.
         """
         deadline = time.monotonic() + _DROP_WITHIN_S
         while True:
