@@ -234,7 +234,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as problem:
-        raise BadInput(f"{pattern!r} is no regular expression: {problem}") from None
+        raise BadInput(f"{pattern!r} is not a regular expression: {problem}") from None
 
 
 def _cover_groups(match: re.Match[str]) -> str:

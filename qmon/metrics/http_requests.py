@@ -90,11 +90,11 @@ def check_origin(request: Request, local: str, allowed: Collection[str], *, allo
         raise Refused(421, "unknown name in the Host header; start qmon serve with --allow-host NAME")
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        raise Refused(403, "pages of other sites are not allowed to read this")
+        raise Refused(403, "pages of other sites may not read from this server")
     fetch = [request.headers.get(f"sec-fetch-{name}", "none") for name in ("site", "mode", "dest")]
     is_link = allows_links and fetch[1:] == ["navigate", "document"]
     if fetch[0] not in ("none", "same-origin") and not is_link:
-        raise Refused(403, "pages of other sites are not allowed to read this")
+        raise Refused(403, "pages of other sites may not read from this server")
 
 
 def _is_own_name(name: str, local: str) -> bool:

@@ -33,7 +33,7 @@ LOST_AFTER_S: Final = 3 * SILENCE_S
 # Maximum bytes of a line. The line of a poll of a thousand queues has about 2 MB.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _MESSAGE_BYTES: Final = 1000
-_TOO_SLOW: Final = "it does not answer in time"
+_TOO_SLOW: Final = "the answer did not arrive in time"
 _PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 
 
@@ -63,7 +63,7 @@ class OpenStream:
             if isinstance(problem, OSError):
                 raise Unreachable(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
             if isinstance(problem, http.client.HTTPException | ValueError):
-                raise self._not_a_serve("it does not answer like one") from None
+                raise self._not_a_serve("its answer has another format") from None
             raise
 
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:

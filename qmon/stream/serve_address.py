@@ -47,7 +47,7 @@ def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
             "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20"
         )
     if receivers.is_unencrypted(parts):
-        raise BadInput("http:// works for this machine only because it is not encrypted; use https://")
+        raise BadInput("http:// is not encrypted, so it only works for this machine; use https://")
     if ca is not None and parts.scheme == "http":
         raise BadInput("--ca works only with https:// URLs")
     return ServeAddress(

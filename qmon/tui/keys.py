@@ -104,7 +104,7 @@ APP: Final[list[BindingType]] = [
         "ctrl+c",
         "copy_or_quit",
         "copy or quit",
-        "Copy the selection; without one, press twice to quit",
+        "Copy the selected text; if no text is selected, press twice to quit",
         DISPLAY,
         id="copy-or-quit",
         bar=False,
@@ -167,7 +167,7 @@ TABLES: Final[list[BindingType]] = [
         "slash",
         "filter",
         "filter",
-        "Show only rows that contain a text; !text hides them",
+        "Show only rows that contain a text; !text hides rows with the text",
         TABLE,
         id="filter",
         shown="/",
@@ -190,7 +190,7 @@ TABLES: Final[list[BindingType]] = [
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
 
 QUEUE_ACTIONS: Final[list[BindingType]] = [
-    _key("r", "act('requeue')", "requeue", "Requeue the stuck messages, or the marked ones", ACTING, id="requeue"),
+    _key("r", "act('requeue')", "requeue", "Requeue the stuck messages, or the marked messages", ACTING, id="requeue"),
     _key(
         "d",
         "act('redrive')",
@@ -200,7 +200,7 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         id="redrive",
         bar=False,
     ),
-    _key("x", "act('purge')", "purge", "Move the marked messages, or dead ones, to the trash", ACTING, id="purge"),
+    _key("x", "act('purge')", "purge", "Move the marked messages, or dead messages, to the trash", ACTING, id="purge"),
     _key("p", "act('pause')", "pause", "Pause or resume the producers", ACTING, id="pause"),
     UNDO,
     _key(
@@ -251,7 +251,7 @@ PROPOSE: Final = _key(
     "W",
     "propose",
     "add queues",
-    "List tables that may be queues; write the marked ones to qmon.toml",
+    "List tables that may be queues; write marked tables to qmon.toml",
     QUEUE,
     id="propose",
     shown="W",
@@ -286,7 +286,9 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
     PROPOSE,
     FOLD,
-    _key("o", "only_stuck", "only stuck", "List only stuck messages, or all", QUEUE, id="only-stuck"),
+    _key(
+        "o", "only_stuck", "only stuck", "List only stuck messages, or all messages in progress", QUEUE, id="only-stuck"
+    ),
     _key(
         "l",
         "list(1)",
@@ -441,7 +443,7 @@ HISTORY: Final[list[BindingType]] = [
         "space",
         "mark",
         "mark",
-        "Mark a range from here; press again to zoom into it",
+        "Mark a range from here; press again to zoom into the range",
         READINGS,
         id="mark-range",
         shown="space",

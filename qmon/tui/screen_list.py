@@ -61,7 +61,7 @@ ENTRIES: Final = (
         "operations",
         "6",
         "operations",
-        "Operations: who ran them, their result, and whether you can undo them",
+        "Operations with user and result, and whether you can undo each operation",
         "qmon.tui.operations.operations_screen:OperationsScreen",
     ),
     ScreenEntry(

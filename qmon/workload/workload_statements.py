@@ -44,8 +44,8 @@ def check_drivable(layout: Layout) -> Layout:
     """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
     if layout.routine_for("push") is None or layout.routine_for("pop") is None:
         raise BadInput(
-            f"{layout.queue} was not installed by qmon, and a load would write to it; install a separate queue with:"
-            " qmon design install"
+            f"{layout.queue} was not installed by qmon, and a load would write to this queue; "
+            "install a separate queue with: qmon design install"
         )
     return layout
 

@@ -151,8 +151,8 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
     assert (
-        f"were healthy for {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest incident: "
-        in text
+        f"were healthy for {good_share_text(share)} of the time watched, "
+        f"with {len(told)} incidents; the longest incident: " in text
     )
     assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
 

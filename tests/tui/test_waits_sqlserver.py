@@ -57,7 +57,11 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
     ("holders", "store", "told"),
     [
         ((), STORE, "no holder: old row versions can be removed · row versions 1.2 GB in tempdb"),
-        ((NEXT,), STORE, "no session holds it for long; the oldest is session 84 (0.4 s) · row versions 1.2 GB"),
+        (
+            (NEXT,),
+            STORE,
+            "no session holds the horizon for a long time; the oldest is session 84 (0.4 s) · row versions 1.2 GB",
+        ),
         ((), None, "the size of the version store was not read"),
         ((), VersionStoreSample(8_192, None, whole_server=True), "row versions 8.0 kB in tempdb of all databases"),
         (

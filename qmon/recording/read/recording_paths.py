@@ -25,7 +25,9 @@ def folder_name_for(name: str) -> str:
     written = "".join(c if _SAFE.fullmatch(c) else _percent_encode(c) for c in name)
     written = _percent_encode(written[0]) + written[1:] if written[:1] in (".", "_") else written
     if not 0 < len(written) <= _LONGEST:
-        raise BadInput("cannot record: the target's name is empty or too long; give it a shorter name in qmon.toml")
+        raise BadInput(
+            "cannot record: the target's name is empty or too long; give the target a shorter name in qmon.toml"
+        )
     return written
 
 

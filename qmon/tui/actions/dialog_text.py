@@ -117,7 +117,9 @@ def _ended_lines(content: DialogText, cells: int) -> list[Line]:
     done = content.progress.done if content.progress is not None else 0
     lines = [(), *entry_lines("broken", content.problem, cells, "alarm", most=6)]
     if done:
-        lines += entry_lines("", f"{done:,} are done and stay done; 6 lists them; repeat the action to finish", cells)
+        lines += entry_lines(
+            "", f"{done:,} are done and stay done; repeat the action to finish the rest; 6 lists operations", cells
+        )
     return [*lines, ()]
 
 
@@ -198,14 +200,16 @@ def result_lines(
     if result.skipped:
         lines += entry_lines("skipped", "locked by other sessions; not changed", cells, "muted")
     if result.changed:
-        lines += entry_lines("changed", "changed after planning; left as they are", cells, "muted")
+        lines += entry_lines("changed", "changed after planning; not changed by qmon", cells, "muted")
     if result.refused:
         lines += entry_lines("refused", "refused by the server; not changed", cells, "muted")
     for index, words in enumerate(result.notes):
         lines += entry_lines("note" if index == 0 else "", words, cells)
     if result.operation:
         lines += entry_lines(
-            "audit", f"operation {result.operation}{'; u undoes it' if undo else ''}; 6 lists all", cells
+            "audit",
+            f"operation {result.operation}{'; u undoes the operation' if undo else ''}; 6 lists operations",
+            cells,
         )
     lines += [(), *_verify_lines(before, after, since_end_s, cells)]
     return lines

@@ -148,8 +148,8 @@ class SessionDetails(TextDialog):
             over = (
                 []
                 if now is not None
-                else entry_lines("over", "it no longer waits or blocks; these are its last figures", cells)
+                else entry_lines("over", "the session no longer waits or blocks; these are its last figures", cells)
             )
             return [*over, *tree.detail_lines(now or place, cells)]
 
-        super().__init__(written, "E ends it · esc closes")
+        super().__init__(written, "E ends the session · esc closes")

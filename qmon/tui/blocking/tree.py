@@ -25,7 +25,7 @@ COLUMNS: Final = (
         least=12,
         most=30,
         sortable=False,
-        about="■ a head blocker: it waits for no session, and its waiters are below it; ↻ listed in full elsewhere",
+        about="■ head blocker: waits for no session, and has its waiters below; ↻ listed in full elsewhere",
     ),
     GridColumn(
         "state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="current state of the session"
@@ -41,10 +41,24 @@ COLUMNS: Final = (
         about="sessions that wait for this one, directly or indirectly",
     ),
     GridColumn(
-        "waited", "WAITED", True, 0, least=8, most=10, sortable=False, about="how long it has waited for the lock"
+        "waited",
+        "WAITED",
+        True,
+        0,
+        least=8,
+        most=10,
+        sortable=False,
+        about="how long the session has waited for a lock",
     ),
     GridColumn(
-        "open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction has been open"
+        "open",
+        "TRANS.",
+        True,
+        2,
+        least=8,
+        most=10,
+        sortable=False,
+        about="how long the session's transaction has been open",
     ),
     GridColumn(
         "wants",
@@ -54,7 +68,7 @@ COLUMNS: Final = (
         most=48,
         shrinks_to=14,
         sortable=False,
-        about="the lock it waits for; for a head blocker, the queue rows it has locked",
+        about="the lock that the session waits for; for a head blocker, the queue rows that it has locked",
     ),
     GridColumn(
         "client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False, about="application, login and host"
@@ -67,7 +81,7 @@ COLUMNS: Final = (
         grows=True,
         sortable=False,
         from_width=132,
-        about="its last statement",
+        about="last statement of the session",
     ),
 )
 
@@ -234,13 +248,13 @@ def _session_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
-        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: it runs no statement and keeps its locks")
+        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: the session runs no statement and keeps its locks")
     elif place.role is Role.PREPARED:
         parts.append(
-            "prepared for a two-phase commit, no session: it holds its locks until it is committed or rolled back"
+            "a transaction without a session, prepared for a two-phase commit: holds its locks until commit or rollback"
         )
     elif place.role is Role.CYCLE:
-        parts.append("part of a cycle (deadlock): the server ends it by cancelling one of the sessions")
+        parts.append("part of a cycle (deadlock): the server will cancel one of the sessions to end the deadlock")
     elif place.role is Role.RUNNING:
         undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
         parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")

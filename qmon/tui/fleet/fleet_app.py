@@ -103,7 +103,7 @@ class FleetApp(QmonApp):
         self.has_shown_target = False
         self._unstarted: list[Member] = []
         self.unwritable_reason = (
-            "qmon.toml cannot be written with several targets open; open this one alone: qmon connect"
+            "qmon.toml cannot be written with several targets open; open only this target: qmon connect"
         )
         self._focus = self.current.focus
 

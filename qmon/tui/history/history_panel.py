@@ -250,6 +250,6 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
     if past.until_at > begins_at and more:
         return "waiting for the first figures"
     return (
-        f"no data in this range, only from {moment_text(begins_at, zone)} to"
+        f"no data in this range; there is data from {moment_text(begins_at, zone)} to"
         f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
     )

@@ -96,7 +96,7 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
                 "muted",
             ),
             ("< >", "key"),
-            (" go through them", "muted"),
+            (" go to each", "muted"),
         ),
         cells,
     )
@@ -108,7 +108,7 @@ def event_list(
     """Return the list next to the plot, newest first. If it does not fit, it starts with the chosen event."""
     newest = list(reversed(events))
     first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
-    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  none in this range", "muted"))]
+    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  no event in this range", "muted"))]
     for event in newest[first:]:
         tone = "strong" if event is chosen else "text"
         lines.append(((f"{event.symbol} ", event.tone), (_time_text(event, zone), tone)))

@@ -142,5 +142,5 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
 
 def _missing_text(column: MessageColumn) -> str:
     if column.grant:
-        return f"your role may not read it; to fix: {clean(column.grant)}"
+        return f"your role may not read this column; to fix: {clean(column.grant)}"
     return "NULL" if column.size is None else f"{formatting.size(column.size)}: too large to show"

@@ -115,5 +115,5 @@ class OperationDetails(TextDialog):
     BINDINGS = keys.DETAILS
 
     def __init__(self, newest: Callable[[Operation], Operation], operation: Operation, *, undoable: bool) -> None:
-        hint = "u undoes it · esc closes" if undoable else "esc closes"
+        hint = "u undoes the operation · esc closes" if undoable else "esc closes"
         super().__init__(lambda cells: operation_rows.detail_lines(newest(operation), cells), hint)

@@ -165,9 +165,9 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
     elif page.order:
         parts.append(f"by {order}{first}")
     if page.cut and page.order:
-        parts.append(f"too many messages share one {order}: some are missing")
+        parts.append(f"too many messages share one {order}: some messages are missing")
     elif page.cut:
-        parts.append(f"unsorted, no index gives an order: only {formatting.count(page.looked)} rows read")
+        parts.append(f"unsorted, because no index gives an order: only {formatting.count(page.looked)} rows read")
     return " · ".join(parts)
 
 

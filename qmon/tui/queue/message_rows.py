@@ -16,10 +16,16 @@ COLUMNS: Final = (
     GridColumn("id", "ID", least=6, most=36, about="the message's id"),
     GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
     GridColumn(
-        "age", "AGE", True, 1, least=9, most=10, about="time since its start, or since its push if it was not started"
+        "age",
+        "AGE",
+        True,
+        1,
+        least=9,
+        most=10,
+        about="time since the message's start, or since its push if it was not started",
     ),
-    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took it"),
-    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times it was taken"),
+    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took the message"),
+    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times the message was taken"),
     GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="beginning of the message"),
 )
 # The column for the last error, which is shown if a message has an error. Narrow tables drop this column first.

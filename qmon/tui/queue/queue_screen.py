@@ -165,10 +165,8 @@ class QueueScreen(DashboardScreen):
         if marked := self.marks.ids_in(found.name):
             count += f" · {len(marked)} marked, esc clears"
         if self.marks.gone_count:
-            count += (
-                f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} "
-                "no longer here"
-            )
+            gone = formatting.count_text(self.marks.gone_count, "marked message")
+            count += f" · {gone} no longer listed"
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "unknown", aged=False)
         self.show_heading("rows-heading", title, count)

@@ -21,10 +21,10 @@ from qmon.tui.widgets.lines import Lines
 
 _SYMBOLS: Final = (
     ("~", "estimated: the last exact count plus the changes in the server's counters"),
-    ("≥", "at least: counted up to a limit, or seen by qmon itself since it started"),
+    ("≥", "at least: counted up to a limit, or counted only since qmon started"),
     ("–", "unknown; press ? on the column, or open the queue screen, for the reason"),
     ("■ ▲ ‖ ◦ ·", "critical, warning, paused on purpose, notice, fine"),
-    ("● live", "figures are from the last poll; their age counts from its start"),
+    ("● live", "figures are from the last poll; their age counts from the start of the poll"),
     ("◌ late", "a poll missed its deadline; the figures turn grey and get older"),
     ("✕ lost", "no connection; qmon reconnects automatically"),
     ("◇ frozen", "the display is frozen; polling continues"),

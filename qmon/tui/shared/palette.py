@@ -139,7 +139,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs it · esc closes")
+            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs the entry · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:

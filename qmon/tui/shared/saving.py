@@ -115,7 +115,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         self.query_one(FilterBar).open(self._first)
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
         try:
-            where = f"enter writes it in {files.working_folder()}"
+            where = f"enter writes the file in {files.working_folder()}"
         except BadInput as problem:
             where = str(problem)
         self.query_one("#save-hint", Lines).show(

@@ -43,7 +43,10 @@ def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) ->
     removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
         line: Line = (
-            (f" no session holds it for long; the oldest is {clean(short_holder_text(holders[0]))}", "muted"),
+            (
+                f" no session holds the horizon for a long time; the oldest is {clean(short_holder_text(holders[0]))}",
+                "muted",
+            ),
         )
     else:
         line = ((f" no holder: {removable}", "muted"),)
@@ -129,7 +132,7 @@ def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "your role cannot see the next holder" if partly else "no session holds it next"
-    then = none if after is None or partly else f"{short_holder_text(after)} holds it next"
-    key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
+    none = "your role cannot see the next holder" if partly else "no session holds the horizon next"
+    then = none if after is None or partly else f"{short_holder_text(after)} holds the horizon next"
+    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"
