@@ -1,4 +1,4 @@
-"""Finds the programs of PostgreSQL, and copies them if the server's account cannot reach them."""
+"""Finds the programs of PostgreSQL. If the server's account cannot reach the programs, makes a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the processes of a server by a mark on their command lines, and sends signals to them.
+"""Finds processes of a server by a mark on their command lines, and sends signals to these processes.
 
 A server is started with a random ``cluster_name``, which PostgreSQL writes on the command line of each of its
 processes. Every account may read command lines. So processes are found even after their parent has ended, and a process

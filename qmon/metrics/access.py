@@ -110,8 +110,8 @@ class PasswordGate:
     async def status_for(self, client: str, authorization: str) -> int:
         """Return the status for a header ``Authorization`` (RFC 7617).
 
-        The status is 200, 401 (missing or wrong), 429 (too many wrong ones) or 503 (busy). ``client``: the address for
-        which wrong passwords are counted.
+        The status is 200, 401 (password missing or wrong), 429 (too many wrong passwords) or 503 (busy). ``client``:
+        the address for which wrong passwords are counted.
         """
         credentials = credentials_from(authorization)
         if credentials is None:

@@ -49,7 +49,7 @@ def _moved_messages(queue: QueueView, source: str) -> float | None:
 
 
 class TargetReadings:
-    """Records the events of one source and answers scrapes from them. Thread-safe.
+    """Records the events of one source, and uses the records to answer scrapes. Thread-safe.
 
     Args:
         target: the target's name, free of secrets.
@@ -130,7 +130,7 @@ class TargetReadings:
         return found
 
     def _verdict_readings(self, view: View) -> Iterator[Reading]:
-        """Yield each verdict once, including those of Service Broker's queues."""
+        """Yield each verdict once, including the verdicts of Service Broker's queues."""
         broker = view.server.broker
         by_name = [
             *((queue.name, queue.verdicts) for queue in view.queues),

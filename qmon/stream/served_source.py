@@ -78,7 +78,7 @@ class ServedSource:
         """Do nothing: the server decides the interval."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Do nothing: the server decides what it reads."""
+        """Do nothing: the server decides which data it reads."""
 
     def count_exactly(self, queue: str) -> None:
         """Do nothing: the server takes no requests."""

@@ -208,7 +208,7 @@ class ActionTask:
 
 
 class ActionRunner:
-    """Creates the tasks of the screens and closes them at exit.
+    """Creates the tasks of the screens. Closes all tasks at exit.
 
     Args:
         context: the objects that operators of this target need.

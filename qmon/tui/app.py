@@ -182,7 +182,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- what the source gives
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Show new figures. While the display is frozen, keep them for later."""
+        """Show new figures. While the display is frozen, keep the figures for later."""
         newest_at, alerts = message.view.taken_at, self._update_alerts(message.view)
         wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
@@ -378,7 +378,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify_briefly("exact count started; a later poll shows it")
 
     def propose_queues(self, queue: QueueView | None = None) -> None:
-        """List the tables that may be queues, to add them to the configuration. The cursor starts on ``queue``."""
+        """List tables that may be queues and can be added to the configuration. The cursor starts on ``queue``."""
         self.notify_briefly(self.unwritable_reason)
 
     def on_ended(self, message: Ended) -> None:

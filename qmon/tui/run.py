@@ -136,7 +136,7 @@ def _run_app(
 
 
 def _run_in_parallel(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
-    """Run all calls in parallel on threads. Wait for them, at most ``patience_s`` seconds if given."""
+    """Run all calls in parallel on threads, and wait until they end, or at most ``patience_s`` seconds."""
     threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
     for thread in threads:
         thread.start()

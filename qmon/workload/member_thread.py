@@ -94,7 +94,7 @@ class Worker(abc.ABC):
 
     @abc.abstractmethod
     def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
-        """Run one round, and count what it commits."""
+        """Run one round, and count its commits."""
 
     def change_member(self, **changes: object) -> None:
         """Change fields of ``MemberSpec`` from the next round on."""

@@ -1,4 +1,4 @@
-"""A producer: pushes messages at a rate, and rolls back some of them."""
+"""A producer: pushes messages at a rate, and rolls back some of the pushes."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Crew:
         return tuple(pid for each in self._processes_of(queue, role) if (pid := each.pid) is not None)
 
     def start_all(self) -> None:
-        """Start all processes except the one for faults."""
+        """Start all processes except the process for faults."""
         self._wanted = True
         for process in self._processes:
             process.start()

@@ -1,4 +1,4 @@
-"""The messages of the workload: small numbered JSON texts, some of them poisoned."""
+"""The messages of the workload: small numbered JSON texts, of which some are poisoned."""
 
 from __future__ import annotations
 

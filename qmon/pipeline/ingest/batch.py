@@ -65,7 +65,7 @@ class AffectedHours:
         return _match_rows(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
 
     def select_days(self, rows: DataFrame, *, within: bool = True) -> DataFrame:
-        """Return the rows within the days of these hours, or outside them."""
+        """Return the rows within the days of these hours. If not ``within``, return all other rows."""
         days = {(target, hour // rollups.DAY_S * rollups.DAY_S) for target, hour in self.hours}
         return _match_rows(rows, "start_at", rollups.DAY_S, days, within=within)
 

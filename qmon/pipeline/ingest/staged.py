@@ -48,7 +48,7 @@ class StagedBatch:
         )
 
     def delete_files(self) -> None:
-        """Delete the staged files, including those of interrupted batches."""
+        """Delete all staged files, including the files of interrupted batches."""
         self.storage.delete_path(_FOLDER)
 
 

@@ -89,7 +89,7 @@ def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused
     )
     if table.read_entries(
         table.version()
-    ):  # store the entries again, because the log entry that contains them is deleted
+    ):  # store the entries again, because the log entry with the entries will be deleted
         table.commit_entries({})
     _shorten_log(table.open_or_create())
     rows = gone.get("num_deleted_rows") or 0

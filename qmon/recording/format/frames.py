@@ -56,7 +56,7 @@ _TOO_LONG: Final = b"0" * 20  # 2**64 has 20 digits
 
 
 class Damaged(QmonError):
-    """A recording contains invalid bytes or values. The message describes them."""
+    """A recording contains invalid bytes or values. The message describes the problem."""
 
 
 class FrameWriter:

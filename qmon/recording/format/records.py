@@ -1,4 +1,4 @@
-"""Define the kinds of lines of a recording, and read and write them. FORMAT.md has examples.
+"""Defines, reads and writes the kinds of lines in a recording. FORMAT.md has examples.
 
 Every line is one JSON object with the version of the format, the recorder's id, the line's number and the time on the
 recording machine's clock. Numbers run 1, 2, 3 … without gaps over all segments of a recorder.

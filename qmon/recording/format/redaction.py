@@ -1,4 +1,4 @@
-"""Decides which data a recording leaves out: passwords, and, unless you request them, payloads and errors."""
+"""Decides which data a recording leaves out: passwords, and, by default, payloads and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns the verdicts of polls into incidents: runs of warnings or worse, joined if the time between them is short.
+"""Turns the verdicts of polls into incidents. Runs of warnings or worse with little time between are one incident.
 
 The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """

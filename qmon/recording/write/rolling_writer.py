@@ -97,7 +97,7 @@ class RollingWriter:
         self.add_record(snapshot, at)
 
     def add_record(self, record: object, at: float) -> None:
-        """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes it."""
+        """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes the line."""
         self.add_line(Line(self.recorder, 0, at, KIND_BY_TYPE[type(record)], encode(record, self._cover)))
 
     def add_line(self, parsed: Line) -> None:

@@ -35,7 +35,7 @@ from qmon.tui.widgets.lines import Lines
 
 @dataclass(frozen=True, slots=True)
 class _RankedView:
-    """The queues of a view, worst first, and the causes that several of them share."""
+    """The queues of a view, worst first, and the causes that several queues share."""
 
     view: View
     queues: tuple[QueueView, ...]

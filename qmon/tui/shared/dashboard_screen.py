@@ -119,7 +119,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
-        """Update the ages. If the figures have become stale, draw them grey."""
+        """Update the ages. If the figures have become stale, draw the figures grey."""
         shown, now = self.app.shown, self.app.clock()
         if shown.freshness(now) is not self._drawn_freshness:
             self.redraw()
@@ -149,7 +149,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
-        """Draw the alert and the operations in the background. Every screen shows them."""
+        """Draw the alert and the operations in the background, which every screen shows."""
         alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
         self.set_class(alerted, "-alerted")
         if alerted:
@@ -219,7 +219,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return action_request_for(action, self.app.shown.view, self.current_queue(), self.message_choice())
 
     def action_propose(self) -> None:
-        """List the tables that may be queues, to add them to the configuration."""
+        """List tables that may be queues, so that the user can add some to the configuration."""
         self.app.propose_queues(self.current_queue())
 
     def action_act(self, action: str) -> None:
@@ -318,7 +318,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return self.SORT_COLUMNS
 
     def action_fold(self) -> None:
-        """Hide the plots of this target, or show them again."""
+        """Hide the plots of this target, or show the plots again."""
         self.app.preferences.change_target(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
         self.redraw()
 

@@ -84,8 +84,8 @@ def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
 def matching_items(choices: Iterable[PaletteItem], query: str) -> list[PaletteItem]:
     """Return the entries that match the typed letters, best first.
 
-    An entry matches if its name has the letters in this order, if its description contains them, or if they are an
-    alias of its name.
+    An entry matches if its name has the typed letters in this order, if its description contains the typed text, or if
+    the typed text is an alias of the name.
     """
     matcher, words = Matcher(query), query.casefold()
     alias = manual.ALIASES.get(manual.normalize_words(query))

@@ -99,7 +99,7 @@ class TimelineScreen(OperationsReading):
         self.grid.show([row for _, row in self._rows.values()], empty=empty)
 
     def _collect_events(self) -> None:
-        """Collect the events of all targets, if there are new ones."""
+        """Collect the events of all targets, if there are new events."""
         given = {target.name: self._target_events(target) for target in self.targets}
         changed = [name for name, events in given.items() if events != self._given.get(name)]
         for name in changed:

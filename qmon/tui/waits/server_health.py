@@ -74,7 +74,7 @@ class _Reading:
 
 
 def has_readings(view: View | None) -> bool:
-    """Return True if at least one of these readings exists, or failed."""
+    """Return True if at least one reading of server health exists or has failed."""
     return view is not None and (
         view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures_by_label(view))
     )
@@ -86,7 +86,7 @@ def has_trouble(view: View | None) -> bool:
 
 
 def age_text(view: View | None) -> str:
-    """Return the age of the oldest of these readings."""
+    """Return a text with the age of the oldest reading of server health."""
     state = view.server.state if view is not None else None
     if view is None or state is None or not state.read_at:
         return ""

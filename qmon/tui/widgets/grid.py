@@ -184,7 +184,7 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def rows(self) -> tuple[GridRow, ...]:
-        """All rows, including those that are not on the screen."""
+        """All rows, including rows that are not on the screen."""
         return self._rows
 
     def select(self, key: str) -> None:

@@ -42,7 +42,7 @@ class _Row:
 
 
 class Pager(TonedWidget, can_focus=True):
-    """Shows lines and scrolls through them; ``search`` marks matches."""
+    """Shows lines in a scrolling view. ``search`` marks matches."""
 
     BINDINGS = PAGER
     ALLOW_SELECT = True

@@ -82,7 +82,7 @@ def measure_empty_rate(site: BenchSite, plan: BenchPlan) -> float:
 def _run_sessions(
     site: BenchSite, sessions: LoadSessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
 ) -> None:
-    """Start the sessions, and observe them until they finish."""
+    """Start the sessions, and observe the sessions until all have finished."""
     start_at = _read_clock(site) + _SETTLE_S
     sessions.start(start_at, count)
     pause = threading.Event()
