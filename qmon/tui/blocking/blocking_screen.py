@@ -148,7 +148,7 @@ class SessionDetails(TextDialog):
             over = (
                 []
                 if now is not None
-                else entry_lines("over", "the session no longer waits or blocks; these are its last figures", cells)
+                else entry_lines("over", "no longer waits or blocks; these are its last figures", cells)
             )
             return [*over, *tree.detail_lines(now or place, cells)]
 

@@ -132,7 +132,7 @@ def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "your role cannot see the next holder" if partly else "no session holds the horizon next"
-    then = none if after is None or partly else f"{short_holder_text(after)} holds the horizon next"
+    none = "your role cannot see the next holder" if partly else "no next holder"
+    then = none if after is None or partly else f"next holder: {short_holder_text(after)}"
     key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
-    return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"
+    return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"

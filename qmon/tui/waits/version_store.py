@@ -51,6 +51,6 @@ def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) ->
     """
     store = view.server.version_store
     much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"{next_holder} holds the horizon next" if next_holder else "no session holds the horizon next"
+    then = f"next holder: {next_holder}" if next_holder else "no next holder"
     key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
-    return f"the server can then remove {much}, and ghost rows; {then}{key}"
+    return f"the server can remove {much}, and ghost rows; {then}{key}"
