@@ -22,7 +22,7 @@ _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
-    # Fewer files: merge small shuffle partitions.
+    # Merge small shuffle partitions, so that fewer files are written.
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     # Whole segments go to Python, a few at a time.

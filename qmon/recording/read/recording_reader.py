@@ -112,7 +112,7 @@ class RecordingReader:
         return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts_until(at).values())
 
     def read_moments(self, since_at: float) -> Iterator[Moment]:
-        """Yield all events from a time on, decoded."""
+        """Decode and yield all events from a time on."""
         for one, line in self.read_lines(since_at):
             what = _event_from_line(one, line)
             if what is not None:

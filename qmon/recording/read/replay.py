@@ -192,7 +192,7 @@ class Replay:
         self._enqueue(lambda: self._set_playing(playing))
 
     def set_speed(self, speed: float) -> None:
-        """Play at this multiple of real time."""
+        """Set the speed, as a multiple of real time."""
 
         def do() -> None:
             self._speed = speed

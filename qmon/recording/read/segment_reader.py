@@ -37,7 +37,7 @@ _VERDICT_KIND: Final = frozenset({"verdict"})
 
 @dataclass
 class Segment:
-    """The contents of one file, as far as they were read."""
+    """The contents of one file, or the part of the contents that could be read."""
 
     path: Path
     session: SessionLine | None

@@ -56,7 +56,7 @@ class RollingWriter:
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
     def open_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: the verdicts that hold at that time."""
+        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: the verdicts that hold at this time."""
         self._segments += 1
         folder = recording_paths.segment_folder(self._root, self.session.target, at)
         name = recording_paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX

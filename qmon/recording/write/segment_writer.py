@@ -1,7 +1,8 @@
 """Writes one segment, which consists of frames of two minutes. Each call writes its lines to the file.
 
 The name of the open file begins with ``_``, and the file is locked. Renaming seals the file. A sealed file is never
-written again. It ends with a frame that contains the index, and a frame of 16 bytes with the offset of the index.
+written again. A sealed file ends with a frame that contains the index, and a frame of 16 bytes with the offset of the
+index.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ class MessageScreen(DashboardScreen):
         self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")
 
     def action_copy_row(self) -> None:
-        """Copy the payload as it was sent, with symbols for control characters."""
+        """Copy the payload as it was sent, but with symbols in place of control characters."""
         column = self._found.payload if self._found is not None else None
         value = None if column is None else column.value
         if column is None or value is None:

@@ -66,8 +66,8 @@ class BenchCounters:
         reads: buffers, or pages, read.
         updated, hot, vacuums: updated rows, rows updated within their page, and vacuum runs; ``None`` if the server has
             no such counter.
-        tables: SQL Server's counters of the queue's tables; ``None`` elsewhere.
-        server: SQL Server's counters of the whole server; ``None`` elsewhere.
+        tables: SQL Server's counters of the queue's tables; ``None`` on other servers.
+        server: SQL Server's counters of the whole server; ``None`` on other servers.
     """
 
     at_s: float

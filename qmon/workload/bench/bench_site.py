@@ -67,7 +67,7 @@ class BenchSite:
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
         """Return a statement of the bench.
 
-        Statements without names are rendered only once, because some are used often.
+        Statements without names are rendered only once, because some of these statements are used often.
         """
         if names:
             return bench_statement(self.engine, name, self.connection.version, names)
