@@ -48,10 +48,11 @@ __all__ = [
 
 
 def open_target(text: str, config: Path | None = None) -> OpenTarget:
-    """Return the target for a name of qmon.toml, a URL, a connection string or a DSN. No connection stays open.
+    """Return the target for a name in qmon.toml, a URL, a connection string or a DSN. No connection stays open.
 
-    The password comes from the target, the environment or the keyring, without a prompt. ``config``: another qmon.toml.
-    Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` and ``MissingDriver``, all of them ``QmonError``.
+    The password comes from the target, the environment or the keyring, without a prompt. ``config``: path of another
+    qmon.toml. Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` or ``MissingDriver``, which are all
+    ``QmonError``.
     """
     settings = read_config(config)
     found = find_target(text, settings)
@@ -96,40 +97,40 @@ class OpenTarget:
         finally:
             poller.close()
 
-    def requeue(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
-        """A plan to make messages in progress ready again. Nothing is changed. Raises ``BadInput``."""
+    def requeue(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - a frozen object
+        """Return a plan that makes messages in progress ready again. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.requeue(self.layout(name), choice)
 
     def redrive(
         self,
         name: str,
-        choice: Choice = Choice(),  # noqa: B008 - it is frozen
+        choice: Choice = Choice(),  # noqa: B008 - a frozen object
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008
     ) -> PreparedAction:
-        """A plan to make dead messages ready again, at a limited rate.
+        """Return a plan that makes dead messages ready again, at a limited rate.
 
-        It stops if too many fail again. Nothing is changed. Raises ``BadInput``.
+        The plan stops if too many messages fail again. Nothing is changed yet. Raises ``BadInput``.
         """
         return self.operator.redrive(self.layout(name), choice, limits)
 
-    def purge(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
-        """A plan to move messages to the trash. Nothing is changed. Raises ``BadInput``."""
+    def purge(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - a frozen object
+        """Return a plan that moves messages to the trash. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.purge(self.layout(name), choice)
 
     def undo(self, operation: str) -> PreparedAction:
-        """A plan to undo an operation. Nothing is changed. Raises ``BadInput``."""
+        """Return a plan that undoes an operation. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.undo(operation)
 
     @property
     def operator(self) -> Operator:
-        """All other actions, each as a plan."""
+        """An operator with all other actions. Each action returns a plan."""
         settings = self.config.settings
         return Operator(
             open_context(self.target, redact=build_redactor(settings.redact), trash_days=settings.trash_days)
         )
 
     def layout(self, name: str) -> Layout:
-        """Return the layout of a queue: how its tables act as a queue.
+        """Return the layout of a queue, which describes how its tables work as a queue.
 
         Raises ``BadInput`` if there is no queue of that name.
         """
@@ -139,10 +140,10 @@ class OpenTarget:
 
 
 def apply(action: PreparedAction, reason: str) -> OperationResult:
-    """Run the plan in small batches and record the reason in the audit. Calling this method is the consent.
+    """Run the plan in small batches and record the reason in the audit log. A call counts as confirmation.
 
-    Raises ``BadInput`` and changes nothing if the plan is refused (``action.plan.refused`` has the reason), and the
-    errors of ``PreparedAction.apply``.
+    If the plan is refused, raises ``BadInput`` and changes nothing; ``action.plan.refused`` is the reason. Also raises
+    the errors of ``PreparedAction.apply``.
     """
     return action.apply(Permission(reason, action.plan.queue), lambda _: None, lambda: False)
 
@@ -152,7 +153,7 @@ def layout_of(
 ) -> Layout:
     """Return the layout of a queue.
 
-    Without a name, return that of the only queue. Raises ``BadInput`` if there is none.
+    Without a name, return the layout of the only queue. Raises ``BadInput`` if there is no such queue.
     """
     resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}

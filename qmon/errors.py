@@ -1,14 +1,14 @@
 """The errors that qmon raises on purpose.
 
-Each message is one line that says what is wrong and how to fix it. It is shown to the operator unchanged and never
-contains a secret.
+Each message is one line that explains what is wrong and how to fix it. The message is shown to the user unchanged and
+never contains a secret.
 """
 
 from __future__ import annotations
 
 
 class QmonError(Exception):
-    """Base of every error that qmon raises on purpose."""
+    """The base class of all errors that qmon raises on purpose."""
 
 
 class BadInput(QmonError):
@@ -19,8 +19,9 @@ class Unreachable(QmonError):
     """The target cannot be reached or refuses the connection. The command line exits with 1.
 
     Attributes:
-        retryable: whether a retry may succeed later, for example if a server is starting or full, or the network fails.
-            A person must fix a wrong password, an unknown database or a missing permission.
+        retryable: whether a later attempt may succeed, for example if the server is starting or full, or the network
+            fails. False if a person must fix the problem: a wrong password, an unknown database or a missing
+            permission.
     """
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
@@ -29,11 +30,11 @@ class Unreachable(QmonError):
 
 
 class NoConnectionLeft(Unreachable):
-    """The server, the database or our role is at its connection limit. A connection may become free."""
+    """The server, the database or our role has reached its connection limit. A connection may become free later."""
 
 
 class PasswordNeeded(Unreachable):
-    """The server asks for a password and we sent none. ``qmon.config.credentials`` provides passwords."""
+    """The server requires a password and qmon sent none. ``qmon.config.credentials`` provides passwords."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
@@ -42,7 +43,7 @@ class PasswordNeeded(Unreachable):
 class WrongPassword(Unreachable):
     """The server rejects the password or does not know the user.
 
-    ``qmon.config.credentials`` asks for another password.
+    ``qmon.config.credentials`` then asks the user for another password.
     """
 
     def __init__(self, message: str) -> None:
@@ -50,15 +51,15 @@ class WrongPassword(Unreachable):
 
 
 class MissingDriver(BadInput):
-    """The ODBC driver or the driver manager is not installed; the message names the package."""
+    """The ODBC driver or the driver manager is not installed. The message contains the name of the package."""
 
 
 class ConnectionLost(Unreachable):
-    """A working connection broke. Every statement running on it is lost."""
+    """A working connection broke. Every statement that was running on this connection is lost."""
 
 
 class OutcomeUnknown(ConnectionLost):
-    """The connection was lost during a commit. It is unknown whether the server committed."""
+    """The connection was lost during a commit, so qmon does not know whether the server has committed."""
 
 
 class QueryFailed(QmonError):
@@ -78,7 +79,7 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role lacks a permission. ``grant`` is the statement that gives it, empty if it is not known."""
+    """Our role lacks a permission. ``grant``: the statement that grants the permission; empty if unknown."""
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
         super().__init__(message, sqlstate=sqlstate, query=query)
@@ -94,4 +95,4 @@ class StatementCancelled(DeadlineExceeded):
 
 
 class LockTimeout(DeadlineExceeded):
-    """A lock was not granted within the session's lock timeout. Retrying may help."""
+    """A lock was not granted within the session's lock timeout. Another attempt may succeed."""

@@ -1,7 +1,7 @@
-"""The log: a file private to the user in the state folder. An error while writing it never affects the program.
+"""The log: a private file in the user's state folder. An error while the log is written never affects the program.
 
 Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a literal of a statement or a
-payload. Servers and Python quote values in their errors, so the log hides quoted text unless it is a name.
+payload. Servers and Python quote values in their errors, so the log hides quoted text, except names.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": loggin
 OFF: Final = "off"
 MAX_BYTES: Final = 1_000_000
 
-# Number of full files kept next to the current one. `qmon.log.1` is the newest of them.
+# The number of full files kept next to the current file. `qmon.log.1` is the newest full file.
 KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# The errors if another process has renamed the file or has it open. The next line tries again.
+# The errors if another process has renamed the file or has it open. The next line that is logged tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
 _logger: Final = logging.getLogger("qmon")
-_logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen of a program without a log
+_logger.addHandler(logging.NullHandler())  # or Python prints warnings if there is no log
 _lock: Final = threading.Lock()
 
 # Bugs that were already logged with their traceback.
@@ -53,7 +53,7 @@ def default_path() -> Path:
 
 
 def parse_level(text: str) -> int | None:
-    """Return the log level with this name, ``None`` for ``off``. Raises ``BadInput``."""
+    """Return the log level with this name, or ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
         from qmon.model.config_reader import suggest_nearest
@@ -62,12 +62,12 @@ def parse_level(text: str) -> int | None:
     return LEVELS.get(name)
 
 
-# Python's own errors that quote names and types, never values.
+# Python's own errors that only quote names and types, never values.
 _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameError, TypeError, UnboundLocalError)
 
 
 class Formatter(logging.Formatter):
-    """Formats a record as one line with its traceback below. Hides secrets and terminal control characters."""
+    """Formats a record as one line, followed by its traceback. Hides secrets and terminal control characters."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class Formatter(logging.Formatter):
         return (words if type(problem) in _ABOUT_CODE else hide_values(words))[:_LONGEST]
 
     def apply_covers(self, text: str) -> str:
-        """Hide passwords and everything that the configuration marks as private."""
+        """Hide passwords and all text that the configuration marks as private."""
         text = text[:_LONGEST_RAW]
         for cover in self.covers:
             text = cover(text)
@@ -129,16 +129,16 @@ def _one_line(text: str) -> str:
 
 
 class FileHandler(logging.Handler):
-    """Appends to a file that several processes write and rotate.
+    """Appends lines to a file that several processes write and rotate.
 
     The file is opened again for each line, because lines are rare. The handler never raises and never waits. A line
-    that cannot be written is lost, and ``problem`` says why.
+    that cannot be written is lost, and ``problem`` contains the reason.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        # Why the last line was not written, empty if it was.
+        # Why the last line was not written; empty if it was written.
         self.problem = ""
         self._write(b"")
 
@@ -191,7 +191,7 @@ class FileHandler(logging.Handler):
 
 
 def rotated_path(path: Path, number: int) -> Path:
-    """Return the path of the file that was rotated ``number`` times. 0 is the current file."""
+    """Return the path of the file that was rotated ``number`` times. For 0, return the path of the current file."""
     return path.with_name(f"{path.name}.{number}") if number else path
 
 
@@ -202,9 +202,10 @@ def rotated_path(path: Path, number: int) -> Path:
 def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     """Write a log while the context is open.
 
-    It contains qmon's records from ``level`` up, other libraries' warnings, and errors that end a thread. ``path``:
-    ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and also everything that
-    functions passed to ``add_cover`` hide. Never raises. ``write_problem`` returns what went wrong.
+    The log contains qmon's records of ``level`` or above, warnings of other libraries, and errors that end a thread.
+    ``path``: ``None`` for the default path. ``level``: ``None`` for no log. The log hides passwords and the text that
+    functions passed to ``add_cover`` hide. Never raises. If the log cannot be written, ``write_problem`` returns the
+    reason.
     """
     if level is None:
         yield
@@ -231,12 +232,12 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
 
 
 def add_cover(cover: Cover) -> None:
-    """Add a redaction function for all later lines, such as the one for the configured patterns."""
+    """Add a redaction function for all later lines, such as the function that hides the configured patterns."""
     _formatter().covers.append(cover)
 
 
 def log_location() -> str:
-    """Return the path of the log, for messages, or why it cannot be written. Empty if there is no log."""
+    """Return the path of the log, or why it cannot be written, for use in messages. Empty if there is no log."""
     handler = _file_handler()
     if handler is None:
         return ""
@@ -244,7 +245,7 @@ def log_location() -> str:
 
 
 def write_problem() -> str:
-    """Return why the last line was not written. Empty if it was written or there is no log."""
+    """Return why the last line was not written. Empty if the line was written or there is no log."""
     handler = _file_handler()
     return handler.problem if handler is not None else ""
 
@@ -257,9 +258,9 @@ def log_files() -> list[Path]:
 
 
 def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
-    """Log a bug of qmon, with its traceback the first time, and return the line for the operator.
+    """Log a bug of qmon, with its traceback the first time, and return the line to show to the user.
 
-    ``once``: do not log the same bug again. Use it for code that runs in every poll.
+    ``once``: do not log the same bug again. Use this option in code that runs in every poll.
     """
     last = traceback.extract_tb(problem.__traceback__)[-1:]
     key = (type(problem).__qualname__, *((frame.filename, frame.lineno) for frame in last))
@@ -276,12 +277,12 @@ def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, o
 
 
 def traceback_text(problem: BaseException) -> str:
-    """Return the traceback of an error as the log contains it."""
+    """Return the traceback of an error in the form that the log contains."""
     return "\n".join(_formatter().traceback_lines(problem))
 
 
 def log_shown_error(problem: QmonError) -> None:
-    """Log an error that is shown to the operator and ends a command or an action."""
+    """Log an error that is shown to the user and ends a command or an action."""
     _logger.log(logging.INFO if isinstance(problem, BadInput) else logging.WARNING, "%s", problem)
 
 

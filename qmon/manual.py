@@ -1,4 +1,4 @@
-"""The manual: pages of ``docs/``, their sections, and search. Used by the command line and the screens."""
+"""The manual: the pages in ``docs/``, their sections, and search. The command line and the screens use it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ VERDICTS: Final = "verdicts"
 FIGURES: Final = "figures"
 # The page that lists all other pages.
 INDEX: Final = "index.md"
-# Terms of other queue systems, in lower case with spaces, and the page, heading or command that explains each.
+# Terms of other queue systems, in lower case with spaces. Each is mapped to the page, heading or command that explains
+# it.
 ALIASES: Final = MappingProxyType(
     {
         "enqueue": "push rate",
@@ -64,14 +65,17 @@ class Section:
     text: str
 
     def has_heading(self, words: str) -> bool:
-        """Return whether these words match the heading. In it, `` · `` separates alternatives and ``…`` is any text."""
+        """Return whether these words match the heading.
+
+        In a heading, `` · `` separates alternatives and ``…`` is any text.
+        """
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
         return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
 
 
 @cache
 def pages() -> tuple[str, ...]:
-    """Return the names of the pages, such as ``acting``, in the order of the index.
+    """Return the names of the pages (such as ``acting``) in the order of the index.
 
     Raises ``QmonError`` if there is no index.
     """
@@ -85,9 +89,9 @@ def pages() -> tuple[str, ...]:
 
 @cache
 def sections(page: str) -> tuple[Section, ...]:
-    """Return the sections of a page, without images, and with links to other pages replaced by their text."""
+    """Return the sections of a page, without images. Links to other pages are replaced by their text."""
     folder = bundled.bundled_folder("docs")
-    assert folder is not None  # noqa: S101 - the caller has the name from pages()
+    assert folder is not None  # noqa: S101 - callers get the name from pages()
     text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
     out: list[Section] = []
     heading, level, lines, code = "", 0, list[str](), False
@@ -135,7 +139,7 @@ def topic_text(words: str) -> str:
 
 
 def explanation_text(words: str) -> str:
-    """Return what the manual says about a verdict, a figure or a reason, as plain text.
+    """Return the manual's text about a verdict, a figure or a reason, as plain text.
 
     The result is empty if the manual has no such section.
     """

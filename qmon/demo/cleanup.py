@@ -1,4 +1,4 @@
-"""Ends a server and removes its processes and shared memory. Standard library only."""
+"""Ends a server and removes its processes and shared memory. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 from qmon.demo import processes
 
 if sys.platform == "win32":
-    raise ImportError("only where there is POSIX")
+    raise ImportError("only on POSIX systems")
 
 _IPC_RMID = 0
 _SERVER_S = 10.0
 _GROUP_S = 2.0
-_SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's System V segment
+_SHMEM_LINE = 6  # the line of postmaster.pid (the first is 0) with the key and id of the server's System V segment
 
 
 def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
-    The postmaster first gets SIGQUIT, so that it removes its own shared memory. It makes no checkpoint, because the
-    data is no longer needed. Processes that still run after ten seconds are killed.
+    The postmaster first gets SIGQUIT, so that it removes its own shared memory. After SIGQUIT, it makes no checkpoint,
+    and the data is no longer needed. Processes that are still running after ten seconds are killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked_pids(mark):
@@ -32,7 +32,7 @@ def end_server(mark: str, data: Path) -> None:
         processes.thaw_marked(mark)
         if processes.wait_marked_gone(mark, _SERVER_S):
             return
-    processes.freeze_marked(mark)  # so that no process starts while the others are being killed
+    processes.freeze_marked(mark)  # so that no process starts while other processes are being killed
     makers = processes.marked_pids(mark)
     processes.kill_marked(mark)
     if processes.wait_marked_gone(mark, _SERVER_S):
@@ -41,7 +41,7 @@ def end_server(mark: str, data: Path) -> None:
 
 
 def end_group(group: int) -> None:
-    """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it created.
+    """Kill a process group (SIGKILL), wait until it has ended, and remove the shared memory that it created.
 
     Does nothing if the group has ended or is not ours.
     """
@@ -60,11 +60,11 @@ def postmaster_pid(data: Path) -> int:
 
 
 def remove_shared_memory(data: Path) -> None:
-    """Remove the segment that a killed server named in ``postmaster.pid``. Otherwise the kernel would keep it.
+    """Remove the shared memory of a killed server, which is named in ``postmaster.pid``. The kernel would keep it.
 
-    Call this only if no process of the server is alive. Does nothing if the server has removed the segment itself. Also
-    does nothing if the segment and the data belong to different accounts, so that root cannot be tricked into removing
-    a foreign segment.
+    Call this only if no process of the server is alive. Does nothing if the server has already removed the segment.
+    Also does nothing if the segment and the data belong to different accounts, so that root cannot be tricked into
+    removing the segment of another program.
     """
     try:
         segment = int((data / "postmaster.pid").read_text().splitlines()[_SHMEM_LINE].split()[1])
@@ -76,10 +76,10 @@ def remove_shared_memory(data: Path) -> None:
 
 
 def _remove_segments_of(pids: set[int]) -> None:
-    """Remove unused segments that these ended processes created.
+    """Remove unused segments that these processes created. The processes have ended.
 
-    A server creates its segment before it writes the segment's id to a file. A server that is killed in between, such
-    as one that initdb runs, leaves no record of its segment.
+    A server creates its segment before it writes the segment's id to a file. If a server is killed between these two
+    steps (for example, a server that initdb runs), there is no record of its segment.
     """
     for row in _shared_segments():
         if row["cpid"] in pids and not row["nattch"]:
@@ -87,7 +87,7 @@ def _remove_segments_of(pids: set[int]) -> None:
 
 
 def _shared_segments() -> list[dict[str, int]]:
-    """Return all System V segments on Linux, none on other systems."""
+    """Return all System V segments on Linux. On other systems, return none."""
     try:
         header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
     except OSError:

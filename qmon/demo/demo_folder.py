@@ -10,7 +10,7 @@ from pathlib import Path
 from qmon.demo.account import Account
 from qmon.errors import BadInput
 
-# A socket's path is limited to 107 bytes. Plain characters need no quoting in connection strings.
+# The path of a socket may have at most 107 bytes. Plain characters need no quotes in connection strings.
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 
 
@@ -32,16 +32,16 @@ class DemoFolder:
 
     @property
     def sockets(self) -> Path:
-        """The folder of the socket. Only the account and we can enter it."""
+        """The folder of the socket. Only the server's account and root can enter this folder."""
         return self.folder / "socket"
 
     @property
     def spare(self) -> Path:
-        """A folder for a copy of the programs, if the account cannot reach the installed ones."""
+        """A folder for a copy of the programs. It is used if the account cannot reach the installed programs."""
         return self.folder / "programs"
 
     def create_folders(self, account: Account) -> None:
-        """Let the account enter the folder, and create the data and socket folders, owned by the account."""
+        """Let the account enter the folder, and create the data and socket folders, which the account owns."""
         self.folder.chmod(0o711 if account.other else 0o700)
         for path in (self.data, self.sockets):
             path.mkdir(mode=0o700)
@@ -50,8 +50,8 @@ class DemoFolder:
 
 
 def create_demo_folder(account: Account) -> DemoFolder:
-    """Create a folder to which the account can get access. Raises ``BadInput`` if there is no place for one."""
-    tried = dict.fromkeys([tempfile.gettempdir(), "/tmp", "/var/tmp"])  # noqa: S108 - mkdtemp makes a private one
+    """Create a folder that the account can enter. Raises ``BadInput`` if no folder for temporary files is suitable."""
+    tried = dict.fromkeys([tempfile.gettempdir(), "/tmp", "/var/tmp"])  # noqa: S108 - mkdtemp makes a private folder
     for base in map(Path, tried):
         if base.is_dir() and account.can_enter(base) and _PLAIN.fullmatch(str(base)):
             return DemoFolder(Path(tempfile.mkdtemp(prefix="qmon-", dir=base)))

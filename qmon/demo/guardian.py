@@ -1,7 +1,8 @@
-"""A small process that cleans up when we cannot: after kill -9, a closed terminal, or a crash.
+"""A small process that cleans up if our process cannot: after kill -9, a closed terminal, or a crash.
 
-It reads from a pipe what it must remove, and waits for the end of its parent. It has its own session, so that signals
-for the terminal's programs do not reach it. It imports only the standard library and ends when its work is done.
+The guardian reads the objects to remove from a pipe, and waits for the end of its parent. It has its own session, so
+that it receives no signals for the terminal's programs. It imports only the standard library, and ends when its work is
+done.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from qmon.demo import cleanup
 from qmon.redact import environment_without_secrets
 
 if sys.platform == "win32":
-    raise ImportError("only where there is POSIX")
+    raise ImportError("only on POSIX systems")
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
-_CHECK_EVERY_S = 0.5  # after this time the parent's end is noticed, even if a forked child has the pipe open
+_CHECK_EVERY_S = 0.5  # notices the parent's end even if a forked child has the pipe open
 
 
 class Guardian:
-    """The parent's end of the pipe. Not thread-safe. ``close`` may be called twice.
+    """The parent's side of the pipe. Not thread-safe. ``close`` may be called twice.
 
-    ``unregister_group`` undoes a registration. After ``close`` the guardian removes nothing.
+    ``unregister_group`` undoes a registration. After ``close``, the guardian does not clean up.
     """
 
     def __init__(self) -> None:
@@ -49,21 +50,21 @@ class Guardian:
 
     @property
     def pid(self) -> int:
-        """The guardian's own process id."""
+        """The process id of the guardian."""
         return self._process.pid
 
     def register_folder(self, folder: Path) -> None:
-        """Register a folder to remove when we end."""
+        """Register a folder to remove when our process ends."""
         self._send("folder", str(folder))
 
     def register_server(self, mark: str, data: Path) -> None:
-        """Register a server by its mark and data folder, to end when we end. Its shared memory is removed too."""
+        """Register a server to end when our process ends. Its shared memory is also removed."""
         self._send("server", mark, str(data))
 
     def register_group(self, group: int) -> None:
-        """Register a process group to kill when we end. Unregister it before you wait for its leader.
+        """Register a process group to kill when our process ends. Unregister the group before you wait for its leader.
 
-        Raises ``ValueError`` for 0 (our own), 1 and negative numbers (all processes).
+        Raises ``ValueError`` for 0 (our own group), and for 1 and negative numbers (all processes).
         """
         if group <= 1:
             raise ValueError(f"{group} is not the process group of a helper")
@@ -74,7 +75,7 @@ class Guardian:
         self._send("forget", str(group))
 
     def close(self) -> None:
-        """Dismiss the guardian without cleaning up. Returns when it has ended."""
+        """End the guardian without cleaning up. Return when it has ended."""
         if self._process.poll() is None:
             self._send("done")
         pipe = self._pipe
@@ -135,17 +136,17 @@ class _CleanupList:
 
 
 def _read_registrations(cleanups: _CleanupList, parent: int) -> None:
-    """Read registrations until the parent is done or gone."""
+    """Read registrations until the parent closes the guardian or ends."""
     os.set_blocking(0, False)
     received = b""
     while not cleanups.done:
         ready, _, _ = select.select([0], [], [], _CHECK_EVERY_S)
-        gone = os.getppid() != parent  # checked before the last read, so that the last registrations are not lost
+        gone = os.getppid() != parent  # check this before the last read, so that the last registrations are not lost
         if ready or gone:
             with contextlib.suppress(BlockingIOError):
                 while piece := os.read(0, 65536):
                     received += piece
-                gone = True  # the end of the pipe
+                gone = True  # the pipe was closed
             *lines, received = received.split(b"\n")
             for line in lines:
                 cleanups.handle_line(line)

@@ -1,8 +1,9 @@
-"""Finds the processes of a server by a mark on their command lines, and sends signals to them.
+"""Finds processes of a server by a mark on their command lines, and sends signals to these processes.
 
-A server is started with a random ``cluster_name``, which PostgreSQL puts on the command line of each of its processes.
-Every account may read command lines. So processes are found even after their parent has ended, and a process that
-reuses an id is never mistaken for a process of the server. Standard library only, because the guardian runs this.
+A server is started with a random ``cluster_name``, which PostgreSQL writes on the command line of each of its
+processes. Every account may read command lines. So processes are found even after their parent has ended, and a process
+that reuses an id is never mistaken for a process of the server. This module only uses the standard library, because the
+guardian imports it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 if sys.platform == "win32":
-    raise ImportError("only where there is POSIX")
+    raise ImportError("only on POSIX systems")
 
 _PROC = Path("/proc")
 _RUNNING_STATES = ("R", "S", "D")
@@ -35,8 +36,8 @@ def _pids_from_proc(mark: str) -> set[int]:
     for folder in _PROC.iterdir():
         if not folder.name.isdigit():
             continue
-        with contextlib.suppress(OSError):  # it ended in the meantime
-            if wanted in (folder / "cmdline").read_bytes():  # empty for a zombie
+        with contextlib.suppress(OSError):  # the process has ended in the meantime
+            if wanted in (folder / "cmdline").read_bytes():  # the command line of a zombie is empty
                 found.add(int(folder.name))
     return found
 
@@ -55,14 +56,14 @@ def _pids_from_ps(mark: str) -> set[int]:
 
 
 def send_signal(pids: set[int], number: signal.Signals) -> None:
-    """Send a signal to each process. Skips those already gone."""
+    """Send a signal to each process. Skip processes that have ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
 def process_state(pid: int) -> str:
-    """Return the letter of a process's state: R, S, D, T (stopped), Z (zombie); empty if unknown."""
+    """Return the letter of a process's state: R, S, D, T (stopped), Z (zombie), or an empty text if unknown."""
     try:
         return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
@@ -70,9 +71,9 @@ def process_state(pid: int) -> str:
 
 
 def freeze_marked(mark: str, seconds: float = 5.0) -> None:
-    """Stop every marked process (SIGSTOP), including those being started, and wait until they are stopped.
+    """Stop every marked process (SIGSTOP), including processes being started, and wait until all are stopped.
 
-    The wait for a process that the kernel does not release (state D) is at most ``seconds``.
+    Waits at most ``seconds`` for a process that the kernel does not release (state D).
     """
     stopped: set[int] = set()
 
@@ -93,14 +94,14 @@ def thaw_marked(mark: str) -> None:
 def kill_marked(mark: str) -> None:
     """Kill every marked process (SIGKILL).
 
-    All of them are stopped first, so that none starts another one in the meantime.
+    All marked processes are stopped first, so that no process starts another process in the meantime.
     """
     freeze_marked(mark)
     send_signal(marked_pids(mark), signal.SIGKILL)
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
-    """Send a signal to a process group. Skips a group that has ended or is not ours."""
+    """Send a signal to a process group. Does nothing if the group has ended or is not ours."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
@@ -117,12 +118,12 @@ def group_pids(group: int) -> set[int]:
 
 
 def wait_group_gone(group: int, seconds: float) -> bool:
-    """Wait until no process of the group is alive. Returns false if one still is after ``seconds``."""
+    """Wait until no process of the group is alive. Return false if a process is still alive after ``seconds``."""
     return _wait_until_false(lambda: group_pids(group), seconds)
 
 
 def wait_marked_gone(mark: str, seconds: float) -> bool:
-    """Wait until no marked process is left. Returns false if one still is after ``seconds``."""
+    """Wait until no marked process is left. Return false if a process is still left after ``seconds``."""
     return _wait_until_false(lambda: marked_pids(mark), seconds)
 
 

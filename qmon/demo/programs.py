@@ -17,8 +17,8 @@ from qmon.redact import environment_without_secrets
 class Programs:
     """An installation of PostgreSQL and the account that its server runs as.
 
-    Started programs have their own session, so that the terminal's signals do not reach them, and none of our open
-    files.
+    Started programs have their own session, so that they do not receive the terminal's signals. They do not inherit our
+    open files.
     """
 
     bin_dir: Path
@@ -47,7 +47,7 @@ class Programs:
         )
 
     def run_tool(self, program: str, arguments: Sequence[str]) -> None:
-        """Run a client program as ourselves and wait for it. Raises ``BadInput`` with its message if it fails."""
+        """Run a client program as our account and wait for it. If it fails, raises ``BadInput`` with its message."""
         done = subprocess.run(
             [str(self.bin_dir / program), *arguments],
             stdin=subprocess.DEVNULL,
@@ -61,14 +61,14 @@ class Programs:
 
 
 def _program_environment() -> dict[str, str]:
-    """Return our environment without libpq's variables, and without a locale that the machine may not have."""
+    """Return our environment without libpq's variables, and without a locale that may not exist on this machine."""
     known = environment_without_secrets(os.environ)
     kept = {name: value for name, value in known.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
 
 
 def append_settings(data: Path, settings: Mapping[str, str]) -> None:
-    """Append settings to postgresql.conf, where they override earlier ones."""
+    """Append settings to postgresql.conf. They override earlier settings."""
     with (data / "postgresql.conf").open("a", encoding="utf-8") as conf:
         for name, value in settings.items():
             quoted = value.replace("\\", "\\\\").replace("'", "''")
@@ -76,7 +76,7 @@ def append_settings(data: Path, settings: Mapping[str, str]) -> None:
 
 
 def is_accepting_connections(data: Path, pid: int) -> bool:
-    """Return true if the postmaster with this id has recorded in ``postmaster.pid`` that it is ready."""
+    """Return true if the postmaster with this id has written in ``postmaster.pid`` that it is ready."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
     except OSError:

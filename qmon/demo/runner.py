@@ -1,7 +1,7 @@
-"""The demo: an embedded PostgreSQL with queues under load. Without a screen it prints figures.
+"""The demo: an embedded PostgreSQL with queues under load. Without a screen, the demo prints figures.
 
-With a screen, the command line adds the dashboard. Nothing remains after it ends: the server's guardian and the workers
-notice the end of this process.
+With a screen, the command line adds the dashboard. The server's guardian and the workers notice the end of this process
+and remove everything.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Scene(NamedTuple):
 
 @contextlib.contextmanager
 def run_scene(*, tour: bool = False) -> Iterator[Scene]:
-    """Run the server with the scene's queues under load. Everything is stopped and removed at the end.
+    """Run the server with the scene's queues under load. At the end, everything is stopped and removed.
 
-    ``tour``: one fault at a time, each until the user has fixed it. Raises ``BadInput`` if the server's programs are
-    missing, and ``Unreachable`` if it does not start.
+    ``tour``: faults occur one at a time, each until the user has fixed it. Raises ``BadInput`` if the server's programs
+    are missing, and ``Unreachable`` if the server does not start.
     """
     with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, tour=tour) as made:
         yield made
@@ -66,7 +66,7 @@ def run_scene(*, tour: bool = False) -> Iterator[Scene]:
 
 @contextlib.contextmanager
 def run_scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
-    """Run the scene's queues under load on a server that runs with ``SETTINGS``."""
+    """Run the scene's queues under load on a server with the settings in ``SETTINGS``."""
     _print_progress("PostgreSQL is running; installing the queues", quiet)
     target = demo_target(server.url())
     layouts = _install_queues(target)
@@ -87,8 +87,8 @@ def demo_target(url: str) -> Target:
 def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
     """Run the scene for some seconds without a screen.
 
-    Returns qmon's last view, and the same as a status report. The report also has the load's own counts, keyed by
-    queue, under ``workload``.
+    Returns qmon's last view, and the view as a status report. The field ``workload`` of the report contains the counts
+    of the load, keyed by queue.
     """
     with run_scene() as (target, load, _):
         views = _watch_target(target, seconds)
@@ -158,7 +158,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
 
 
 def _load_counts(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
-    """Return the load's own counts over the window of qmon's rates, and its depth at the time of the view."""
+    """Return the load's counts over the window of qmon's rates, and its depth when the view was made."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}

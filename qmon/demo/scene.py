@@ -1,4 +1,4 @@
-"""The scene of the demo: a small shop with a queue of every installable design, and the faults that occur in it."""
+"""The scene of the demo: a small shop with a queue of every installable design, and the faults of these queues."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qmon.workload.load_plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
 
-# The cost budget of polling: enough to read everything on a slow machine, because nothing else uses this server.
+# The cost budget of polling. It is high enough to read everything on a slow machine. No other program uses this server.
 BUDGET: Final = Budget(0.03)
 
 
 @dataclass(frozen=True, slots=True)
 class ScenePart:
-    """One queue of the scene. ``backlog``: messages in it before the load begins."""
+    """One queue of the scene. ``backlog``: number of messages in the queue before the load begins."""
 
     queue: str
     design: str
@@ -46,7 +46,7 @@ PARTS: Final = (
     ScenePart("webhooks", "flag"),
 )
 
-# Healthy queues, one for each design that no other queue of the scene has. They share their processes.
+# Healthy queues, one for each design that no other queue of the scene has. All of these queues share processes.
 STEADY: Final = (
     "alerts",
     "cleanup",
@@ -64,7 +64,7 @@ STEADY: Final = (
 def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     """Return the load without faults.
 
-    All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly.
+    Consumers of all queues keep up, except for thumbnails and ledger, whose backlogs drain slowly.
     """
     of_its_own: dict[str, dict[str, float]] = {
         "ledger": {"consumers": 3, "pop_rate": 7.0},
@@ -94,7 +94,7 @@ def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPause:
-    """A pause of a queue's producers, as an operator would make it with a key of qmon.
+    """A pause of a queue's producers, like a pause that a user makes with a key of qmon.
 
     Times are in seconds, as for a fault.
     """
@@ -108,10 +108,10 @@ class PlannedPause:
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One fault of the story: what happens, its description, and the verdict that shows it.
+    """One fault of the story: the fault, its description, and the code of the verdict that shows the fault.
 
-    ``queue``: the queue with the verdict, empty if there are several. ``keys``: the keys that fix it, from the overview
-    with the queue selected; the dialog they open must be confirmed.
+    ``queue``: the queue with the verdict; empty if there are several. ``keys``: the keys that fix the fault if the
+    queue is selected on the overview. The keys open a dialog, which the user must confirm.
     """
 
     trouble: PlannedFault | PlannedPause
@@ -134,7 +134,8 @@ class StoryStep:
 _LASTS_S: Final = 60.0
 _AGAIN_S: Final = 240.0
 
-# The first minute: stuck, paused, ring full, blocked, held back. A tour shows them in this order, one at a time.
+# Faults of the first minute: stuck, paused, ring full, blocked, held back. A tour shows these faults in this order, one
+# at a time.
 STORY: Final = (
     StoryStep(
         PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S),
@@ -164,7 +165,7 @@ STORY: Final = (
         PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"),
         "ledger",
         "everything locked",
-        "an idle session holds locks on the first messages of ledger: all consumers wait for it",
+        "an idle session holds locks on the first messages of ledger: all consumers wait for this session",
         ("4", "E"),
         "press 4 to see the lock chain, then press E and confirm: qmon ends the head blocker",
     ),
@@ -172,7 +173,7 @@ STORY: Final = (
         PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"),
         "",
         "cleanup held back",
-        "a transaction was left open: dead rows cannot be removed, and every pop has to skip more of them",
+        "a transaction was left open: dead rows cannot be removed, and every pop has to skip more and more dead rows",
         ("3", "E"),
         "press 3 to see which session holds the horizon, then press E and confirm: qmon ends the session",
     ),

@@ -1,4 +1,4 @@
-"""The story of the demo: its faults, at fixed times or, on a tour, one after the other."""
+"""The story of the demo: its faults occur at fixed times or, on a tour, one after the other."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from qmon.workload.load_plan import PlannedFault
 
 SEEN_WITHIN_S: Final = 60.0
 
-# The tour waits this many seconds for a fault to show (`SEEN_WITHIN_S`), and then for the user to fix it. Then it goes
-# on.
+# The tour waits this many seconds until a fault is visible (`SEEN_WITHIN_S`), and then until the user has fixed the
+# fault (`ANSWERED_WITHIN_S`). Then the tour continues.
 ANSWERED_WITHIN_S: Final = 60.0
 
-# Faults last this many times longer on a tour, so that there is time to read.
+# On a tour, faults last longer by this factor, so that the user has time to read.
 TOUR_FACTOR: Final = 3.0
 BETWEEN_S: Final = 4.0
 
@@ -41,7 +41,7 @@ _AGREEING_VIEWS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """A step of the tour. ``title``: its title. ``broken``: the fault. ``answer``: the keys that fix it."""
+    """A step of the tour. ``broken``: describes the fault. ``answer``: the keys that fix the fault."""
 
     title: str
     broken: str
@@ -51,12 +51,12 @@ class TourStep:
 class Story:
     """Runs the faults of the scene while it is open, on its own thread.
 
-    Without ``tour`` the faults occur at fixed times, repeatedly. On a tour the next fault occurs when the user has
-    fixed the previous one, or has not fixed it for a minute.
+    Without ``tour``, the faults occur repeatedly at fixed times. On a tour, the next fault occurs when the user has
+    fixed the previous fault, or has not fixed it for a minute.
     """
 
     def __init__(self, target: Target, layouts: dict[str, Layout], load: Load, audit: Path, *, tour: bool) -> None:
-        """``audit``: file for the local audit of the story's own operations."""
+        """``audit``: file for the local audit log of the story's operations."""
         self._layouts, self._load, self._tour = layouts, load, tour
         self._operator = Operator(replace(open_context(target), who="shift lead", audit=audit))
         self._news = threading.Condition()
@@ -84,7 +84,7 @@ class Story:
         return self._current_step
 
     def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
-        """Return a wrapped ``fold`` that also passes its views to the tour."""
+        """Return a function that calls ``fold`` and also passes the views to the tour."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
@@ -147,7 +147,7 @@ class Story:
             return self._news.wait_for(lambda: self._is_over, max(0.0, seconds))
 
     def _wait_for_verdict(self, step: StoryStep, expected: bool, seconds: float) -> bool:
-        """Wait until two consecutive new views have the fault's verdict, or both do not. Returns false on timeout."""
+        """Wait until two consecutive new views both have (or both lack) the verdict. Return false after ``seconds``."""
         end, before, agree = monotonic() + seconds, self._last_view, 0
         with self._news:
             while not self._is_over and agree < _AGREEING_VIEWS and (left := end - monotonic()) > 0:

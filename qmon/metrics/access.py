@@ -1,4 +1,4 @@
-"""Access to the metrics server: TLS, and names and passwords from a file written by ``htpasswd -B``."""
+"""Controls access to the metrics server: TLS, and names and passwords from a file written by ``htpasswd -B``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from qmon.errors import BadInput
 # Maximum number of wrong passwords checked per address and minute.
 WRONG_PER_MINUTE: Final = 20
 
-# Maximum number of passwords that wait for their check, for all addresses together.
+# Maximum number of passwords that wait for a check, for all addresses together.
 MAX_WAITING: Final = 32
 _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
@@ -40,8 +40,7 @@ Credentials = tuple[bytes, bytes]
 class Users:
     """Names with the bcrypt hashes of their passwords. Thread-safe.
 
-    Each check takes as long as a check of the most expensive hash, so that response times do not reveal which names
-    exist.
+    Every check takes as long as a check of the most expensive hash. So response times do not reveal which names exist.
 
     Args:
         hashes: valid bcrypt hashes, keyed by name.
@@ -52,7 +51,8 @@ class Users:
         self._cost = max(map(_hash_cost, self._hashes.values()))
         self._salt = bcrypt.gensalt(_MIN_COST)[len("$2b$04") :]
         self._key = secrets.token_bytes(32)
-        # Digests of verified credentials, because bcrypt is slow on purpose and scrapes come every few seconds.
+        # Digests of verified credentials. They are stored because bcrypt is slow on purpose, and scrapes come every few
+        # seconds.
         self._verified = frozenset[bytes]()
 
     def is_verified(self, credentials: Credentials) -> bool:
@@ -72,7 +72,7 @@ class Users:
             # 2^c + 2^c + 2^(c+1) + … + 2^(max-1) = 2^max
             for cost in range(_hash_cost(stored), self._cost):
                 bcrypt.hashpw(password, self._salt_with_cost(cost))
-        except ValueError:  # longer than 72 bytes, or with a NUL
+        except ValueError:  # the password is longer than 72 bytes or contains a NUL
             return False
         if right:
             self._verified |= {self._digest(credentials)}
@@ -92,7 +92,7 @@ def _hash_cost(hashed: bytes) -> int:
 class PasswordGate:
     """Checks passwords one at a time.
 
-    Limits the number of wrong passwords per address. Use it only on the thread of one event loop.
+    Limits the number of wrong passwords per address. Only the thread of one event loop may use this object.
 
     Args:
         users: the users that may log in.
@@ -102,7 +102,7 @@ class PasswordGate:
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = users
         self._clock = clock
-        self._executor = ThreadPoolExecutor(1, "qmon-passwords")  # limits a flood of passwords to one processor
+        self._executor = ThreadPoolExecutor(1, "qmon-passwords")  # so that a flood of passwords uses one processor
         self._waiting = Counter[str]()
         self._wrong = Counter[str]()
         self._until = 0.0
@@ -110,8 +110,8 @@ class PasswordGate:
     async def status_for(self, client: str, authorization: str) -> int:
         """Return the status for a header ``Authorization`` (RFC 7617).
 
-        The status is 200, 401 (missing or wrong), 429 (too many wrong ones) or 503 (busy). ``client``: the address for
-        which wrong passwords are counted.
+        The status is 200, 401 (password missing or wrong), 429 (too many wrong passwords) or 503 (busy). ``client``:
+        the address for which wrong passwords are counted.
         """
         credentials = credentials_from(authorization)
         if credentials is None:
@@ -142,7 +142,7 @@ class PasswordGate:
 
 
 def credentials_from(authorization: str) -> Credentials | None:
-    """Return name and password of a header ``Authorization``, or ``None`` for another scheme or a malformed one."""
+    """Return name and password in a header ``Authorization``, or ``None`` if it is malformed or has another scheme."""
     kind, _, encoded = authorization.partition(" ")
     try:
         name, colon, password = base64.b64decode(encoded, validate=True).partition(b":")
@@ -152,7 +152,7 @@ def credentials_from(authorization: str) -> Credentials | None:
 
 
 def read_users(path: Path) -> Users:
-    """Read a users file. Raises ``BadInput``, which names a wrong line by number only."""
+    """Read a users file. Raises ``BadInput``, which contains the number of a wrong line, but not its text."""
     hashes: dict[str, bytes] = {}
     for number, line in enumerate(_read_option_file(path, "--users").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -177,7 +177,7 @@ def read_users(path: Path) -> Users:
 def _is_hash(text: str) -> bool:
     """Return true if bcrypt can check a password against this hash.
 
-    The test computes one hash with the same salt at the lowest cost.
+    To find out, compute one hash with the same salt at the lowest cost.
     """
     found = _HASH.fullmatch(text)
     if found is None or int(found[1]) < _MIN_COST:
@@ -190,15 +190,15 @@ def _is_hash(text: str) -> bool:
 
 
 def generate_login(name: str) -> tuple[Users, str]:
-    """Return users with one name, and its random password, for programs that qmon starts."""
-    password = secrets.token_urlsafe(32)  # 43 characters; bcrypt takes 72
+    """Return users with one name, and the random password of this name, for programs that qmon starts."""
+    password = secrets.token_urlsafe(32)  # 43 characters; bcrypt allows 72 bytes
     users = Users({name: bcrypt.hashpw(password.encode(), bcrypt.gensalt(_MIN_COST))})
-    users.verify_password((name.encode(), password.encode()))  # now the wrong passwords of others cannot delay it
+    users.verify_password((name.encode(), password.encode()))  # from now on, others cannot delay it
     return users, password
 
 
 def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Return a TLS context for a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
+    """Return a TLS context for a certificate and its key (PEM files). Raises ``BadInput`` if they cannot be used."""
     _read_option_file(certificate, "--certificate")
     _read_option_file(key, "--key")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

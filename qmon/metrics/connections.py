@@ -1,4 +1,4 @@
-"""Accepts connections within limits, so that slow clients do not block others."""
+"""Accepts connections within limits, so that slow clients do not block other clients."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from qmon import log, system
 
 BACKLOG: Final = 1024
 
-# Seconds for TLS handshake, request line, headers and password check together.
+# Maximum seconds for TLS handshake, request line, headers and password check together.
 REQUEST_S: Final = 10.0
 
-# Maximum connections. Fewer if the process may open only few files.
+# Maximum number of connections. It is lower if the process may only open few files.
 MAX_CONNECTIONS: Final = 512
 MAX_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
@@ -33,16 +33,17 @@ class Client:
     """One accepted client connection.
 
     Args:
-        accepted: its socket. Raises ``OSError`` if the client has already left.
-        deadline: when the request must be complete, on the event loop's clock.
+        accepted: the socket of the connection. Raises ``OSError`` if the client has already disconnected.
+        deadline: the time when the request must be complete, on the event loop's clock.
 
     Attributes:
-        address: its address without the port. An IPv6 network of 64 bits counts as one address.
+        address: the client's address without the port. An IPv6 network of 64 bits counts as one address.
         local: our address that the client connected to.
-        reader: data from the client; only after the TLS handshake.
-        writer: data to the client; only after the TLS handshake.
+        reader: data from the client. Set after the TLS handshake.
+        writer: data to the client. Set after the TLS handshake.
         task: the task that serves this client.
-        is_kept: true if the connection passed every check and reads a stream. It is then never dropped to make room.
+        is_kept: true if the connection has passed every check and reads a stream. Such a connection is never dropped to
+            make room.
     """
 
     reader: asyncio.StreamReader
@@ -58,7 +59,7 @@ class Client:
         self.is_kept = False
 
     async def send_all(self, data: bytes, seconds: float) -> None:
-        """Send all of ``data``. Raises ``TimeoutError`` if the client does not read it in time, and ``OSError``."""
+        """Send all of ``data``. Raises ``TimeoutError`` if the client reads too slowly, and ``OSError``."""
         self.writer.write(data)
         async with asyncio.timeout(seconds):
             await self.writer.drain()
@@ -67,14 +68,14 @@ class Client:
 class BoundedListener:
     """Serves every connection of a listening socket.
 
-    An address with too many connections loses its oldest one when it opens another. If the listener is full, the
-    address with the most connections loses its oldest one. So a client with many connections does not displace a client
-    with one connection.
+    If an address with too many connections opens another connection, its oldest connection is dropped. If the listener
+    is full, the oldest connection of the address with the most connections is dropped. So a client with many
+    connections does not displace a client with one connection.
 
     Args:
-        listening: the socket. Closed at the end.
+        listening: the socket. It is closed at the end.
         tls: encrypts connections, unless it is ``None``.
-        serve: answers one connection. Network errors that it raises end only that connection.
+        serve: answers one connection. If it raises a network error, only this connection ends.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class BoundedListener:
         self._tls = tls
         self._serve = serve
         self._max_connections = min(MAX_CONNECTIONS, system.max_open_files() // 2)
-        # The connections of each address, keyed by address, the oldest first.
+        # The connections of each address, oldest first.
         self._connections: dict[str, dict[Client, None]] = {}
 
     async def serve_forever(self) -> None:
@@ -105,13 +106,13 @@ class BoundedListener:
         try:
             accepted, _ = await loop.sock_accept(self._listening)
         except OSError as problem:
-            if problem.errno in _OUT_OF_FILES:  # otherwise the client has already left
+            if problem.errno in _OUT_OF_FILES:  # otherwise, the client has already disconnected
                 self._drop_oldest(self._most_crowded_address())
                 await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
             connection = Client(accepted, loop.time() + REQUEST_S)
-        except OSError:  # the client has left
+        except OSError:  # the client has disconnected
             accepted.close()
             return
         if self._droppable_count(connection.address) >= MAX_PER_ADDRESS:
@@ -120,8 +121,7 @@ class BoundedListener:
             self._drop_oldest(self._most_crowded_address())
         self._connections.setdefault(connection.address, {})[connection] = None
         connection.task = loop.create_task(self._serve_connection(connection))
-        # This is not at the end of the task's own code, because a task that is cancelled before it starts runs none of
-        # its code.
+        # The code of the task cannot do this, because a task that is cancelled before it starts runs no code.
         connection.task.add_done_callback(lambda _: self._end_connection(connection))
 
     def _droppable_count(self, client: str) -> int:
@@ -163,24 +163,24 @@ class BoundedListener:
                     ssl_shutdown_timeout=_CLOSING_S if self._tls else None,
                 )
             connection.transport = transport
-            # A write is complete when the system has all of it. Not 0: with TLS, asyncio would wait although all is
-            # sent.
+            # A write is complete when the system has accepted all data. The limit is not 0, because with TLS asyncio
+            # would then wait although all data was sent.
             transport.set_write_buffer_limits(high=1, low=0)
             connection.reader = reader
             connection.writer = asyncio.StreamWriter(transport, protocol, reader, loop)
             await self._serve(connection)
             connection.writer.close()
             await connection.writer.wait_closed()
-        except (OSError, EOFError) as problem:  # the client left, is too slow, or does not speak TLS
+        except (OSError, EOFError) as problem:  # the client has disconnected, is too slow, or does not use TLS
             _LOG.debug("%s: %s", connection.address, problem)
-        except Exception as problem:  # a bug in qmon must not end the other connections
+        except Exception as problem:  # a bug in qmon must not end other connections
             log.report_defect(problem)
 
 
 def _counted_address(address: str) -> str:
-    """Return what counts as one address.
+    """Return the address, or the network that counts as one address.
 
-    For IPv6 that is a network, because one machine usually has all of its addresses.
+    For IPv6, a network counts, because one machine can usually use all addresses of its network.
     """
     found = ip_address(address.partition("%")[0])
     if not isinstance(found, IPv6Address):

@@ -1,4 +1,4 @@
-"""Builds a Grafana dashboard from the list of metrics, as the text of a file."""
+"""Builds the text of a file with a Grafana dashboard from the list of metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEIGHT: Final = 8
 
 
 def promql_expression(metric: Metric) -> str:
-    """Return the PromQL of a metric with the dashboard's variables. Counters are shown as rates."""
+    """Return PromQL for a metric, with the dashboard's variables. A counter is shown as a rate."""
     chosen = ", ".join(f'{label}=~"${label}"' for label in metric.labels if label in QUEUE)
     if metric.type == "counter":
         return f"rate({metric.name}_total{{{chosen}}}[$__rate_interval])"
@@ -23,7 +23,7 @@ def promql_expression(metric: Metric) -> str:
 
 
 def dashboard_file() -> str:
-    """Return the file to import into Grafana: targets, verdicts, and a graph for each figure and counter of queues."""
+    """Return the file to import into Grafana. It shows targets, verdicts, and graphs of the figures of queues."""
     panels = [
         _panel(0, UP, "state-timeline", "{{target}}", 0, 0, _WIDTH // 2),
         _panel(1, VERDICT, "state-timeline", "{{queue}}: {{code}}", _WIDTH // 2, 0, _WIDTH // 2),
@@ -61,7 +61,7 @@ def _panel(number: int, metric: Metric, kind: str, legend: str, x: int, y: int, 
 
 
 def _variables() -> list[dict[str, Any]]:
-    """Return the selectors at the top: Prometheus data source, targets and queues."""
+    """Return the selectors at the top of the dashboard: Prometheus data source, targets and queues."""
     queues = f'label_values({VERDICT.name}{{target=~"$target"}}, queue)'
     return [
         {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"},

@@ -1,4 +1,4 @@
-"""Serves HTTP at an address, on its own thread, to clients that pass the checks of host, origin and password."""
+"""Serves HTTP at an address, on a separate thread, to clients that pass the checks of host, origin and password."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.metrics.access import PasswordGate, Users
 from qmon.metrics.connections import BACKLOG, BoundedListener, Client
 from qmon.metrics.http_requests import Refused, Request, Response, check_origin, read_request
 
-# Maximum seconds for a client to read an answer, or one line of a stream.
+# Maximum seconds that a client may take to read an answer, or one line of a stream.
 WRITE_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
 _REFUSALS: Final = {
@@ -26,16 +26,17 @@ _REFUSALS: Final = {
     503: "too many password checks are pending; try again",
 }
 
-# Answers one request. Runs on the event loop's thread.
+# A function that answers one request. It runs on the event loop's thread.
 Answer = Callable[[Request, Client], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class AccessGuard:
-    """Who may read.
+    """The rules about which clients may read.
 
-    ``users``: ``None`` for everyone. ``tls``: encrypts connections, unless it is ``None``. ``hosts``: names and
-    addresses by which clients may reach the server, in addition to those it listens on.
+    ``users``: the users that may read; ``None``: everyone. ``tls``: encrypts connections, unless it is ``None``.
+    ``hosts``: further names and addresses by which clients may reach the server, in addition to the addresses on which
+    it listens.
     """
 
     users: Users | None = None
@@ -44,9 +45,9 @@ class AccessGuard:
 
 
 def parse_listen_address(listen: str, *, is_guarded: bool = False, option: str = "--listen") -> tuple[str, int]:
-    """Return host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if it is invalid.
+    """Return the host and port in ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if the text is invalid.
 
-    ``is_guarded``: readers need a password, and connections are encrypted. Otherwise only this machine's loopback
+    ``is_guarded``: readers need a password, and connections are encrypted. If not, only this machine's loopback
     addresses are accepted.
     """
     place, _, port = listen.rpartition(":")
@@ -68,15 +69,15 @@ def parse_listen_address(listen: str, *, is_guarded: bool = False, option: str =
 
 
 class GuardedServer:
-    """Serves until closed. One thread serves all clients. Raises ``BadInput`` if the port is taken.
+    """Serves until closed. One thread serves all clients. Raises ``BadInput`` if another program uses the port.
 
     Args:
-        option: the option with the address, for messages.
+        option: the name of the option with the address, for messages.
         listen: address and port. Addresses other than loopback need users and TLS.
-        guard: who may read.
+        guard: the rules about which clients may read.
         answer: answers a request that has passed the checks.
         public_paths: paths that need no password.
-        allows_links: whether links on pages of other sites may open pages here.
+        allows_links: whether links on pages of other sites may open pages of this server.
 
     Attributes:
         url: the address without a path.
@@ -121,7 +122,7 @@ class GuardedServer:
         """Close all connections."""
         if self._gate is not None:
             self._gate.close()
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join(_CLOSE_TIMEOUT_S)
 
@@ -139,7 +140,7 @@ class GuardedServer:
             await self._answer(request, client)
 
     async def _check_request(self, request: Request, client: Client) -> None:
-        """Raise ``Refused`` if this client may not read the requested path."""
+        """Raise ``Refused`` if the client may not read the requested path."""
         check_origin(request, client.local, self._hosts, allows_links=self._allows_links)
         if self._gate is None or request.path in self._public_paths:
             return

@@ -1,4 +1,4 @@
-"""Reads one HTTP request, checks that its Host and Origin belong to this server, and writes the answer."""
+"""Reads one HTTP request, checks that its headers Host and Origin name this server, and writes the answer."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Request:
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request:
-    """Read the request line and the headers, never a body.
+    """Read the request line and the headers of a request. A body is never read.
 
-    Raises ``Refused``, and ``EOFError`` if the client leaves before the end of the headers.
+    Raises ``Refused``. Raises ``EOFError`` if the client disconnects before the end of the headers.
     """
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -73,7 +73,7 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
 
 
 def check_origin(request: Request, local: str, allowed: Collection[str], *, allows_links: bool = False) -> None:
-    """Refuse requests that other sites cause a browser to send, also by a name that resolves to us (DNS rebinding).
+    """Refuse requests that other sites cause a browser to send, including by a name of our address (DNS rebinding).
 
     Args:
         request: the request.
@@ -90,11 +90,11 @@ def check_origin(request: Request, local: str, allowed: Collection[str], *, allo
         raise Refused(421, "unknown name in the Host header; start qmon serve with --allow-host NAME")
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        raise Refused(403, "pages of other sites are not allowed to read this")
+        raise Refused(403, "pages of other sites may not read from this server")
     fetch = [request.headers.get(f"sec-fetch-{name}", "none") for name in ("site", "mode", "dest")]
     is_link = allows_links and fetch[1:] == ["navigate", "document"]
     if fetch[0] not in ("none", "same-origin") and not is_link:
-        raise Refused(403, "pages of other sites are not allowed to read this")
+        raise Refused(403, "pages of other sites may not read from this server")
 
 
 def _is_own_name(name: str, local: str) -> bool:
@@ -109,9 +109,9 @@ def _is_own_name(name: str, local: str) -> bool:
 
 
 class Response:
-    """An answer. ``body``: ``None`` if the body is sent separately, until the connection is closed.
+    """An answer. ``body``: ``None`` if the body follows separately and ends when the connection is closed.
 
-    ``clock``: include the clock that times polls.
+    ``clock``: add a header with the current time of the clock that times polls.
     """
 
     def __init__(
@@ -144,6 +144,6 @@ class Response:
         self._head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
 
     def bytes_for(self, request: Request | None) -> bytes:
-        """Return the bytes to send. A HEAD request gets no body."""
+        """Return the bytes to send for a request method. The answer to a HEAD request has no body."""
         bare = self._body is None or (request is not None and request.method == "HEAD")
         return self._head if bare else self._head + (self._body or b"")

@@ -1,4 +1,4 @@
-"""The list of metrics: name, type, unit, labels, and the figure or flow that each is read from."""
+"""The list of metrics: name, type, unit and labels of each metric, and the field with its value."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FIGURE: Final = ("target", "queue", "figure")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. ``name``: without ``_total``. ``unit``: the last part of the name, or empty.
+    """One metric. ``name``: the name without ``_total``. ``unit``: the last part of the name, or an empty text.
 
-    ``source``: field of ``QueueView`` for gauges of a queue, field of ``Flow`` for counters, otherwise empty.
+    ``source``: the field of ``QueueView`` (for gauges of a queue) or of ``Flow`` (for counters), otherwise empty.
     """
 
     name: str

@@ -53,15 +53,16 @@ def registry_for(targets: Sequence[TargetReadings]) -> CollectorRegistry:
 class MetricsServer:
     """Serves ``/metrics``, ``/stream``, ``/healthz`` and ``/readyz`` until closed.
 
-    Raises ``BadInput`` if the port is taken.
+    Raises ``BadInput`` if another program uses the port.
 
     Args:
         listen: address and port. Addresses other than loopback need ``users`` and ``tls``.
         targets: the targets to serve.
-        users: who may read metrics and target names. ``None``: everyone.
+        users: the users that may read metrics and target names. ``None``: everyone.
         tls: encrypts connections, unless it is ``None``.
         streams: the polls of the targets, for dashboards.
-        hosts: names and addresses by which clients may reach this server, in addition to those it listens on.
+        hosts: further names and addresses by which clients may reach this server, in addition to the addresses on which
+            it listens.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class _RequestHandler:
         return Response(404, b"/metrics, /stream, /healthz, /readyz\n")
 
     async def _serve_stream(self, request: Request, client: Client) -> None:
-        """Send the lines of a stream until it ends or the client leaves. Drops a client that reads too slowly."""
+        """Send the lines of a stream until it ends or the client disconnects. Drop a client that reads too slowly."""
         try:
             stream = stream_for(self._streams, request.query)
         except BadInput as problem:

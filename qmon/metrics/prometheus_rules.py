@@ -1,4 +1,4 @@
-"""Builds alerting rules for Prometheus from the list of metrics, as the text of a file."""
+"""Builds the text of a file with alerting rules for Prometheus from the list of metrics."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ groups:
 
 @dataclass(frozen=True, slots=True)
 class AlertingRule:
-    """One alerting rule. ``expression``: PromQL. ``hold``: how long it must be true, such as ``5m``.
+    """One alerting rule. ``expression``: PromQL. ``hold``: how long the expression must be true, such as ``5m``.
 
-    ``keep``: how long the alert keeps firing afterwards. An unknown value has no series, although the problem may
-    continue.
+    ``keep``: how long the alert fires after the expression is no longer true. This is needed because an unknown value
+    has no series, although the problem may continue.
     """
 
     name: str
@@ -32,7 +32,7 @@ class AlertingRule:
     keep: str = ""
 
     def yaml_lines(self) -> Iterator[str]:
-        """Yield the lines of the rule in YAML. Texts are in single quotes and must not contain any."""
+        """Yield the lines of the rule in YAML. Texts are in single quotes and must not contain single quotes."""
         yield f"- alert: {self.name}"
         yield f"  expr: '{self.expression}'"
         yield f"  for: {self.hold}"
@@ -49,7 +49,7 @@ _VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
 _WRITTEN: Final = 'node_textfile_mtime_seconds{file=~".*qmon[^/]*[.]prom"}'
 _KEEP: Final = "5m"
 
-# All rules. Rules for verdicts report what qmon finds wrong with a queue; the others have limits.
+# All rules. Rules about verdicts report problems that qmon has found. The other rules have limits.
 RULES: Final = (
     AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "Prometheus gets no metrics from qmon serve"),
     AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),

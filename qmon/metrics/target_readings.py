@@ -1,4 +1,4 @@
-"""The current readings of one target, for scrapes: its last view, and totals of moved messages."""
+"""The current readings of one target, for scrapes: the last view, and totals of moved messages."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Reading = tuple[Metric, tuple[str, ...], float]
 
 @dataclass(slots=True)
 class _Total:
-    """Messages moved so far.
+    """The number of messages moved so far.
 
     ``shown`` never decreases: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has reached
-    it again. ``known``: true while counting continues, so that an unchanged value means that no message moved.
+    it again. ``known``: true while messages are counted. Then an unchanged value means that no message moved.
     """
 
     exact: float = 0.0
@@ -41,7 +41,7 @@ class _Total:
 
 
 def _moved_messages(queue: QueueView, source: str) -> float | None:
-    """Return the messages moved since the previous poll: 0 if counting starts now, ``None`` if unknown."""
+    """Return the number of messages moved since the last poll: 0 if counting starts now, ``None`` if unknown."""
     if queue.flow is not None:
         moved: float | None = getattr(queue.flow, source)
         return moved
@@ -49,13 +49,13 @@ def _moved_messages(queue: QueueView, source: str) -> float | None:
 
 
 class TargetReadings:
-    """Records the events of one source and answers scrapes from them. Thread-safe.
+    """Records the events of one source, and uses the records to answer scrapes. Thread-safe.
 
     Args:
         target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
-        baselines: returns the current baselines. Must return at once.
-        on_view: also gets each view and each phase change. Must return at once.
+        baselines: returns the current baselines. Must return immediately.
+        on_view: also called with each view and each phase change. Must return immediately.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TargetReadings:
         self._totals: dict[tuple[str, str], _Total] = {}
 
     def record_event(self, event: Event | View) -> None:
-        """Record a poll, as snapshot or as view, or a phase change."""
+        """Record a poll (a snapshot or a view) or a phase change."""
         if isinstance(event, SourceState):
             with self._lock:
                 self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
@@ -113,7 +113,7 @@ class TargetReadings:
         return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
 
     def current_readings(self) -> list[Reading]:
-        """Return all current readings. For a lost target, return only that it is down and the age of its last poll."""
+        """Return all current readings. For a lost target, return only ``up`` (0) and the age of its last poll."""
         with self._lock:
             view, fresh = self._view, self._fresh_view()
             totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}
@@ -130,7 +130,7 @@ class TargetReadings:
         return found
 
     def _verdict_readings(self, view: View) -> Iterator[Reading]:
-        """Yield each verdict once, including those of Service Broker's queues."""
+        """Yield each verdict once, including the verdicts of Service Broker's queues."""
         broker = view.server.broker
         by_name = [
             *((queue.name, queue.verdicts) for queue in view.queues),
@@ -146,7 +146,7 @@ class TargetReadings:
             figure = getattr(queue, metric.source).evidence
             if figure.value is None:
                 continue
-            if figure.partial and figure.value == 0:  # row-level security may hide all rows from our role
+            if figure.partial and figure.value == 0:  # row-level security may hide all rows of this queue from our role
                 continue
             yield metric, labels, figure.value
             yield AGE, (*labels, metric.source), figure.age_s + behind_s

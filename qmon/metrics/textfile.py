@@ -19,10 +19,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class TextFileWriter:
-    """Replaces a file atomically every ``every_s`` seconds until closed.
+    """Replaces the file ``path`` atomically every ``every_s`` seconds until closed.
 
-    Closing deletes the file, because its values are then no longer current. A failed write is logged and retried.
-    Raises ``BadInput`` if the first one fails.
+    ``close`` deletes the file, because its values are then no longer current. A failed write is logged and repeated.
+    Raises ``BadInput`` if the first write fails.
     """
 
     def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:

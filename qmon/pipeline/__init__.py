@@ -1,1 +1,1 @@
-"""The pipeline: Spark rolls up months of recordings into baselines, incidents and capacity forecasts."""
+"""The pipeline: Spark computes baselines, incidents and capacity forecasts from months of recordings."""

@@ -1,4 +1,4 @@
-"""Repeats a step on its own thread until stopped."""
+"""Repeats a step on a separate thread until stopped."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ _CHECK_S: Final = 0.5
 
 
 def repeat_step(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
-    """Repeat ``step`` while it returns true. With ``every_s`` (seconds), wait and start over.
+    """Repeat ``step`` until it returns false. With ``every_s``, then wait for this number of seconds and start over.
 
-    Ends when ``stop`` is set, without waiting for the running step. Raises what a step raises, unless ``stop`` is set.
-    The signal that sets it may also have ended Spark's Java, and steps then fail.
+    Ends when ``stop`` is set, without waiting for the running step. If a step raises an error, this function raises the
+    same error, unless ``stop`` is set. The signal that sets ``stop`` may also end Spark's Java process, and then steps
+    fail.
     """
     ending, failed = stop or threading.Event(), list[Exception]()
 

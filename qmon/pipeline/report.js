@@ -1,5 +1,5 @@
 'use strict';
-// Sorting: a click on a heading, within each group of rows. What is not known comes last.
+// Sorting: a click on a heading sorts the rows of each group. Unknown values come last.
 const key = cell => cell.dataset.s === undefined ? cell.textContent : cell.dataset.s === '' ? null : Number(cell.dataset.s);
 const order = (a, b) => typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
 function sort(heading) {
@@ -18,7 +18,7 @@ for (const heading of document.querySelectorAll('thead th')) {
   heading.addEventListener('click', () => sort(heading));
   heading.addEventListener('keydown', event => { if (event.key === 'Enter') sort(heading); });
 }
-// Hovering: the values of a plot at the time below the pointer.
+// Hovering: show the values of a plot at the time below the pointer.
 const tip = document.createElement('div');
 tip.id = 'tip';
 tip.hidden = true;

@@ -1,4 +1,4 @@
-"""The Spark session: the same job on a laptop and on a cluster, with times in UTC everywhere."""
+"""The Spark session. The same job runs on a laptop and on a cluster, with all times in UTC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
-    # Fewer files: merge small shuffle partitions.
+    # Merge small shuffle partitions, so that fewer files are written.
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     # Whole segments go to Python, a few at a time.
@@ -32,14 +32,15 @@ _DEFAULTS: Final = {
     "spark.sql.files.maxPartitionBytes": "32m",
     # Many small segments per task: each task writes its own files for each bucket.
     "spark.sql.files.openCostInBytes": "64k",
-    # A task writes few days. Writing them concurrently is cheaper than sorting all rows by day first.
+    # A task writes few days. Concurrent writes of all days are cheaper than sorting all rows by day first.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # Files are listed one by one; looking them up needs no Spark job.
+    # The paths of all files are known, so finding the files needs no Spark job.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
-    # If the recorder's retention deletes a listed segment, report it instead of failing every batch.
+    # If the recorder's retention deletes a listed segment, report the segment instead of failing every batch.
     "spark.sql.files.ignoreMissingFiles": "true",
-    # A batch generates about 150 classes. Spark's default of 100 evicts each before the next batch uses it again.
+    # A batch generates about 150 classes. With Spark's default of 100, each class is evicted before the next batch uses
+    # it again.
     "spark.sql.codegen.cache.maxEntries": "400",
     "spark.ui.enabled": "false",
     # Keep no history for the UI, which is disabled. The history needs 100 MB for a thousand jobs.
@@ -49,11 +50,11 @@ _DEFAULTS: Final = {
 }
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
-# Prevents Java's folder `hsperfdata_<user>` in /tmp.
+# Prevents Java from creating the folder `hsperfdata_<user>` in /tmp.
 _NO_FOLDER: Final = "-XX:-UsePerfData"
 
-# Java options for brief runs: compile quickly instead of optimizing. Without the default code cache size some code
-# would be discarded.
+# Java options for brief runs: compile quickly instead of optimizing. In this mode, the default code cache is so small
+# that some code would be discarded.
 _BRIEF_OPTIONS: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
@@ -67,9 +68,9 @@ def start_session(
 ) -> SparkSession:
     """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
-    Without ``master``, the one given by spark-submit is kept. ``conf`` overrides qmon's settings; Java options are
-    appended. ``brief``: there is so little work that optimizing compilation costs more than it saves. Raises
-    ``BadInput`` if Java is missing or Spark refuses a setting.
+    If spark-submit has set a master, it is used unless ``master`` is given. ``conf`` overrides qmon's settings, but
+    Java options are appended. ``brief``: there is so little work that optimizing the compiled code costs more than it
+    saves. Raises ``BadInput`` if Java is missing or Spark refuses a setting.
     """
     builder = SparkSession.builder.appName("qmon pipeline")
     submitted = "SPARK_ENV_LOADED" in os.environ and master is None
@@ -77,7 +78,7 @@ def start_session(
         builder = builder.master(master or LOCAL)
     local = not submitted and (master or LOCAL).startswith("local")
     if local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers, because Spark would use any python3
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers: Spark would use any python3
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", _NO_FOLDER)
         if os.environ.get("LC_ALL") in ("C", "POSIX"):  # Java would not find paths with non-ASCII characters
@@ -93,29 +94,30 @@ def start_session(
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
-                f"cannot start Spark: {first_error_line(problem)}; it needs Java 17 or later in JAVA_HOME or as `java`"
+                f"cannot start Spark: {first_error_line(problem)}; "
+                "Spark needs Java 17 or later in JAVA_HOME or as `java`"
             ) from None
     return session
 
 
 def java_options(user_options: str = "", *, brief: bool = False) -> str:
-    """Return the Java options for Spark on this machine: qmon's, then the user's, which take precedence.
+    """Return the Java options for Spark on this machine: qmon's, then the user's. The user's take precedence.
 
-    The user's garbage collector replaces qmon's.
+    If the user chooses a garbage collector, qmon's choice is left out.
     """
-    # The garbage collector with the lowest total time. Its pauses do not matter, because nothing waits for answers
-    # within a batch.
+    # The garbage collector with the lowest total time. Its pauses do not matter, because nothing waits for an answer
+    # during a batch.
     collector = "" if re.search(r"-XX:\+Use\w+GC\b", user_options) else "-XX:+UseParallelGC"
     ours = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", _NO_FOLDER, collector, _BRIEF_OPTIONS if brief else "")
     return " ".join(option for option in (*ours, user_options) if option)
 
 
 def stop_session(session: SparkSession) -> None:
-    """Stop the session. The signal that ends qmon may have ended its Java already."""
+    """Stop the session. The signal that ends qmon may already have ended the session's Java process."""
     with contextlib.suppress(PySparkException, Py4JError, OSError):
         session.stop()
 
 
 def first_error_line(problem: BaseException) -> str:
-    """Return the first line of an error, without Java's stack."""
+    """Return the first line of an error, without Java's stack trace."""
     return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)

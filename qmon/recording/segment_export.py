@@ -1,4 +1,4 @@
-"""Exports part of a recording as one file: an ordinary segment with its own line numbers."""
+"""Exports part of a recording as one file: an ordinary segment whose line numbers start at 1."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class ExportResult:
 
 
 def export_range(reader: RecordingReader, since_at: float, until_at: float, path: Path) -> ExportResult:
-    """Write the recording between two times (seconds since the epoch), and the two minutes before, to a new file.
+    """Write the recording between two times (seconds since the epoch) to a new file, with the two minutes before.
 
-    Raises ``BadInput`` if nothing was recorded then, the file exists, or it cannot be written.
+    Raises ``BadInput`` if nothing was recorded between the two times, if the file exists, or if it cannot be written.
     """
     if since_at >= until_at:
         raise BadInput("--from must be before --to; nothing was written")
@@ -43,7 +43,7 @@ def export_range(reader: RecordingReader, since_at: float, until_at: float, path
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
         raise BadInput(f"cannot write {path}: {reason}") from problem
     finally:
-        with contextlib.suppress(OSError):  # already renamed, or never created
+        with contextlib.suppress(OSError):  # the file was already renamed, or never created
             work.unlink()
 
 

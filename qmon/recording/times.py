@@ -22,8 +22,8 @@ _EXAMPLES: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 def parse_moment(text: str, zone: str, near_at: float) -> float:
     """Return the seconds since the epoch of a time of day, a date and time, or ``+5m``/``-5m`` from ``near_at``.
 
-    A time of day is on the day of ``near_at``. If that is more than a minute after ``near_at``, it is on the day
-    before. Times are in ``zone`` unless they have an offset. Raises ``BadInput``.
+    A time of day is on the day of ``near_at``, or on the day before if it would be more than a minute after
+    ``near_at``. Times are in ``zone`` unless they have an offset. Raises ``BadInput``.
     """
     cleaned = text.strip()
     if cleaned[:1] in ("+", "-"):
@@ -56,7 +56,7 @@ def zone_info(name: str) -> ZoneInfo:
 
 
 def local_zone(localtime: Path = Path("/etc/localtime"), timezone_file: Path = Path("/etc/timezone")) -> str:
-    """Return the IANA name (``Europe/Berlin``) from ``TZ``, the files or Windows' registry; otherwise ``UTC``."""
+    """Return the local time zone's IANA name (``Europe/Berlin``), or ``UTC`` if it cannot be found."""
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
     if sys.platform == "win32":
         from tzlocal import get_localzone_name

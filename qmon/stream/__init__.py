@@ -1,1 +1,1 @@
-"""Polls over HTTP in the format of recordings: ``qmon serve`` sends them, and a dashboard reads them as its source."""
+"""Polls over HTTP in the format of recordings: ``qmon serve`` sends polls, and a dashboard reads them as its source."""

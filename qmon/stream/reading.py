@@ -1,4 +1,4 @@
-"""One connection to a ``qmon serve``: yields polls, timed by the local clock, and phase changes."""
+"""One connection to a ``qmon serve``: yields phase changes, and polls with times on the local clock."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from qmon.stream.serve_address import ServeAddress
 
 _CONNECT_S: Final = 5.0
 
-# Seconds without a complete line after which the connection counts as lost.
+# If no complete line arrives for this number of seconds, the connection counts as lost.
 LOST_AFTER_S: Final = 3 * SILENCE_S
 
-# Maximum bytes of a line. A poll of a thousand queues has about 2 MB.
+# Maximum bytes of a line. The line of a poll of a thousand queues has about 2 MB.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _MESSAGE_BYTES: Final = 1000
-_TOO_SLOW: Final = "it does not answer in time"
+_TOO_SLOW: Final = "the answer did not arrive in time"
 _PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 
 
 class OpenStream:
     """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
-    Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version with that target, or if it refuses the
-    password. Raises ``PasswordNeeded`` if a password is missing, and ``Unreachable``.
+    Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version that serves the target, or if it
+    refuses the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``Unreachable``.
 
     Attributes:
-        recorder: the id of the sender. Another id means that poll numbers start over.
+        recorder: the id of the sender. If a new connection has another id, poll numbers have started again.
         session: the sender's description of the target.
     """
 
@@ -63,7 +63,7 @@ class OpenStream:
             if isinstance(problem, OSError):
                 raise Unreachable(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
             if isinstance(problem, http.client.HTTPException | ValueError):
-                raise self._not_a_serve("it does not answer like one") from None
+                raise self._not_a_serve("its answer has another format") from None
             raise
 
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
@@ -71,14 +71,14 @@ class OpenStream:
         self._socket = self._connection.sock
         self._due = _DeadlineReader(self._socket)
         self._due.set_deadline(_CONNECT_S)
-        # http.client restarts its timeout for each byte, so a server that sends slowly could block us
+        # http.client restarts its timeout for each byte, so a server that sends slowly could block this thread
         self._connection.response_class = self._due.open_response  # type: ignore[assignment]
         asked_at = self._clock()
         query = urlencode({"target": address.target}) if address.target else ""
         self._connection.request("GET", f"{STREAM_PATH}?{query}", headers=_request_headers(address))
         self._answer = answer = self._connection.getresponse()
         self._check_answer(answer, address)
-        # The server read its clock after our request, so a poll never looks younger than it is.
+        # The server reads its clock after our request, so a poll never appears to be younger than it is.
         self._ahead_s = asked_at - float(answer.headers[CLOCK_HEADER])
         return self._read_first(answer)
 
@@ -86,7 +86,7 @@ class OpenStream:
         return BadInput(f"{self._place} is not a qmon serve: {why}")
 
     def _check_answer(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
-        """Raise the error for an answer without a stream."""
+        """Raise the matching error if the answer is not a stream."""
         if answer.status == 401:
             if not address.user:
                 raise BadInput(
@@ -119,10 +119,10 @@ class OpenStream:
         return first.recorder, session
 
     def events(self) -> Iterator[Event]:
-        """Yield events until the connection breaks. Then raises ``ConnectionLost`` with the reason."""
+        """Yield events until the connection breaks. Then raise ``ConnectionLost`` with the reason."""
         while True:
             read = self._read_line()
-            if read is None:  # a kind of line that this version of qmon does not know
+            if read is None:  # this version of qmon does not know this kind of line
                 continue
             if read.kind == "snapshot":
                 poll = read.decode_record()
@@ -144,7 +144,7 @@ class OpenStream:
             raise ConnectionLost(f"no complete line arrived from {self._place} for {duration(LOST_AFTER_S)}") from None
         except OSError as problem:
             raise ConnectionLost(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
-        except (http.client.HTTPException, ValueError):  # broken off, or closed by us
+        except (http.client.HTTPException, ValueError):  # the answer was cut off, or our process closed it
             text = b""
         if len(text) >= MAX_LINE_BYTES:
             raise ConnectionLost(f"{self._place} sent a line longer than {MAX_LINE_BYTES // 2**20} MB")
@@ -158,13 +158,13 @@ class OpenStream:
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        if self._answer is not None:  # the answer owns the connection, because nothing else is sent over it
+        if self._answer is not None:  # the answer owns the connection, because no other answer uses this connection
             self._answer.close()
         self._connection.close()
 
 
 class _DeadlineReader(io.RawIOBase):
-    """Reads a socket up to a deadline, which bytes that arrive do not extend."""
+    """Reads a socket up to a deadline. Bytes that arrive do not extend the deadline."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -172,12 +172,12 @@ class _DeadlineReader(io.RawIOBase):
         self._at = 0.0
 
     def set_deadline(self, seconds: float) -> None:
-        """Set the deadline: everything read from now on must arrive within ``seconds`` in total."""
+        """Set the deadline: all data that is read from now on must arrive within ``seconds`` in total."""
         self._at = time.monotonic() + seconds
 
     def open_response(self, connected: socket.socket, **options: Any) -> http.client.HTTPResponse:
         """Return an HTTP answer that reads through this object."""
-        return http.client.HTTPResponse(self, **options)  # type: ignore[arg-type]  # it only calls makefile
+        return http.client.HTTPResponse(self, **options)  # type: ignore[arg-type]  # the answer only calls makefile
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """Return the file that ``http.client`` reads from."""

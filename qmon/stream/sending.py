@@ -24,22 +24,23 @@ from qmon.recording.format.records import KIND_BY_TYPE, End, Line, PhaseChange, 
 from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
 
-# Response header with the monotonic clock of `taken_at` in seconds, from which clients compute the age of polls.
+# Response header with the current time of the monotonic clock of `taken_at`, in seconds. Clients use it to compute the
+# age of polls.
 CLOCK_HEADER: Final = "Qmon-Clock"
 STREAM_PATH: Final = "/stream"
 
 # Seconds of silence after which the phase is sent again, so that clients notice a broken connection.
 SILENCE_S: Final = 5.0
 
-# Number of polls that a new client gets. They are enough for rates, and for most figures that polls do not read every
-# time.
+# Number of earlier polls that a new client gets. They are enough for rates, and for most figures that are not read in
+# every poll.
 _RECENT_POLLS: Final = 16
 _MAX_PENDING: Final = 64
 _CLOSE_TIMEOUT_S: Final = 2.0
 
 
 class _PendingRecord:
-    """One record for the clients, encoded once by the first thread that needs it."""
+    """One record for the clients. The first thread that needs the encoded record encodes it."""
 
     def __init__(self, at: float, record: Snapshot | PhaseChange, cover: Cover) -> None:
         self.at = at
@@ -62,11 +63,11 @@ class _Client:
 
     def wake(self) -> None:
         """End the client's wait. Thread-safe."""
-        with contextlib.suppress(RuntimeError):  # its loop has ended
+        with contextlib.suppress(RuntimeError):  # the event loop of the client has ended
             self._loop.call_soon_threadsafe(self._news.set)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until woken. Returns false after ``seconds``."""
+        """Wait until ``wake`` is called. Return false after ``seconds``."""
         try:
             async with asyncio.timeout(seconds):
                 await self._news.wait()
@@ -77,7 +78,7 @@ class _Client:
 
 
 class PollStream:
-    """The polls of one target for its clients. Thread-safe.
+    """Sends the polls of one target to clients. Thread-safe.
 
     Args:
         target: the target's name, free of secrets.
@@ -114,7 +115,7 @@ class PollStream:
         return len(self._clients)
 
     def publish_event(self, event: Event) -> None:
-        """Record a poll or phase change without blocking. Clients that lag too far behind are dropped."""
+        """Send a poll or phase change to all clients, without blocking. Clients that lag too far behind are dropped."""
         record = PhaseChange(event.phase, event.reason) if isinstance(event, SourceState) else event
         waiting = _PendingRecord(time.time(), record, self._cover)
         with self._changed:
@@ -133,7 +134,7 @@ class PollStream:
     async def client_lines(self) -> AsyncGenerator[bytes, None]:
         """Yield the lines for one client: the last polls, the phase, and then each event, until the stream is closed.
 
-        Raises ``TimeoutError`` if the client does not keep up.
+        Raises ``TimeoutError`` if the client reads too slowly.
         """
         client, session, number = _Client(), self._session, 0
 
@@ -184,9 +185,9 @@ class PollStream:
 
 
 def stream_for(streams: Sequence[PollStream], query: str) -> PollStream:
-    """Return the stream for ``target=NAME``, or the only one without a name.
+    """Return the stream for ``target=NAME``. Without a name, return the only stream.
 
-    Raises ``BadInput`` with the known names.
+    Raises ``BadInput`` with the known names if no stream fits.
     """
     name = parse_qs(query).get("target", [""])[0]
     found = [stream for stream in streams if stream.target == name or not name]

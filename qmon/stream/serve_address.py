@@ -1,4 +1,4 @@
-"""Parses the URL of a target that a ``qmon serve`` provides."""
+"""Parses URLs of targets that a ``qmon serve`` provides."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from qmon.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class ServeAddress:
-    """The address of a ``qmon serve``. ``place``: host and port, safe to show.
+    """The address of a ``qmon serve``. ``place``: host and port, without secrets.
 
-    ``target``: the name of one of its targets, empty for the only one. ``trust``: TLS context, ``None`` without TLS.
+    ``target``: the name of one of its targets; empty for the only target. ``trust``: TLS context; ``None`` without TLS.
     """
 
     host: str
@@ -28,15 +28,15 @@ class ServeAddress:
 
     @property
     def place(self) -> str:
-        """Host and port, safe to show."""
+        """Host and port, without secrets."""
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
 
 def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
-    """Parse a URL. ``origin``: where a password in it came from.
+    """Parse a URL. ``origin``: the place where the user wrote the URL, and so the password in it.
 
-    ``ca``: PEM file with the certificates to trust instead of the system's. Raises ``BadInput``, which never repeats
-    the URL.
+    ``ca``: PEM file with certificates to trust instead of the system's certificates. Raises ``BadInput``, whose message
+    never contains the URL.
     """
     try:
         parts = receivers.parse_url(text.strip(), "")
@@ -47,7 +47,7 @@ def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
             "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20"
         )
     if receivers.is_unencrypted(parts):
-        raise BadInput("http:// works for this machine only because it is not encrypted; use https://")
+        raise BadInput("http:// is not encrypted, so it only works for this machine; use https://")
     if ca is not None and parts.scheme == "http":
         raise BadInput("--ca works only with https:// URLs")
     return ServeAddress(

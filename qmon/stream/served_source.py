@@ -1,4 +1,4 @@
-"""A source of polls that a ``qmon serve`` makes. Several dashboards can read from one ``qmon serve``."""
+"""A source of polls that reads from a ``qmon serve``. Several dashboards can read from one ``qmon serve``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.stream.serve_address import ServeAddress
 
 _LOG: Final = logging.getLogger(__name__)
 
-# The source reconnects after this many seconds to compare the clocks of the two machines again, because they drift.
+# The source reconnects after this many seconds to compare the clocks of the two machines again, because clocks drift.
 _RENEW_S: Final = 3600.0
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
@@ -51,12 +51,12 @@ class ServedSource:
 
     @property
     def target(self) -> str:
-        """The target's name on the server, or until that is known, the requested name."""
+        """The target's name on the server. Until it is known: the requested name, or host and port."""
         return self._stream.session.target if self._stream else self._address.target or self._address.place
 
     @property
     def environment(self) -> str:
-        """The target's environment, such as ``prod``. Empty while unknown."""
+        """The target's environment, such as ``prod``. Empty until it is known."""
         return self._stream.session.environment if self._stream else ""
 
     @property
@@ -71,14 +71,14 @@ class ServedSource:
         self._thread.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Reconnect at once if the connection is lost. The server alone decides when to poll."""
+        """Reconnect at once if the connection is lost. Only the server decides when to poll."""
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
-        """Do nothing: the server has its own interval."""
+        """Do nothing: the server decides the interval."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Do nothing: the server decides what it reads."""
+        """Do nothing: the server decides which data it reads."""
 
     def count_exactly(self, queue: str) -> None:
         """Do nothing: the server takes no requests."""
@@ -102,7 +102,7 @@ class ServedSource:
             except QmonError as problem:
                 hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
                 self._report_lost(str(problem), hopeless=hopeless)
-            except Exception as problem:  # a bug in qmon must show on the screen, and reading must go on
+            except Exception as problem:  # the screen must show the bug in qmon, and reading must continue
                 self._report_lost(log.report_defect(problem))
         if self._next_stream is not None:
             self._next_stream.close()
@@ -118,7 +118,7 @@ class ServedSource:
         return stream
 
     def _read_stream(self, stream: OpenStream) -> None:
-        """Pass on events until it is time to switch to a new connection."""
+        """Pass events to the sink until it is time to switch to a new connection."""
         until = self._clock() + _RENEW_S
         for event in stream.events():
             if self._closing.is_set():
@@ -135,7 +135,7 @@ class ServedSource:
                     return
 
     def _report_state(self, state: SourceState) -> None:
-        """Report a phase, unless it was the last one reported."""
+        """Report a phase, unless it was the last phase that was reported."""
         if (state.phase, state.reason) != self._last_reported:
             self._last_reported = state.phase, state.reason
             self._sink(state)

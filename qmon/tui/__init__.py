@@ -1,4 +1,4 @@
-"""The dashboard. Only this package imports textual. ``run`` starts it, and ``ActionRunner`` runs its actions."""
+"""The dashboard. Only this package imports textual. ``run`` starts the dashboard. ``ActionRunner`` runs its actions."""
 
 from __future__ import annotations
 

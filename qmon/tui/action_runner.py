@@ -1,4 +1,4 @@
-"""Plans and applies the screens' actions on separate threads, so that no key press ever waits."""
+"""Plans and applies the actions of the screens on separate threads, so that no key press ever waits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REPORT_EVERY_S: Final = 0.1
-# Seconds to wait until a cancelled statement has ended and its audit line is written.
+# Maximum seconds to wait until a cancelled statement has ended and its line in the audit log is written.
 _CANCEL_GRACE_S: Final = 1.0
 
 
 class Planned(Message):
     """Planning has finished: ``prepared``, or ``problem`` if it failed.
 
-    ``number`` is the task's number, by which receivers ignore the answers of older tasks.
+    ``number``: the number of the task. Receivers use it to ignore the answers of older tasks.
     """
 
     def __init__(self, number: int, prepared: PreparedAction | None, problem: str = "") -> None:
@@ -49,7 +49,7 @@ class Progressed(Message):
         self.progress = progress
 
     def can_replace(self, message: Message) -> bool:
-        """Drop older progress messages; only the newest matters."""
+        """Return True for an older progress message, because only the newest matters."""
         return isinstance(message, Progressed)
 
 
@@ -78,7 +78,7 @@ class Ended(Message):
             return f"{what}: {self.problem}"
         telling = self.plan.kind is OperationKind.REDRIVE or self.result.state is OperationState.UNKNOWN
         why = f": {'; '.join(self.result.notes)}" if telling and self.result.notes else ""
-        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
+        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists operations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class ActionTask:
         self.thread: threading.Thread | None = None
 
     def start_planning(self, prepare: Callable[[Operator], PreparedAction]) -> None:
-        """Plan on a thread, then post ``Planned``."""
+        """Plan on a separate thread, then post ``Planned``."""
 
         def run() -> None:
             try:
@@ -126,7 +126,7 @@ class ActionTask:
         self._start(run)
 
     def start_applying(self, prepared: PreparedAction, permission: Permission) -> None:
-        """Apply on a thread. Posts ``Progressed`` while it runs and ``Ended`` at the end."""
+        """Apply on a separate thread. Posts ``Progressed`` while the operation runs, and ``Ended`` at the end."""
 
         def run() -> None:
             try:
@@ -147,7 +147,7 @@ class ActionTask:
 
     @property
     def background_operation(self) -> BackgroundOperation | None:
-        """The operation and its progress, if it was moved to the background and is still running."""
+        """The operation and its progress, if the operation was moved to the background and is still running."""
         return (
             BackgroundOperation(self._applied_title, self._progress)
             if self._in_background and self.running_title
@@ -155,9 +155,10 @@ class ActionTask:
         )
 
     def move_to_background(self, receiver: MessagePump) -> None:
-        """Post to ``receiver`` from now on and count the operation as running in the background.
+        """Post messages to ``receiver`` from now on, and count the operation as running in the background.
 
-        If the operation has ended already, post its ``Ended`` message again: the old receiver may not have read it.
+        If the operation has already ended, post its ``Ended`` message again, because the old receiver may not have read
+        it.
         """
         with self._move_lock:
             self._receiver, self._in_background = receiver, True
@@ -176,7 +177,7 @@ class ActionTask:
 
     @property
     def is_stopping(self) -> bool:
-        """True once a stop was requested."""
+        """True after a stop was requested."""
         return self._stop.is_set()
 
     def stop(self) -> None:
@@ -186,7 +187,7 @@ class ActionTask:
     def cancel(self) -> None:
         """Stop, and cancel the running statement. Return immediately.
 
-        If the server does not respond within a second, its connections are abandoned.
+        If the server does not respond within a second, the connections to it are abandoned.
         """
         self._stop.set()
         self._connections.cancel()
@@ -195,9 +196,9 @@ class ActionTask:
         ).start()
 
     def abandon_after(self, seconds: float) -> None:
-        """Wait up to ``seconds`` for the end, then abandon the connections.
+        """Wait up to ``seconds`` for the operation to end. If it has not ended, abandon its connections.
 
-        Abandoning ends the operation within another second.
+        After the connections are abandoned, wait up to one more second.
         """
         if self.thread is not None:
             self.thread.join(seconds)
@@ -207,11 +208,11 @@ class ActionTask:
 
 
 class ActionRunner:
-    """Creates the tasks of the screens and closes them at exit.
+    """Creates the tasks of the screens. Closes all tasks at exit.
 
     Args:
-        context: what operators of this target need.
-        operator: creates an operator; the real one by default.
+        context: the objects that operators of this target need.
+        operator: creates an operator; by default, a real operator.
     """
 
     def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Operator] | None = None) -> None:
@@ -242,9 +243,9 @@ class ActionRunner:
         return made
 
     def ask_operator(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
-        """Call an operator on a new thread.
+        """Call ``ask`` with an operator on a new thread.
 
-        ``answer`` is called on that thread, either with the result and an empty string, or with ``None`` and the
+        ``answer`` is called on the new thread, either with the result and an empty text, or with ``None`` and the
         problem.
         """
 
@@ -259,7 +260,7 @@ class ActionRunner:
         threading.Thread(target=run, name="qmon-ask", daemon=True).start()
 
     def close(self, patience_s: float) -> None:
-        """Stop all operations. Those that have not ended after ``patience_s`` seconds are abandoned."""
+        """Stop all operations. Operations that have not ended after ``patience_s`` seconds are abandoned."""
         deadline = time.monotonic() + patience_s
         for task in self._tasks:
             task.stop()
@@ -268,7 +269,7 @@ class ActionRunner:
 
 
 def describe_problem(problem: Exception) -> str:
-    """Return a problem as one line for the operator, with the GRANT that would help."""
+    """Return a problem as one line for the user, with the GRANT that solves it, if known."""
     if not isinstance(problem, QmonError):
         return log.report_defect(problem)
     log.log_shown_error(problem)

@@ -1,4 +1,4 @@
-"""The app: receives the source's events, passes them to the screens of ``screen_list``, and handles the keys."""
+"""The app: receives the events of the source, passes them to the screens of ``screen_list``, and handles the keys."""
 
 from __future__ import annotations
 
@@ -64,28 +64,28 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
-        source: where snapshots come from. The app starts it; the caller closes it.
-        fold: builds the view of each snapshot. Called on the source's thread, once per snapshot, in order.
+        source: the source of snapshots. The app starts the source; the caller closes it.
+        fold: builds the view of a snapshot. Called on the source's thread, once per snapshot, in order.
         prod, read_only, environment: the badges of the target.
         alerting: the configured alert rules, if this target has any.
-        runner: plans and runs actions; without one the keys of actions are disabled.
-        recorder: the recorder of the source, for the badge; the app does not close it.
+        runner: plans and runs actions. Without a runner, the keys of actions are disabled.
+        recorder: the recorder of the source, for the badge. The app does not close the recorder.
         dark, plain, preferences: as for ``PersonalApp``.
         for_s: seconds after which the app ends by itself.
         known: recordings of the target and its baselines.
         served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
-        told: a function that returns the current step of the tour.
+        told: returns the current step of the tour.
         clock: the local monotonic clock, in seconds.
 
     Attributes:
         memory: the history since the start; ``None`` in a replay.
         history_moment: the moment that the history screen shows when it opens, seconds since the epoch.
-        fixed_reason: why the poll interval and the probes cannot be changed from here, in one line; empty if they can.
-        first_queue: the queue whose screen opens first; empty for the overview.
-        candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
-        unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
-        can_write_files: whether the operator may save files here and suspend the program.
-        failure_text: the text to print after the app itself has failed and the screen is closed.
+        fixed_reason: why this dashboard cannot change the poll interval and the probes, in one line; empty if it can.
+        first_queue: the queue whose screen opens first; empty: the overview opens first.
+        candidate_tables: tables that may be queues and are not in the configuration; empty until the search has ended.
+        unwritable_reason: why this dashboard cannot add queues to the configuration; empty if it can.
+        can_write_files: whether the user may save files on this machine and suspend the program.
+        failure_text: the text to print after the screen is closed, if the app has failed.
     """
 
     CSS_PATH = Path(__file__).with_name("qmon.tcss")
@@ -96,12 +96,12 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make_screen for e in ENTRIES}
     ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = ENTRIES
-    # The names of the screens that show all targets, if several are watched.
+    # The names of the screens that show all targets, if qmon watches several targets.
     FLEET_SCREENS: ClassVar[frozenset[str]] = frozenset()
 
-    # Screens watch it and repaint only what has changed. A `reactive` would repaint everything.
+    # Screens watch this value and repaint only the parts that have changed. A `reactive` would repaint everything.
     shown: var[Shown] = var(lambda: Shown(""), init=False)
-    # Seconds without new figures. Screens watch it.
+    # Seconds without new figures. Screens watch this value.
     ticks: var[int] = var(0, init=False)
 
     def __init__(
@@ -163,10 +163,10 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return InMemoryHistory()
 
     def on_mount(self) -> None:
-        """Start the source once a screen can show its figures."""
+        """Start the source, because a screen can now show its figures."""
         if isinstance(self.alerting, Alerting) and self.memory is not None:
             self.alerting.on_change = self.memory.record_alert
-        if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
+        if self.alerting is not None and self.alerting.notifier is not None:  # the alerting has its own threads
             self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
@@ -182,7 +182,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- what the source gives
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Show new figures. While the display is frozen, keep them for later."""
+        """Show new figures. While the display is frozen, keep the figures for later."""
         newest_at, alerts = message.view.taken_at, self._update_alerts(message.view)
         wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
@@ -191,7 +191,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self._held_message = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
-        if self.shown.served:  # the server decides both
+        if self.shown.served:  # the server decides the interval and the probes
             self.shown = replace(self.shown, target=self.source.target, interval_s=self.source.interval_s)
         self.shown = replace(self.shown, view=message.view, newest_at=newest_at, alerts=alerts)
         if self._ticker is not None:
@@ -201,11 +201,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.shown = replace(self.shown, state=message.state, alerts=self._update_alerts(message.state))
 
     def on_fold_failed(self, message: FoldFailed) -> None:
-        """End with the traceback of this bug in qmon instead of showing wrong figures."""
+        """End the app with the traceback of this bug in qmon, because figures would be wrong."""
         raise message.error
 
     def tick(self) -> None:
-        """Count a second without new figures, and show alerts or a stopped recording."""
+        """Count a second without new figures. Show alerts, and report a recording that has stopped."""
         if (alerts := self._update_alerts(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
         if self._recorder is not None and self.shown.recording and (why := self._recorder.status.stopped):
@@ -214,7 +214,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.ticks += 1
 
     def focus_source(self, focus: Focus) -> None:
-        """Set what the source reads to what is on screen. If that needs other rows than before, poll immediately."""
+        """Make the source read the data on screen. If this needs other rows than before, poll immediately."""
         self._set_focus(replace(focus, with_verdict=self._focus.with_verdict))
 
     def _set_focus(self, focus: Focus) -> None:
@@ -227,11 +227,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ---------------------------------------------------------------------------------------------------------- alerts
 
     def on_notice_failed(self, message: NoticeFailed) -> None:
-        """Show the failure. Each failure arrives once."""
+        """Show the failure. A failure is posted only once."""
         self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 
     def _update_alerts(self, event: View | SourceState | None) -> AlertState:
-        """Return the alert state after ``event``. Ring the bell if an alert was raised."""
+        """Return the state of the alerts after ``event``. Ring the bell if an alert was raised."""
         if self.alerting is None:
             return AlertState()
         if self.alerting.on_event(event):
@@ -264,7 +264,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # --------------------------------------------------------------------------------------------------- what keys do
 
     async def action_screen(self, name: str) -> None:
-        """Switch to a screen and close an open message first. The screen sets what the source reads."""
+        """Close an open message and switch to a screen. The screen sets the focus of the source."""
         await leave_pushed_screen(self)
         await self.switch_mode(name)
 
@@ -275,7 +275,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     async def _show_queue(self, name: str | None, mode: str) -> None:
         """Close an open message and show the screen ``mode`` for the queue ``name``."""
         await leave_pushed_screen(self)
-        self.selected = name  # set right before the switch, because the overview's cursor may change it until then
+        self.selected = name  # last, because the overview's cursor may change the selection
         before = self.screen
         await self.switch_mode(mode)
         if self.screen is before:
@@ -297,7 +297,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return (self.watched_target,)
 
     def select_target(self, target: str) -> None:
-        """Make a target the current one, whose screens are shown next."""
+        """Make a target the current target. Its screens are shown next."""
 
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the header line of the screens that show all targets."""
@@ -309,11 +309,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return palette_items.queue_items(view.queues if view is not None else (), self.go_to_queue)
 
     def confirmation_name(self, queue: str) -> str:
-        """Return the text that confirms an action on ``queue``, for actions that ask for it."""
+        """Return the text that the user must type to confirm some actions on ``queue``."""
         return queue
 
     async def go_to_moment(self, queue: str, at: float) -> None:
-        """Show the history around ``at``, in seconds since the epoch. A replay also goes to that moment.
+        """Show the history around ``at``, in seconds since the epoch. A replay also goes to this moment.
 
         ``queue``: the queue to select; empty keeps the selection.
         """
@@ -324,7 +324,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def file_reasons(self) -> dict[str, str]:
-        """The reasons why keys that use the files or the terminal of this machine are disabled, by binding id."""
+        """Reasons why keys are disabled that use the files or the terminal of this machine, keyed by binding id."""
         return {} if self.can_write_files else dict.fromkeys(("save", "suspend"), _BROWSER_REASON)
 
     def action_suspend_process(self) -> None:
@@ -345,7 +345,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def requested_interval_s(self) -> float:
-        """The requested seconds between polls of the target on screen."""
+        """The requested seconds between polls of the target that is on screen."""
         return self.shown.interval_s
 
     def _set_interval(self, seconds: float) -> None:
@@ -370,7 +370,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
 
     def count_exactly(self, queue: str | None) -> None:
-        """Request an exact count of one queue. It arrives with a later poll."""
+        """Request an exact count of one queue. A later poll contains the count."""
         if self.fixed_reason:
             self.notify_briefly(self.fixed_reason)
         elif queue is not None:
@@ -378,11 +378,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify_briefly("exact count started; a later poll shows it")
 
     def propose_queues(self, queue: QueueView | None = None) -> None:
-        """List the tables that may be queues, to add them to the configuration. The cursor starts on ``queue``."""
+        """List tables that may be queues and can be added to the configuration. The cursor starts on ``queue``."""
         self.notify_briefly(self.unwritable_reason)
 
     def on_ended(self, message: Ended) -> None:
-        """Report the result of an operation in the background."""
+        """Report the result of an operation that ran in the background."""
         if message.has_succeeded:
             self.notify(clean(message.result_text()), timeout=15, markup=False)
         else:
@@ -420,7 +420,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return [] if self.runner is None else self.runner.background_operations
 
     async def action_copy_or_quit(self) -> None:
-        """Copy the selected text. If none is selected, quit when the key is pressed twice."""
+        """Copy the selected text. If no text is selected, quit if the key is pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.notify_briefly("copied: the selection")
@@ -442,16 +442,16 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def _handle_exception(self, error: Exception) -> None:
         """Log the error that ends the app."""
         if isinstance(error, NoMatches) and (self._exit or _is_being_removed(active_message_pump.get(None))):
-            return  # an event arrived late, and its handler looked for a removed widget
+            return  # a late event, whose handler looked for a widget that was removed
         self.failure_text = log.report_defect(error)
         super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """Exit and show the logged traceback. Textual's own shows variables, which contain rows and statements."""
+        """Exit and show the logged traceback. Textual's own traceback would show variables with rows and statements."""
         self.bell()
         self.panic(Text(log.traceback_text(self._exception)) if self._exception is not None else "")
 
 
 def _is_being_removed(node: MessagePump | None) -> bool:
-    """Return whether a widget or one of its ancestors is being removed, such as a dialog that a key has just closed."""
+    """Return whether a widget or its ancestor is being removed, such as a dialog that a key has just closed."""
     return isinstance(node, DOMNode) and any(each._pruning or each._closing for each in node.ancestors_with_self)

@@ -1,7 +1,7 @@
 """Reads the terminal without ending the app on bad input.
 
 Bytes that are not UTF-8 become replacement characters. Malformed escape sequences are dropped. If reading fails, the
-app ends cleanly. Signals that stop and continue the process are handled in the event loop, one after the other.
+app ends cleanly. The event loop handles the signals that stop and continue the process, one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ vars(linux_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class LenientParser(XTermParser):
-    """Textual's parser, except that malformed sequences are dropped. Textual would end the app."""
+    """Textual's parser, except that malformed sequences are dropped. Textual's own parser would end the app."""
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
@@ -61,8 +61,8 @@ class TerminalDriver(linux_driver.LinuxDriver):
     """Textual's driver for terminals, with corrected handling of failures and signals.
 
     If reading fails, Textual ends the app with exit code 0 and logs nothing. Textual also leaves and enters the
-    application mode inside its signal handlers. A second signal can interrupt the first handler there. SIGCONT without
-    a SIGTSTP before it (after SIGSTOP) starts a second thread that reads the terminal.
+    application mode inside its signal handlers, and a second signal can interrupt the first handler. In Textual,
+    SIGCONT without an earlier SIGTSTP (after SIGSTOP) starts a second thread that reads the terminal.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
@@ -80,7 +80,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
     def _pause_soon(self, *, stop: bool) -> None:
         if not self._pausing:
             self._pausing = True
-            with contextlib.suppress(RuntimeError):  # the loop is closed, because the app has ended
+            with contextlib.suppress(RuntimeError):  # the event loop is closed, because the app has ended
                 self._loop.call_soon_threadsafe(self._pause, stop)
 
     def _pause(self, stop: bool) -> None:
@@ -92,7 +92,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
             if stop and not self._continued:
                 _stop_process()
             while self._auto_restart and not self._take_terminal():
-                _stop_process()  # the shell continued the process in the background, where it may not use the terminal
+                _stop_process()  # a process in the background may not use the terminal
         finally:
             self._pausing = False
 
@@ -103,7 +103,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
         return bool(self._writer_thread)
 
     def _run_input_thread(self) -> None:
-        """Read until the app ends. Pass errors to the app, which logs them and exits with code 1."""
+        """Read until the app ends. Pass any error to the app, which logs the error and exits with code 1."""
         try:
             self.run_input_thread()
         except Exception as problem:

@@ -18,14 +18,14 @@ Fold = Callable[[Snapshot], View]
 
 
 class ViewReady(Message):
-    """New figures. They replace older ones that the screen has not processed yet."""
+    """New figures. They replace older figures that the screen has not processed yet."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
         self.view = view
 
     def can_replace(self, message: Message) -> bool:
-        """Replace only figures of the same target."""
+        """Return True for older figures of the same target."""
         return isinstance(message, ViewReady) and message.view.target == self.view.target
 
 
@@ -49,7 +49,7 @@ class FoldFailed(Message):
 class Feed:
     """The sink of one source, called on the source's thread.
 
-    Every snapshot is folded and recorded in ``memory``; the screen may skip some.
+    Every snapshot is folded and recorded in ``memory``, even if the screen skips it.
     """
 
     def __init__(self, receiver: MessagePump, fold: Fold, memory: InMemoryHistory | None = None) -> None:
@@ -75,7 +75,7 @@ class Feed:
 def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
     """Return ``fold`` with payloads, errors and statements passed through ``redact``.
 
-    So the filter only searches redacted text.
+    As a result, the filter only searches redacted text.
     """
 
     def folded(snapshot: Snapshot) -> View:

@@ -1,4 +1,4 @@
-"""Values as the screens show them: figures with a symbol and a tone, times, rates in columns."""
+"""Formats values for the screens: figures with a symbol and a tone, times, and rates in columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TONES: Final[Mapping[Severity, str]] = {
 
 
 def aligned_rate(value: float) -> str:
-    """Return a rate with blanks after whole numbers, so that right-aligned columns line up on the decimal point."""
+    """Return a rate. Blanks follow a whole number, so that a right-aligned column lines up on the decimal point."""
     rate = formatting.rate(value)
     return rate if "." in rate else f"{rate}  "
 
@@ -38,7 +38,7 @@ def aligned_rate(value: float) -> str:
 def moment_text(at: float, *, seconds: bool = False, short: bool = False) -> str:
     """Return a time in the local time zone: ``14:32``, with the date if it is not today.
 
-    ``at``: seconds since the epoch. ``short``: a form for columns.
+    ``at``: seconds since the epoch. ``short``: return the short form for columns.
     """
     when = datetime.fromtimestamp(at).astimezone()
     today = when.date() == datetime.now().astimezone().date()
@@ -53,7 +53,7 @@ def figure_cell(
 ) -> Cell:
     """Return a figure with its symbol. Zero, unknown and old values are grey.
 
-    ``aged``: add the age to old values, and to estimates older than their cadence.
+    ``aged``: add the age to an old value, and to an estimate that is older than its cadence.
     """
     shown = figure.text(write)
     if aged and figure.shows_age:
@@ -62,7 +62,7 @@ def figure_cell(
 
 
 def unread_reason(view: View, what: str, *probes: str) -> str:
-    """Return why these probes did not read ``what`` for the whole target: failed, throttled, or out of time."""
+    """Return why these probes, which read ``what`` for the whole target, failed, were throttled or ran out of time."""
     failed = next((clean(f.text) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")
@@ -74,8 +74,8 @@ def unread_reason(view: View, what: str, *probes: str) -> str:
 def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:
     """Return the unknown figures of a queue, each as name and reason.
 
-    Figures that do not apply to the queue are left out: the fill of a table that is not a ring, the oldest message of
-    an empty queue, blocked messages of a table without such a state.
+    Figures that do not apply to the queue are left out. Examples: the fill of a table that is not a ring, the oldest
+    message of an empty queue, and blocked messages of a table that has no state for these.
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
@@ -92,14 +92,14 @@ PAUSED_SYMBOL: Final = "‖"
 
 
 def verdict_mark(verdict: Verdict) -> Cell:
-    """Return the symbol and tone of a verdict. They depend on the severity, but a pause has its own."""
+    """Return the symbol and tone of a verdict. Both depend on the severity, but a pause has its own symbol and tone."""
     return (
         (PAUSED_SYMBOL, "held") if verdict.code == PAUSED.code else (SYMBOLS[verdict.severity], TONES[verdict.severity])
     )
 
 
 def verdict_cell(queue: QueueView, hint: str) -> Cell:
-    """Return the verdict with its symbol and ``hint``, the key that handles it."""
+    """Return the verdict with its symbol and ``hint``, the key that handles the verdict."""
     symbol, tone = verdict_mark(queue.verdict)
     key = f" [{hint}]" if hint else ""
     return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
@@ -111,7 +111,7 @@ _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("gro
 def short_forecast_cell(queue: QueueView) -> Cell:
     """Return the forecast in short form, with an arrow for its direction: ``↓ ~35 m 12 s``, ``↑ 216/s``.
 
-    ``~`` replaces the band.
+    A ``~`` replaces the band.
     """
     words, tone = forecast_cell(queue, brief=True)
     for verb, arrow in _ARROWS:

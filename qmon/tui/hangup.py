@@ -1,4 +1,4 @@
-"""Ends the process on a hangup, SIGINT or SIGTERM, and also if the terminal is lost without a signal."""
+"""Ends the process after a hangup, SIGINT or SIGTERM, and if the terminal is lost without a signal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
-# Seconds to wait for the app to end, and then again for threads that still read from or write to the terminal.
+# Seconds to wait for the app to end, and then for threads that still read from or write to the terminal.
 _PATIENCE_S: Final = 3.0
 
 
@@ -26,7 +26,7 @@ class Hangup:
     """A context manager that ends the app when its terminal is lost.
 
     If the app or one of its threads hangs, the process is ended. A thread may hang if the terminal is lost while
-    Textual starts to read from it.
+    Textual starts to read from the terminal.
 
     Args:
         app: the app to end.
@@ -64,7 +64,7 @@ class Hangup:
     def _watch_terminal(self) -> None:
         """Wait for a signal or a dead terminal, then end the app.
 
-        This runs on its own thread because the app's may be stuck writing to the lost terminal.
+        This runs on a separate thread, because the app's thread may be stuck in a write to the lost terminal.
         """
         while not self._terminal_gone.wait(_CHECK_EVERY_S):
             if self._app_ended.is_set():
@@ -76,20 +76,20 @@ class Hangup:
             _detach_terminal()
         self._app.exit(return_code=self.code)
         if self._app_ended.wait(_PATIENCE_S):
-            main_thread().join()  # the main thread closes the source and the other parts, each with its own time limit
+            main_thread().join()  # the main thread closes the source and other objects, each with its own time limit
             # This thread is a daemon: if nothing hangs, the process ends during this wait.
             Event().wait(_PATIENCE_S)
         os._exit(self.code)
 
 
 def is_terminal_alive() -> bool:
-    """Return whether standard input is still a terminal. For a closed terminal, the system reports an error."""
+    """Return whether standard input is still a terminal. The system reports an error if the terminal was closed."""
     return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
 
 
 def is_input_open() -> bool:
-    """Return whether the program at the other end of our standard input, a pipe, is still running."""
-    if sys.platform == "win32":  # Windows has no poll, and qmon has no web viewers there
+    """Return whether the program that writes to our standard input (a pipe) is still running."""
+    if sys.platform == "win32":  # Windows has no `poll`, and on Windows qmon has no web viewers
         return True
     poll = select.poll()
     poll.register(0, select.POLLHUP)
@@ -97,7 +97,7 @@ def is_input_open() -> bool:
 
 
 def _detach_terminal() -> None:
-    """Replace the dead terminal with the null device, so that reading and writing neither fail nor block."""
+    """Replace the dead terminal by the null device, so that reads and writes neither fail nor block."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

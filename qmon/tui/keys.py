@@ -1,8 +1,8 @@
-"""All key bindings. The palette, the help and the key line are made from them.
+"""All key bindings. The palette, the help and the key line are made from these bindings.
 
-No key has two meanings on one screen. A key that changes data has the same meaning everywhere, also in dialogs and
-replays. Its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of
-their id.
+No key has two meanings on one screen. A key that changes data has the same meaning everywhere, including dialogs and
+replays. The binding of such a key is in the group `ACTING`, and the ids of all bindings with this key have the same
+part after the last dot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TABLE: Final = Binding.Group("Table")
 READINGS: Final = Binding.Group("Readings")
 DISPLAY: Final = Binding.Group("Display")
 
-# In display order.
+# The groups in display order.
 GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
 
 
@@ -39,8 +39,8 @@ def _key(
 ) -> Binding:
     """Build a binding.
 
-    ``bar``: also show it in the key line. ``first``: handle it before any later key. Keys typed right after it then go
-    to the dialog or field that it opens.
+    ``bar``: also show the key in the key line. ``first``: handle the key before any later key, so that later keys go to
+    the dialog or field that this key opens.
     """
     return Binding(
         key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
@@ -104,7 +104,7 @@ APP: Final[list[BindingType]] = [
         "ctrl+c",
         "copy_or_quit",
         "copy or quit",
-        "Copy the selection; without one, press twice to quit",
+        "Copy the selected text; if no text is selected, press twice to quit",
         DISPLAY,
         id="copy-or-quit",
         bar=False,
@@ -121,7 +121,7 @@ APP: Final[list[BindingType]] = [
     ),
 ]
 
-# These keys are the same in a replay and in the history.
+# A replay and the history share these keys.
 _JUMPS: Final[list[BindingType]] = [
     _key(
         "greater_than_sign",
@@ -167,7 +167,7 @@ TABLES: Final[list[BindingType]] = [
         "slash",
         "filter",
         "filter",
-        "Show only rows that contain a text; !text hides them",
+        "Show only rows that contain a text; !text hides rows with the text",
         TABLE,
         id="filter",
         shown="/",
@@ -190,7 +190,7 @@ TABLES: Final[list[BindingType]] = [
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
 
 QUEUE_ACTIONS: Final[list[BindingType]] = [
-    _key("r", "act('requeue')", "requeue", "Requeue the stuck messages, or the marked ones", ACTING, id="requeue"),
+    _key("r", "act('requeue')", "requeue", "Requeue the stuck messages, or the marked messages", ACTING, id="requeue"),
     _key(
         "d",
         "act('redrive')",
@@ -200,7 +200,7 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         id="redrive",
         bar=False,
     ),
-    _key("x", "act('purge')", "purge", "Move the marked messages, or dead ones, to the trash", ACTING, id="purge"),
+    _key("x", "act('purge')", "purge", "Move the marked messages, or dead messages, to the trash", ACTING, id="purge"),
     _key("p", "act('pause')", "pause", "Pause or resume the producers", ACTING, id="pause"),
     UNDO,
     _key(
@@ -251,7 +251,7 @@ PROPOSE: Final = _key(
     "W",
     "propose",
     "add queues",
-    "List tables that may be queues; write the marked ones to qmon.toml",
+    "List tables that may be queues; write marked tables to qmon.toml",
     QUEUE,
     id="propose",
     shown="W",
@@ -286,7 +286,9 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
     PROPOSE,
     FOLD,
-    _key("o", "only_stuck", "only stuck", "List only stuck messages, or all", QUEUE, id="only-stuck"),
+    _key(
+        "o", "only_stuck", "only stuck", "List only stuck messages, or all messages in progress", QUEUE, id="only-stuck"
+    ),
     _key(
         "l",
         "list(1)",
@@ -441,7 +443,7 @@ HISTORY: Final[list[BindingType]] = [
         "space",
         "mark",
         "mark",
-        "Mark a range from here; press again to zoom into it",
+        "Mark a range from here; press again to zoom into the range",
         READINGS,
         id="mark-range",
         shown="space",
@@ -546,7 +548,7 @@ HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close"
 
 ACTION_DIALOG: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "cancel or stop", id="act.leave"),
-    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the field gets the next keys
+    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the field receives the next keys
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
     Binding("up,left", "go(-1)", "previous", id="act.up"),
     Binding("down,right", "go(1)", "next", id="act.down"),

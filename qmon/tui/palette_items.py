@@ -1,4 +1,4 @@
-"""The entries of the palette: an action, or a place to go to."""
+"""The entries of the palette. An entry is an action, or a place to go to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.view import QueueView
 
 @dataclass(frozen=True, slots=True)
 class PaletteItem:
-    """One entry of the palette. ``about``: what it does. ``off``: why it is disabled now."""
+    """One entry of the palette. ``about``: what the entry does. ``off``: why the entry is disabled now."""
 
     id: str
     key: str
@@ -24,7 +24,7 @@ class PaletteItem:
 
 
 def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
-    """Return an entry for every queue, with its verdict. ``go_to_queue`` shows the queue of the given name."""
+    """Return an entry for every queue, with its verdict. ``go_to_queue`` is called with the queue's name."""
     return [
         PaletteItem(
             f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go_to_queue, name)
@@ -35,7 +35,7 @@ def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitab
 
 
 def word_items(explain: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
-    """Return an entry for every word of other queue systems. ``explain`` shows the topic of the given name."""
+    """Return an entry for every word of other queue systems. ``explain`` is called with the name of the topic."""
     return [
         PaletteItem(f"word:{word}", "?", word, f"explain: {topic}", "Words", partial(explain, topic))
         for word, topic in manual.ALIASES.items()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownPast:
-    """The sources of the past other than the app's own memory.
+    """The sources of past data other than the app's own memory.
 
     ``archive``: the recordings of the target, if there are any. ``usual`` returns the current baselines. ``here``
     returns the moment that a replay shows, and ``go`` moves the replay to a moment, both in seconds since the epoch.
@@ -41,16 +41,16 @@ class KnownPast:
 
     @property
     def problem(self) -> str:
-        """Why the baselines could not be read, in one line, or empty."""
+        """Why the baselines could not be read, in one line, or an empty text."""
         return self.usual().problem
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedTarget:
-    """The sources of a target's past.
+    """The sources of a target's past data.
 
-    ``memory``: the history since the start; ``None`` in a replay. ``archive``: its recordings, if there are any.
-    ``runner``: reads its operations; ``None`` if they are not read.
+    ``memory``: the history since the start; ``None`` in a replay. ``archive``: the target's recordings, if there are
+    any. ``runner``: reads the target's operations; ``None`` if operations are not read.
     """
 
     name: str
@@ -70,7 +70,7 @@ class PastRequest:
 
 
 class PastRead(Message):
-    """A range, or a part of it, was read. ``begins_at`` and ``ends_at`` limit all known data."""
+    """A range or a part of it was read. ``begins_at`` and ``ends_at``: the start and the end of all known data."""
 
     def __init__(self, number: int, past: PastRange, begins_at: float, ends_at: float) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class PastRead(Message):
 
 
 class MarkFound(Message):
-    """The incident or operation to jump to, or ``None`` if there is none."""
+    """The search has ended with an incident or operation to jump to, or with ``None``."""
 
     def __init__(self, number: int, mark: Mark | None) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class MarkFound(Message):
 
 
 class PastReader:
-    """Reads on a separate thread. A new request cancels the previous one. Call it from the screen's thread only."""
+    """Reads on a separate thread. A new request cancels the previous request. Only the screen's thread may call it."""
 
     def __init__(self, pasts: RangeReader, receiver: MessagePump) -> None:
         # The number of the last request. Answers to earlier requests are discarded.
@@ -104,7 +104,7 @@ class PastReader:
         self.number += 1
 
     def read_range(self, request: PastRequest, *, whole: bool = False) -> None:
-        """Read a range and post ``PastRead`` for each part, or with ``whole`` once."""
+        """Read a range, and post ``PastRead`` for each part. With ``whole``, post it once, for the complete range."""
 
         def do(number: int) -> None:
             last: PastRange | None = None

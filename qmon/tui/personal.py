@@ -1,4 +1,4 @@
-"""The base of all dashboards: themes and the preferences that are remembered between runs."""
+"""The base class of all dashboards: themes, and preferences that are remembered between runs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
 
 
 class PersonalApp(App[None], inherit_bindings=False):
-    """An app with qmon's themes and Textual's own.
+    """An app with qmon's themes and Textual's themes.
 
     Args:
-        dark: the theme to start with if none is remembered.
+        dark: start with the dark theme if no theme is remembered.
         plain: use no colours. By default, the environment variable ``NO_COLOR`` decides.
-        preferences: the remembered preferences. By default, they are only kept until the app ends.
+        preferences: the remembered preferences. By default, preferences are forgotten when the app ends.
     """
 
     def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
@@ -35,7 +35,7 @@ class PersonalApp(App[None], inherit_bindings=False):
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def get_driver_class(self) -> type[Driver]:
-        """Return qmon's own driver if Textual would use the Linux driver on which it is based."""
+        """Return qmon's driver if Textual would use its Linux driver, on which qmon's driver is based."""
         if sys.platform == "win32":
             return super().get_driver_class()
         from textual.drivers.linux_driver import LinuxDriver

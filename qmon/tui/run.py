@@ -53,10 +53,10 @@ def run(
 ) -> int:
     """Show the events of ``source`` until the user quits, or for ``for_s`` seconds. Return the exit code.
 
-    The source is started and closed here. ``fold`` is called on the source's thread, once per snapshot. When the user
-    quits, a running operation of ``runner`` is stopped after its batch, for which it has five seconds. Queued notices
-    of ``alerting`` are sent for up to two seconds. A source that is stuck in a poll has half a second to close, and is
-    then ended with the process.
+    This function starts and closes the source. ``fold`` is called on the source's thread, once per snapshot. When the
+    user quits, a running operation of ``runner`` is stopped after its batch, or after five seconds. Queued notices of
+    ``alerting`` are sent for up to two seconds. If a source is stuck in a poll and does not close within half a second,
+    it ends with the process.
 
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which the
     app reloads and writes. The screen of ``first_queue`` opens first, if given. ``in_browser``: there is no terminal,
@@ -97,7 +97,7 @@ def run_fleet(
     for_s: float | None = None,
     preferences: Preferences | None = None,
 ) -> int:
-    """Show several targets, like ``run`` does one. The arguments are those of ``FleetApp``."""
+    """Show several targets in the same way as ``run`` shows one. The arguments are those of ``FleetApp``."""
     _prepare_terminal()
     from qmon.tui.fleet.fleet_app import FleetApp
 
@@ -136,7 +136,7 @@ def _run_app(
 
 
 def _run_in_parallel(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
-    """Run all calls in parallel on threads. Wait for them, at most ``patience_s`` seconds if given."""
+    """Run all calls in parallel on threads, and wait until they end, or at most ``patience_s`` seconds."""
     threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
     for thread in threads:
         thread.start()
@@ -146,7 +146,7 @@ def _run_in_parallel(calls: Sequence[Callable[[], object]], patience_s: float | 
 
 
 def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callable[..., QmonApp]:
-    """Return the class of the dashboard: the plain one, the one with a configuration, or the replay's."""
+    """Return the class of the dashboard: ``QmonApp``, the class with a configuration, or the class for replays."""
     from qmon.recording.read.replay import Replay
     from qmon.tui.app import QmonApp
 
@@ -162,7 +162,7 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
 
 
 def require_terminal(alternative: str = "`qmon status` prints the same figures without one") -> None:
-    """Raise ``BadInput`` if there is no terminal. ``alternative`` says what to do without one."""
+    """Raise ``BadInput`` if there is no terminal. ``alternative``: what the user can do without a terminal."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():

@@ -1,4 +1,4 @@
-"""Makes untrusted text safe for a terminal. Names and payloads come from any producer of the queue."""
+"""Makes untrusted text safe for a terminal. Any producer of a queue can write names and payloads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _visible_character(character: str) -> str:
     if category == "Cc":
         return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if ord(character) < 0x20 else "�"
     if category in {"Cf", "Cs", "Co", "Cn"} or category in {"Zl", "Zp"}:
-        return "�"  # invisible, direction-changing, lone surrogates, private or unassigned
+        return "�"  # invisible characters, changes of direction, lone surrogates, private or unassigned characters
     if category == "Zs":
         return " "
     return character
@@ -33,7 +33,7 @@ def clean(text: str) -> str:
     """Return ``text`` on one line, without characters that a terminal would interpret as commands.
 
     Control characters get a visible symbol. Escape sequences, changes of writing direction, invisible and unassigned
-    characters, and lone surrogates (which cannot be encoded) are replaced. Letters of all scripts stay. Results are
+    characters, and lone surrogates (which cannot be encoded) are replaced. Letters of all scripts are kept. Results are
     cached.
     """
     return clean_uncached(text)

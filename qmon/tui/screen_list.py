@@ -11,10 +11,10 @@ from textual.screen import Screen
 
 @dataclass(frozen=True, slots=True)
 class ScreenEntry:
-    """One screen. ``place`` is ``module:class``. The palette and the help show ``about``.
+    """One screen. ``place``: its ``module:class``. ``about``: the text in the palette and the help.
 
-    ``covers_all_targets``: if several targets are watched, one screen shows all of them. Other screens exist once per
-    target.
+    ``covers_all_targets``: if several targets are watched, this screen exists once and shows all targets. Other screens
+    exist once per target.
     """
 
     name: str
@@ -61,7 +61,7 @@ ENTRIES: Final = (
         "operations",
         "6",
         "operations",
-        "Operations: who ran them, their result, and whether you can undo them",
+        "Operations with user and result, and whether you can undo each operation",
         "qmon.tui.operations.operations_screen:OperationsScreen",
     ),
     ScreenEntry(
@@ -74,7 +74,7 @@ ENTRIES: Final = (
     ),
 )
 
-# Added to `ENTRIES` if several targets are watched: the first before, the second after the other screens.
+# These two screens are added if several targets are watched: the first before, the second after all of `ENTRIES`.
 FLEET_ENTRIES: Final = (
     ScreenEntry(
         "targets",

@@ -1,7 +1,7 @@
-"""Lines made of spans, as the panels write them and the widgets draw them.
+"""Lines that consist of spans. Panels write such lines, and widgets draw them.
 
-A span is a text and the name of its tone. Widths are in terminal cells. Functions that return lines take the width as
-``cells`` and the height as ``rows``.
+A span is a text with the name of its tone. Widths are in terminal cells. In functions that return lines, ``cells`` is
+the width and ``rows`` is the height.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def line_width(line: Iterable[Span]) -> int:
 
 
 def cut_line(line: Iterable[Span], cells: int) -> Line:
-    """Return at most ``cells`` cells of a line, with an ellipsis if it was cut."""
+    """Return at most ``cells`` cells of a line, with an ellipsis if the line was cut."""
     line = tuple(line)
     if line_width(line) <= cells:
         return line
@@ -46,7 +46,7 @@ def cut_line(line: Iterable[Span], cells: int) -> Line:
     left = cells
     for text, tone in line:
         taken = text_width(text)
-        if taken >= left:  # the line continues, or the span does not fit: two extra blanks force the ellipsis
+        if taken >= left:  # the line continues, or the span does not fit, so two extra blanks force an ellipsis
             kept.append((shorten(f"{text}  ", left), tone))
             break
         kept.append((text, tone))
@@ -71,7 +71,7 @@ def fit_parts(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
 
 
 def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
-    """Return one line with parts at both ends. The left end is fitted into the space that the right end leaves."""
+    """Return one line with parts at both ends. The parts at the left must fit next to the parts at the right."""
     end = fit_parts(right, cells, "  ")
     room = cells - line_width(end) - (2 if end else 0)
     start = fit_parts(left, max(0, room), gap)
@@ -83,7 +83,7 @@ def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int
 def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
     """Break ``text`` at blanks into at most ``lines`` lines.
 
-    The first line has ``first`` cells, the others have ``rest`` cells.
+    The first line has ``first`` cells, and each other line has ``rest`` cells.
     """
     words, out, room = text.split(" "), [""], first
     for index, word in enumerate(words):
@@ -100,7 +100,7 @@ def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
 
 
 def entry_lines(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
-    """Return a name with a text next to it, broken over as many lines as needed, at most ``most``."""
+    """Return a name with a text next to it. The text is broken into at most ``most`` lines."""
     if not words:
         return []
     room = max(10, cells - LABEL_CELLS - 2)

@@ -1,4 +1,4 @@
-"""The state that all screens show, and how fresh it is."""
+"""The state that all screens show, and how fresh this state is."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The state that every screen draws: the newest figures, the source's state, and whether the display is frozen.
+    """The state that every screen draws: the newest figures, the source's state, whether the display is frozen.
 
-    ``newest_at``: when the newest figures were taken, even if a frozen display does not show them.
-    ``interval_s``: the requested seconds between polls. Times are the local monotonic clock in seconds.
-    ``served``: the address of the ``qmon serve`` from which the figures are read, or empty.
-    ``recording``: whether the source is being recorded; ``None`` if recording was never requested.
-    ``replay``: in a replay, the recorded time and whether and how fast it plays.
+    ``newest_at``: when the newest figures were taken, even if a frozen display does not show them. ``interval_s``: the
+    requested seconds between polls. Times are the local monotonic clock in seconds. ``served``: the address of the
+    ``qmon serve`` from which the figures are read, or empty. ``recording``: whether the source is being recorded;
+    ``None`` if recording was never requested. ``replay``: in a replay, the recorded time, whether the replay is
+    playing, and its speed.
     """
 
     target: str
@@ -46,7 +46,7 @@ class Shown:
 
     @property
     def phase(self) -> Phase:
-        """The phase of the source. If figures are newer than its last state, the source is live again."""
+        """The phase of the source. If figures are newer than the last state, the source is live again."""
         if self.state is None:
             return Phase.CONNECTING if self.view is None else Phase.LIVE
         phase = self.state.phase
@@ -61,7 +61,7 @@ class Shown:
         return max(0.0, now - self.view.taken_at + self.view.server.client_ms / 1000.0)
 
     def is_overdue(self, now: float) -> bool:
-        """Return True if new figures should have arrived by now, whatever state the source reports."""
+        """Return True if new figures should have arrived by now, even if the source reports no problem."""
         if self.view is None:
             return False
         slowed = self.view.server.observing is not None and self.view.interval_s > self.view.server.observing.asked_s

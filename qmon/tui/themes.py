@@ -1,7 +1,7 @@
-"""The themes: dark, light, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
+"""The themes: dark, light, a theme without colours for ``NO_COLOR``, and Textual's themes. Tones style spans.
 
 Red is critical. Amber is a warning, or another state that needs action. Blue marks queues that were paused on purpose.
-Grey is fine. Push, pop and depth have a colour each, which only plots use.
+Grey is fine. Push, pop and depth have their own colours, which only plots use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PLAIN: Final = "qmon-plain"
 
 Tones = Mapping[str, Style]
 
-# The series that have a colour in plots. Push and pop also differ in brightness.
+# The series that have their own colour in plots. Push and pop also differ in brightness.
 DRAWN: Final = ("push", "pop", "depth")
 
 _COLOURS: Final[dict[str, dict[str, str]]] = {
@@ -119,7 +119,7 @@ _SOURCE_COLOURS: Final = (
 
 
 def _textual_colours(theme: Theme) -> dict[str, str]:
-    """Return the colours of one of Textual's themes, adjusted for enough contrast on its background and its cursor."""
+    """Return the colours of a theme of Textual, adjusted for enough contrast on its background and its cursor."""
     made = theme.to_color_system().generate()
     given = {name: Color.parse(made[name]) for name in _SOURCE_COLOURS}
     background, cursor, text = given["background"], given["panel"], given["foreground"]
@@ -194,7 +194,7 @@ def _colour_tones(colours: Mapping[str, str]) -> Tones:
 
 
 def _plain_tones() -> Tones:
-    """Return the tones without colours. Bold, dim, reverse and underline replace them."""
+    """Return the tones without colours. Bold, dim, reverse and underline replace the colours."""
     normal, bold, dim = Style(), Style(bold=True), Style(dim=True)
     return {
         "text": normal,
@@ -223,7 +223,7 @@ def _plain_tones() -> Tones:
 
 
 def _grey_tones(fresh: Tones, grey: Style) -> Tones:
-    """Return the tones for stale figures: all of them in one grey."""
+    """Return the tones for stale figures. All tones have the same grey."""
     kept = ("cursor", "faint", "area")
     fills = {name: fresh["faint"] for name in fresh if name.endswith(" fill")}
     lines = {name: grey + Style(bgcolor=fresh[name].bgcolor) for name in fresh if name.endswith(" on area")}
@@ -239,7 +239,7 @@ _STALE: Final[dict[str, Tones]] = {
 
 @lru_cache(maxsize=64)
 def tones(theme: str, *, stale: bool = False, base: Style = _NULL_STYLE) -> Tones:
-    """Return the styles of a theme, keyed by tone, on top of ``base``. ``stale`` greys all of them."""
+    """Return the styles of a theme, keyed by tone, on top of ``base``. If ``stale``, all styles are grey."""
     return {name: base + style for name, style in _tones_for(theme, stale).items()}
 
 
@@ -258,7 +258,7 @@ def is_light(theme: str) -> bool:
 
 
 def is_color_disabled() -> bool:
-    """Return True if the environment disables colours (https://no-color.org). Like Textual, accept an empty value."""
+    """Return True if ``NO_COLOR`` is set, even to an empty value (like Textual; see https://no-color.org)."""
     return "NO_COLOR" in os.environ
 
 

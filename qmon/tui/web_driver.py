@@ -15,4 +15,4 @@ vars(web_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class WebDriver(web_driver.WebDriver):
-    """Textual's web driver. It uses the parser and the decoder that were replaced above."""
+    """Textual's web driver, with the parser and the decoder that this module replaces."""

@@ -1,1 +1,1 @@
-"""Producers and consumers as real processes that drive installed queues, with faults. They count what they commit."""
+"""Producers and consumers as real processes that drive installed queues, with faults. They count their commits."""

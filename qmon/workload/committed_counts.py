@@ -1,4 +1,4 @@
-"""Counts of what the workload has committed, over time and per queue."""
+"""Counts of the messages that the workload has committed, over time and per queue."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
-# Seconds for which points are kept.
+# Points are kept for this number of seconds.
 KEEP_S: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Totals since the load began. All are committed messages, except for the last six fields.
+    """Totals since the load began. All fields count committed messages, except for the last six fields.
 
-    - ``returned``: failed and ready again.
-    - ``died``: failed too often.
-    - ``requeued``: requeued by a keeper.
+    - ``returned``: messages that failed and are ready again.
+    - ``died``: messages that failed too often.
+    - ``requeued``: messages requeued by a keeper.
     - ``repaired``: orphans requeued and holes filled in a ring.
     - ``full_pushes``: pushes into a full ring.
     - ``errors``: failed statements and connections.
     - ``popped_by``: messages popped by each subscriber, if there are several. ``popped`` is then the decrease of the
-      largest backlog that a subscriber has.
+      largest backlog of a subscriber.
     """
 
     pushed: int = 0
@@ -54,7 +54,7 @@ COUNTED_FIELDS: Final = tuple(field.name for field in fields(Totals) if field.na
 class CommittedFlow:
     """Messages committed between two times.
 
-    The numbers may be fractions, because the times may be between two points.
+    The numbers may be fractions, because ``start`` and ``end`` may be between two points.
     """
 
     seconds: float
@@ -122,8 +122,8 @@ class CommittedCounts:
     def flow_between(self, start: float, end: float) -> dict[str, CommittedFlow]:
         """Return the messages that each queue committed from ``start`` to ``end``, in seconds since the epoch.
 
-        The flow between two points is assumed to be even. Raises ``ValueError`` if the end is not after the start,
-        or if a time is older than the kept points or later than the last one.
+        The flow between two points is assumed to be even. Raises ``ValueError`` if the end is not after the start, or
+        if a time is older than the oldest point or later than the last point.
         """
         if start >= end:
             raise ValueError(f"cannot compute the flow from {start} to {end}: the end must be later than the start")
@@ -136,12 +136,12 @@ class CommittedCounts:
     def depth_at(self, queue: str, at: float) -> float:
         """Return the number of ready messages at a time, in seconds since the epoch.
 
-        Raises ``ValueError`` as ``flow_between`` does.
+        Raises ``ValueError`` in the same cases as ``flow_between``.
         """
         return self._interpolate(queue, at)[3]
 
     def last_at(self) -> float:
-        """Return the time of the last point, in seconds since the epoch; 0 if there is none."""
+        """Return the time of the last point, in seconds since the epoch; 0 if there is no point."""
         with self._guard:
             return max((points[-1].at for points in self._points.values() if points), default=0.0)
 

@@ -1,4 +1,4 @@
-"""A consumer: pops a message, works on it, and completes it. It may also fail the message, or die before that."""
+"""A consumer: pops a message, works on it, and completes it. It may also fail the message, or die with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Rows = tuple[tuple[object, ...], ...]
 
 
 class _GivenBackError(Exception):
-    """Raised to roll back the transaction of a pop whose messages failed, so that they are ready again."""
+    """Raised to roll back the transaction of a pop whose messages failed, so that these messages are ready again."""
 
 
 class Consumer(Worker):
@@ -60,10 +60,10 @@ class Consumer(Worker):
         return connection.fetch(bound).rows
 
     def _pop_in_transaction(self, connection: Connection, statements: WorkloadStatements) -> int:
-        """Pop from a design without complete: the messages are in progress while the transaction is open.
+        """Pop from a design without complete. The messages are in progress while the transaction is open.
 
-        If the consumer crashes in the transaction, they are ready again. In a ring they become orphans, because their
-        numbers are already drawn.
+        If the consumer crashes during the transaction, the messages are ready again. In a ring, the messages become
+        orphans, because the consumer has already moved past their numbers.
         """
         rows: _Rows = ()
         try:
@@ -82,7 +82,7 @@ class Consumer(Worker):
         return len(rows)
 
     def _pop_and_complete(self, connection: Connection, statements: WorkloadStatements) -> int:
-        """Pop from a design that completes: the pop is committed, and the messages are in progress until completed."""
+        """Pop from a design with complete. The pop is committed, and the messages are in progress until completed."""
         rows = self._pop_rows(connection, statements, "take")
         if not rows:
             return 0

@@ -1,6 +1,6 @@
-"""Counters in memory that processes share. They include the last commit, even of a killed process.
+"""Counters in memory that processes share. The counters include the last commit, even of a killed process.
 
-The memory is freed when the last process is gone, however it ended.
+The memory is freed when the last process has ended, even if it was killed.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from qmon import system
 
 
 class CounterField(IntEnum):
-    """The counters. Totals of messages, except for the last three. Each is written by one thread only."""
+    """The counters. All count messages, except for the last three. Only one thread writes each counter."""
 
     PUSHED = 0
     POPPED = 1
     COMPLETED = 2
-    # Failed, and ready again.
+    # Messages that failed and are ready again.
     RETURNED = 3
-    # Failed too often: now dead letters.
+    # Messages that failed too often and are now dead letters.
     DIED = 4
-    # Requeued by a keeper, so ready again.
+    # Messages that a keeper requeued. They are ready again.
     REQUEUED = 5
     ARCHIVED = 6
-    # Orphans of a ring that were requeued, and holes that were filled.
+    # Requeued orphans and filled holes of a ring.
     REPAIRED = 7
     PUSH_ROLLED_BACK = 8
     POP_ROLLED_BACK = 9
-    # Pops that found nothing.
+    # Pops that found no message.
     EMPTY_POPS = 10
     # Pushes into a full ring.
     FULL_PUSHES = 11
@@ -49,10 +49,10 @@ class Slots:
     """The shared counters: ``count`` slots of ``SLOT_WIDTH`` whole numbers, one slot for each member of each worker."""
 
     def __init__(self, count: int, number: int | None = None) -> None:
-        """Create new counters, all zero, or open those with this number; see ``qmon.system.shared_memory``."""
+        """Create new counters, all zero, or open the counters with a number (see ``qmon.system.shared_memory``)."""
         self.number, self._memory = system.shared_memory(max(1, count) * _BYTES, number)
         self.count = count
-        # Eight bytes are written in one step, so a reader never reads half a number.
+        # Eight bytes are written in one step, so no reader ever reads half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
     def open_slot(self, index: int) -> CounterSlot:
@@ -73,7 +73,7 @@ class Slots:
 
 
 class CounterSlot:
-    """The counters of one member. Written only by its own thread."""
+    """The counters of one member. Only the member's thread writes these counters."""
 
     def __init__(self, numbers: memoryview[int]) -> None:
         self._numbers = numbers
@@ -88,5 +88,5 @@ class CounterSlot:
         self._numbers[CounterField.CONNECTED] = int(yes)
 
     def release(self) -> None:
-        """Release the memory. The counts stay."""
+        """Release this slot's memory. The counts are kept."""
         self._numbers.release()

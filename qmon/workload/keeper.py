@@ -1,4 +1,4 @@
-"""A keeper does the maintenance that a queue's owner would script, so that a load can run for hours."""
+"""A keeper does the maintenance that a queue's owner would do with a script, so that a load can run for hours."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from qmon.workload.workload_statements import WorkloadStatements
 
 _BATCH: Final = 500
 
-# Maximum attempts when the keeper requeues. It is so high that no message becomes dead: all requeued messages are
-# ready.
+# The maximum number of attempts when the keeper requeues. It is so high that no requeued message becomes dead.
 _NEVER_DEAD: Final = 1_000_000
 
 
 class Keeper(Worker):
-    """Requeue stuck messages, archive processed ones, repair a ring; then pause."""
+    """Requeue stuck messages, archive processed messages, repair a ring, then pause."""
 
     def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
         member = self.member

@@ -32,7 +32,7 @@ _TOTAL_FIELDS: Final = tuple(CounterField[name.upper()] for name in COUNTED_FIEL
 class Load:
     """Drive installed queues of one target until it is stopped. Its methods are thread-safe.
 
-    The workers end when the load is stopped or this process ends, however it ends.
+    The workers end when the load is stopped or this process ends, even if it is killed.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Load:
         *,
         connections: int = CONNECTIONS_PER_PROCESS,
     ) -> None:
-        """``connections``: maximum per worker process. Raises ``BadInput`` if the load is not possible."""
+        """``connections``: maximum number per worker process. Raises ``BadInput`` if the load is not possible."""
         for load in loads:
             load.check_possible()
         self._loads = {load.layout.queue: load for load in loads}
@@ -72,7 +72,7 @@ class Load:
 
     @property
     def counts(self) -> CommittedCounts:
-        """Counts of what the load has committed, over time; also available after the end."""
+        """Counts of the messages that the load has committed, over time. They are also available after the end."""
         return self._counts
 
     @property
@@ -94,7 +94,7 @@ class Load:
     def start(self) -> None:
         """Count the existing messages, then start the workers.
 
-        Raises what connecting raises; then nothing was started.
+        If connecting fails, raises ``QmonError`` and starts no worker.
         """
         self._counts = CommittedCounts(self._read_depths())
         self._record_sample()
@@ -106,7 +106,7 @@ class Load:
         self._thread.start()
 
     def stop(self) -> None:
-        """End all workers, each after its round, and take the last sample. A second call does nothing."""
+        """End each worker after its current round, and take the last sample. A second call does nothing."""
         with self._guard:
             if self._stopping.is_set():
                 return
@@ -137,12 +137,12 @@ class Load:
             self._crew.change_members(queue, role, changes)
 
     def kill_members(self, queue: str, role: Role) -> None:
-        """Kill processes of a queue with SIGKILL. They are started again after a second."""
+        """Kill processes of a queue with SIGKILL. After a second, the processes are started again."""
         with self._guard:
             self._crew.kill_members(queue, role)
 
     def inject_fault(self, fault: PlannedFault) -> None:
-        """Start a fault now. Its ``at_s`` and ``every_s`` are ignored. Raises ``BadInput`` as the load itself does."""
+        """Start a fault now. Its ``at_s`` and ``every_s`` are ignored. Raises ``BadInput`` if it is not possible."""
         self._check_fault(fault)
         self._start_fault(fault)
 
@@ -216,7 +216,7 @@ class Load:
         for queue, slots in self._queue_slots.items():
             read = [self._slots.read_slot(slot) for slot in slots]
             numbers = (sum(each[field] for each in read) for field in _TOTAL_FIELDS)
-            total = Totals(*numbers)  # type: ignore[arg-type]  # popped_by is not among them
+            total = Totals(*numbers)  # type: ignore[arg-type]  # `popped_by` is not among the numbers
             if (readers := self._readers.get(queue)) is not None:
                 total = readers.with_pops(total, [each[CounterField.POPPED] for each in read])
             totals[queue] = total
@@ -225,7 +225,7 @@ class Load:
     def _read_depths(self) -> dict[str, int]:
         """Return the number of ready messages in each queue.
 
-        With several subscribers, it is that of the subscriber with the most.
+        If a queue has several subscribers, this is the number of the subscriber with the most ready messages.
         """
         with contextlib.closing(connect_as(self._target, "load")) as connection:
             engine = registry.engine_for(self._target)
@@ -246,7 +246,7 @@ class Load:
 class _Subscribers:
     """The subscribers of a queue.
 
-    ``had``: messages ready for each subscriber when the load began. ``before``: number of slots before those of the
+    ``had``: messages ready for each subscriber when the load began. ``before``: number of slots before the slots of the
     subscribers.
     """
 
@@ -263,7 +263,7 @@ class _Subscribers:
 
 
 def _slots_by_queue(loads: Sequence[QueueLoad]) -> dict[str, range]:
-    """Return the slots of each queue. Its members count in consecutive slots, see ``processes_for``."""
+    """Return the slots of each queue. The members of a queue use consecutive slots (see ``processes_for``)."""
     out, first = {}, 0
     for load in loads:
         out[load.layout.queue] = range(first, first := first + slots_needed((load,)))

@@ -19,16 +19,16 @@ FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_con
 class PlannedFault:
     """A fault. Times are in seconds.
 
-    - ``crash``: the consumers' process dies between a pop and its complete, and is restarted after ``for_s``.
+    - ``crash``: the process of the consumers dies between a pop and its complete, and is restarted after ``for_s``.
     - ``hold``: a session locks the oldest ``amount`` messages.
     - ``pin``: a transaction keeps VACUUM from removing dead rows.
     - ``slow``: consumers work ``amount`` seconds longer on a message.
-    - ``rollbacks``: producers roll back this share of their pushes.
+    - ``rollbacks``: producers roll back the share ``amount`` of their pushes.
     - ``rate``: producers push ``amount`` messages per second in total.
     - ``no_consumers``: consumers pause.
 
-    Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: repeat interval, ``None`` for
-    once. ``by``: the application name of the session that causes ``hold`` or ``pin``.
+    Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: interval at which the fault is
+    repeated; ``None``: it occurs once. ``by``: the application name of the session that causes ``hold`` or ``pin``.
     """
 
     kind: FaultKind
@@ -44,12 +44,13 @@ class PlannedFault:
 class QueueLoad(MemberWork):
     """The load of one queue.
 
-    - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate`` is the
-      same for consumers.
-    - ``consumers``: number of consumers; if a ring has several subscribers, for each of them. ``pop_rate`` is then also
-      per subscriber.
-    - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.
-    - ``keeper``: a keeper archives messages, and requeues and repairs those older than ``requeue_after_s`` seconds.
+    - ``rate``: messages per second of all producers together; ``None``: as fast as possible. ``pop_rate``: the rate of
+      all consumers together.
+    - ``consumers``: number of consumers. If a ring has several subscribers, ``consumers`` and ``pop_rate`` apply to
+      each subscriber.
+    - ``own_processes``: the consumers of this queue have separate processes, so that a crash affects only this queue.
+    - ``keeper``: a keeper archives messages. It also requeues and repairs messages older than ``requeue_after_s``
+      seconds.
     """
 
     layout: Layout
@@ -83,7 +84,7 @@ class QueueLoad(MemberWork):
             raise BadInput("a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes")
 
     def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
-        """Return the members of one role, counting in slots from ``first_slot`` on."""
+        """Return the members of one role. Their slots begin with ``first_slot``."""
         number = {"producer": self.producers, "consumer": self.consumers, "keeper": int(self.keeper)}[role]
         rate = {"producer": self.rate, "consumer": self.pop_rate, "keeper": None}[role]
         application = {
@@ -113,8 +114,8 @@ def processes_for(
 ) -> list[WorkerSpec]:
     """Assign members to processes.
 
-    Producers of all queues share processes, and so do consumers unless ``own_processes``. ``connections``: maximum
-    per process.
+    The producers of all queues share processes. Consumers also share processes, unless a queue has ``own_processes``.
+    ``connections``: maximum number per process.
     """
     producers: list[MemberSpec] = []
     keepers: list[MemberSpec] = []

@@ -20,21 +20,21 @@ from qmon.workload.counter_slots import CounterField, CounterSlot
 from qmon.workload.spec import MemberSpec
 from qmon.workload.workload_statements import WorkloadStatements
 
-# After a pause, a member makes up for at most this many seconds.
+# After a pause, a member catches up on the messages of at most this many seconds.
 MAX_DEBT_S: Final = 0.5
 
 
 class Pacer:
-    """Compute how long to wait before the next messages. Has no clock: the caller passes the time, in seconds."""
+    """Compute how long to wait before the next messages. Callers pass the current time, in seconds."""
 
     def __init__(self, now: float) -> None:
         self._due = now
 
     def wait_s(self, now: float, messages: int, rate: float | None) -> float:
-        """Return the seconds to wait before sending these messages; 0 or less means now.
+        """Return the seconds to wait before ``messages`` may be sent. 0 or less: they may be sent now.
 
-        ``rate``: messages per second from now on; ``None``: no limit, 0: never (the result is infinite). The
-        messages are only counted if the result is 0 or less.
+        ``rate``: messages per second from now on; ``None``: no limit; 0: never send (the result is infinite). Only if
+        the result is 0 or less, the messages count as sent.
         """
         if rate is None:
             self._due = now
@@ -52,14 +52,14 @@ class Pacer:
 # Changes of the rate take effect within this time, in seconds.
 _CHECK_S: Final = 0.1
 
-# Pauses between attempts to connect, in seconds. The last one is repeated.
+# Pauses between attempts to connect, in seconds. The last pause is repeated.
 _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 
 
 def connect_as(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
     """Connect under the name of an application. ``silence_s``: see ``Session``.
 
-    Raises what connecting raises.
+    Raises ``QmonError`` if the connection fails.
     """
     engine = registry.engine_for(target)
     session = Session(idle_transaction_timeout_s=None, application=application, writes=True, silence_s=silence_s)
@@ -79,11 +79,11 @@ class Worker(abc.ABC):
     def __init__(
         self, target: Target, layout: Layout, member: MemberSpec, slot: CounterSlot, stop: threading.Event
     ) -> None:
-        # Replaced as a whole when an order changes it.
+        # An order that changes the member replaces the whole object.
         self.member = member
         self.slot = slot
         self.stop = stop
-        # True: kill the whole process between the next pop and its complete, which is the worst time.
+        # True: kill the whole process between the next pop and its complete, which is the worst moment.
         self.must_crash = False
         self.random = random.Random()
         self._target = target
@@ -94,7 +94,7 @@ class Worker(abc.ABC):
 
     @abc.abstractmethod
     def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
-        """Run one round, and count what it commits."""
+        """Run one round, and count its commits."""
 
     def change_member(self, **changes: object) -> None:
         """Change fields of ``MemberSpec`` from the next round on."""
@@ -105,8 +105,8 @@ class Worker(abc.ABC):
         attempt = 0
         while not self.stop.is_set():
             try:
-                # No deadline is needed, because the process is killed if it does not end. A deadline would need a
-                # thread for each call, which would be measured too.
+                # Calls need no deadline, because the process is killed if it does not end. A deadline would need a
+                # thread for each call, and the measured times would include this thread.
                 connection = self._connection = connect_as(self._target, self.member.application, silence_s=None)
             except QmonError:
                 self.slot.add_count(CounterField.ERRORS)
@@ -143,7 +143,7 @@ class Worker(abc.ABC):
     def wait_for_rate(self, messages: int) -> bool:
         """Return whether the rate allows ``messages`` now.
 
-        If not, wait for a short time before returning false. The caller then calls again.
+        If not, wait for a short time and return false. The caller must then call again.
         """
         wait = self._pacer.wait_s(time.monotonic(), messages, self.member.rate)
         if wait > 0:
@@ -152,7 +152,7 @@ class Worker(abc.ABC):
         return True
 
     def is_chosen(self, share: float) -> bool:
-        """Return true for this share of the calls, at random."""
+        """Return true at random, for this share of all calls."""
         return share > 0 and self.random.random() < share
 
     def crash_if_ordered(self) -> None:

@@ -1,4 +1,4 @@
-"""A producer: pushes messages at a rate, and rolls back some of them."""
+"""A producer: pushes messages at a rate, and rolls back some of the pushes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.workload.member_thread import Worker
 from qmon.workload.workload_messages import make_message
 from qmon.workload.workload_statements import WorkloadStatements
 
-# The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 in the text).
+# The error of a push into a full ring: PostgreSQL's SQLSTATE, or SQL Server's number (before 2012 in the text).
 _FULL_ERRORS: Final = ("QM003", 770003)
 
 
@@ -20,7 +20,7 @@ class _RollBackError(Exception):
 
 
 class Producer(Worker):
-    """Push one message, or one batch, per round. Messages refused by a full ring are pushed again in the next round."""
+    """Push one message, or one batch, per round. If a ring is full, push the same messages again in the next round."""
 
     _number = 0
 
@@ -51,7 +51,7 @@ class Producer(Worker):
     def _push_payloads(self, connection: Connection, statements: WorkloadStatements, payloads: list[str]) -> int:
         if len(payloads) > 1:
             return statements.push_batch(connection, payloads)
-        if statements.push_message(connection, payloads[0]) is None:  # the ring design as published
+        if statements.push_message(connection, payloads[0]) is None:  # the ring design's text as published
             raise QueryFailed("the ring is full", sqlstate=_FULL_ERRORS[0])
         return 1
 

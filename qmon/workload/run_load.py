@@ -23,7 +23,7 @@ _MAX_CONNECT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
-    """The progress of a load: ``elapsed_s`` of ``seconds``. ``flow``: of the last two seconds or less."""
+    """The progress of a load: ``elapsed_s`` of ``seconds``. ``flow``: the flow of the last two seconds or less."""
 
     elapsed_s: float
     seconds: float
@@ -35,7 +35,7 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """The result of a load: ``flow`` over the whole run, ``depth`` messages ready at its end."""
+    """The result of a load. ``flow``: the flow of the whole run. ``depth``: the number of ready messages at its end."""
 
     totals: Totals
     flow: CommittedFlow
@@ -50,11 +50,11 @@ def run_load(
     *,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
-    """Drive one queue for ``seconds``. ``progress`` is called twice a second; ``stopped`` returns whether to end early.
+    """Drive one queue for ``seconds``. ``progress`` is called twice a second. ``stopped``: whether to end early.
 
     The time starts when all members are connected, or after five seconds. Raises ``BadInput`` for a queue that qmon did
-    not install or an impossible load, and what connecting raises. The workers are gone when this function returns or
-    raises (also ``KeyboardInterrupt``).
+    not install or for an impossible load, and ``QmonError`` if the connection fails. All workers have ended when this
+    function returns or raises (including ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
         raise BadInput(f"a load must last more than 0 seconds and at most seven days, not {seconds:g} s")
@@ -87,6 +87,6 @@ def run_load(
 def _connections_per_process(load: QueueLoad) -> int:
     """Return the number of connections per process.
 
-    It gives each role as many processes as there are processors, at least two.
+    With this number, each role has as many processes as there are processors, and at least two.
     """
     return max(1, math.ceil(max(load.producers, load.consumers) / max(2, os.cpu_count() or 2)))

@@ -17,7 +17,7 @@ from qmon.workload.workload_statements import WorkloadStatements
 def hold_locks(
     engine: Engine, target: Target, stop: threading.Event, layout: Layout, application: str, rows: int, seconds: float
 ) -> None:
-    """Lock the oldest ``rows`` messages for ``seconds``, idle in an open transaction; then roll back."""
+    """Lock the oldest ``rows`` messages for ``seconds`` in an idle open transaction, then roll back."""
     _keep_open(
         target,
         stop,
@@ -43,7 +43,7 @@ def _keep_open(
     seconds: float,
     statement: Callable[[tuple[int, int]], Bound],
 ) -> None:
-    """Run a statement in a transaction that stays open; then roll back."""
+    """Run a statement in a transaction that stays open, then roll back."""
     with (
         contextlib.suppress(QmonError, _RollBackError),
         contextlib.closing(connect_as(target, application)) as connection,

@@ -1,4 +1,4 @@
-"""The specification of a worker process: target, queues, and the work of each connection. Sent as JSON."""
+"""The specification of a worker process: target, queues, and the work of each connection. It is sent as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Role = Literal["producer", "consumer", "keeper"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberWork:
-    """How producers, consumers and keepers of a queue work. Times in seconds, shares from 0 to 1.
+    """How producers, consumers and keepers of a queue work. Times are in seconds; shares are 0 to 1.
 
     Attributes:
         batch: messages per transaction, if the design has batches.
@@ -26,8 +26,8 @@ class MemberWork:
         poison_share: share of the pushed messages that fail each time they are popped.
         work_s: time between pop and complete.
         fail_share: share of the popped messages that fail at random.
-        idle_s: pause after a pop that found nothing. Repeated pauses grow to five times this.
-        requeue_after_s: a keeper requeues messages in progress for longer than this; ``None``: never.
+        idle_s: pause after a pop that found no message. Repeated pauses grow to five times ``idle_s``.
+        requeue_after_s: a keeper requeues messages that have been in progress for longer than this; ``None``: never.
     """
 
     batch: int = 1
@@ -45,11 +45,13 @@ class MemberSpec(MemberWork):
     """One connection of a worker process and its work.
 
     Attributes:
-        queue: the queue it works on.
-        role: a keeper requeues stuck messages, archives processed ones and repairs rings, as a script would.
+        queue: the queue that the member works on.
+        role: producer, consumer or keeper. A keeper requeues stuck messages, archives processed messages and repairs
+            rings.
         application: the application name that the server shows.
-        slot: number of its counter slot, see ``qmon.workload.counter_slots``.
-        subscriber: the subscriber for which a consumer pops, from 1 on; 0 if the design has no subscribers.
+        slot: number of the member's counter slot (see ``qmon.workload.counter_slots``).
+        subscriber: the number of the subscriber for which a consumer pops (the first is 1); 0 if the design has no
+            subscribers.
         rate: messages per second; ``None``: as fast as the server allows, 0: paused.
         every_s: seconds of pause between two rounds of a keeper.
     """
@@ -71,18 +73,18 @@ CHANGEABLE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """A worker process: the target, the layouts of its queues, keyed by name, and its members, one connection each."""
+    """A worker process: its target, the layouts of its queues (keyed by name), and its members."""
 
     target: Target
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     members: tuple[MemberSpec, ...] = ()
-    # The number of the shared counters, see `qmon.system.shared_memory`.
+    # The number of the memory with the shared counters (see `qmon.system.shared_memory`).
     counters: int = -1
-    # The number of slots in that memory.
+    # The number of slots in the memory of the shared counters.
     slots: int = 0
 
     def to_json(self) -> str:
-        """Convert the specification to one line of JSON. It contains the password, so send it only through a pipe."""
+        """Return the specification as one line of JSON. Send the line only through a pipe: it contains the password."""
         target: dict[str, object] = {
             "name": self.target.name,
             "engine": self.target.engine,
@@ -101,7 +103,7 @@ class WorkerSpec:
 
     @classmethod
     def from_json(cls, text: str) -> WorkerSpec:
-        """Convert JSON from ``to_json`` to a specification."""
+        """Return the specification that ``to_json`` has written."""
         raw = json.loads(text)
         target, password = raw["target"], raw["target"]["password"]
         engine: EngineName | None = target["engine"]

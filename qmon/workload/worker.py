@@ -1,8 +1,8 @@
-"""A worker process: ``python -m qmon.workload.worker``. It reads its work from its standard input.
+"""A worker process: ``python -m qmon.workload.worker``. The process reads its work from standard input.
 
-The first line is a ``WorkerSpec``, each later line an order. After the order ``end``, the process ends as soon as it
-has counted its commits. If the input ends without that order, the controller is gone, and the process ends within two
-seconds.
+The first line is a ``WorkerSpec``, and each later line is an order. After the order ``end``, the process ends as soon
+as it has counted its commits. If the input ends without this order, the controller has ended, and the process ends
+within two seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WORKER_TYPES: Final[dict[str, type[Worker]]] = {"producer": Producer, "consumer
 
 
 class WorkerThreads:
-    """The threads of this process, and the orders to them."""
+    """The threads of this process. Runs orders that change or end these threads."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         self._spec = spec
@@ -82,7 +82,7 @@ class WorkerThreads:
         threading.Thread(target=fault, args=given, daemon=True).start()  # type: ignore[arg-type]
 
     def end_threads(self) -> None:
-        """Let every thread finish its round, and cancel the rounds that take too long."""
+        """Let every thread finish its round. Cancel rounds that take too long."""
         self._stop.set()
         deadline = time.monotonic() + _GRACE_S
         for share in (0.5, 1.0):
@@ -111,4 +111,4 @@ def main(orders: TextIO) -> None:
 if __name__ == "__main__":
     main(sys.stdin)
     sys.stdout.flush()
-    os._exit(0)  # a thread may hang in the driver, and nothing is left to clean up
+    os._exit(0)  # end at once: a thread may hang in the driver, and there is nothing to clean up

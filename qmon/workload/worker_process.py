@@ -1,4 +1,4 @@
-"""The worker processes of a load as the controller uses them: start, order, kill, restart."""
+"""Controls the worker processes of a load: start, order, kill, restart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
 def subprocess_environment() -> dict[str, str]:
-    """Return the environment in which a subprocess finds this package. Passwords go through its standard input."""
+    """Return the environment in which a subprocess finds this package. It contains no passwords."""
     package = str(Path(qmon.__file__).parent.parent)
     kept = environment_without_secrets(os.environ)
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
 
 
 class Crew:
-    """Start, order, kill, restart and end worker processes. Use it from one thread at a time."""
+    """Start, order, kill, restart and end worker processes. Only one thread at a time may use this object."""
 
     def __init__(self, specs: Sequence[WorkerSpec], aside: WorkerSpec) -> None:
         """``aside``: the process for faults that need a separate session."""
@@ -43,27 +43,27 @@ class Crew:
         return tuple(pid for each in self._processes_of(queue, role) if (pid := each.pid) is not None)
 
     def start_all(self) -> None:
-        """Start all processes except the one for faults."""
+        """Start all processes except the process for faults."""
         self._wanted = True
         for process in self._processes:
             process.start()
 
     def dead_processes(self) -> list[WorkerProcess]:
-        """Return the processes that should run but do not."""
+        """Return the processes that should be running but are not."""
         return [each for each in self._processes if self._wanted and not each.is_running]
 
     def change_members(self, queue: str, role: Role, changes: dict[str, object]) -> None:
-        """Change members, see ``qmon.workload.spec.CHANGEABLE``. A dead process starts with the change."""
+        """Change ``qmon.workload.spec.CHANGEABLE`` fields of members. A dead process is restarted with the change."""
         for process in self._processes_of(queue, role):
             process.send_order("change", queue=queue, role=role, changes=changes)
 
     def crash_consumers(self, queue: str) -> None:
-        """Let the consumers of a queue die between a pop and its complete, with the next pop."""
+        """Let the consumers of a queue die between their next pop and its complete."""
         for process in self._processes_of(queue, "consumer"):
             process.send_order("crash", queue=queue)
 
     def kill_members(self, queue: str, role: Role) -> None:
-        """Kill the processes that have members of this role on this queue with SIGKILL."""
+        """Use SIGKILL to kill the processes that have members of this role on this queue."""
         for process in self._processes_of(queue, role):
             process.kill()
 
@@ -73,7 +73,7 @@ class Crew:
         self._aside.send_order(do, **words)
 
     def end_all(self) -> None:
-        """End all processes, each after its round."""
+        """End each process after its current round."""
         self._wanted = False
         every = (*self._processes, self._aside)
         for process in every:
@@ -89,11 +89,11 @@ class Crew:
 class WorkerProcess:
     """A process that runs ``qmon.workload.worker``.
 
-    Its counters stay when it ends, so a restarted process continues counting.
+    The counters are kept when the process ends, so a restarted process continues to count.
     """
 
     def __init__(self, spec: WorkerSpec) -> None:
-        # The work that the process gets if it is started again. An order that changes the members also changes this.
+        # The work that the process gets when it is started again. An order that changes members also changes this work.
         self.spec = spec
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -119,7 +119,7 @@ class WorkerProcess:
             stderr=subprocess.DEVNULL,
             pass_fds=system.inherited_descriptors(self.spec.counters) if self.spec.counters >= 0 else (),
             env=subprocess_environment(),
-            start_new_session=True,  # Ctrl-C is for the controller, which ends the workers in order
+            start_new_session=True,  # only the controller receives Ctrl-C; it ends the workers in an orderly way
             creationflags=system.NEW_GROUP,
         )
         self._send_line(self.spec.to_json())
@@ -149,13 +149,13 @@ class WorkerProcess:
             self._process.wait()
 
     def close_orders(self) -> None:
-        """Close the process's input, so that it ends; see ``qmon.workload.worker``. Does not wait."""
+        """Close the input of the process, so that it ends (see ``qmon.workload.worker``). Does not wait."""
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
     def wait_ended(self, timeout_s: float = 8.0) -> None:
-        """Wait until the process has ended. Kill it after ``timeout_s`` seconds."""
+        """Wait until the process has ended. If it has not ended after ``timeout_s`` seconds, kill it."""
         if self._process is not None:
             self.close_orders()
             try:
@@ -165,6 +165,6 @@ class WorkerProcess:
 
     def _send_line(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):  # it is gone, or being closed
+            with contextlib.suppress(OSError, ValueError):  # the process has ended, or its input is being closed
                 self._process.stdin.write(line.encode() + b"\n")
                 self._process.stdin.flush()

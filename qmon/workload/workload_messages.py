@@ -1,4 +1,4 @@
-"""The messages of the workload: small numbered JSON texts, some of them poisoned."""
+"""The messages of the workload: small numbered JSON texts, of which some are poisoned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _POISON: Final = '"poison": true'
 
 
 def make_message(number: int, origin: str, size: int, *, poison: bool) -> str:
-    """Return a message of ``size`` ASCII characters, or a few more if its fields need them."""
+    """Return a message of ``size`` ASCII characters, or slightly more if its fields need more space."""
     head = json.dumps({"number": number, "from": origin, "poison": poison})[:-1] + ', "text": "'
     return head + "x" * max(0, size - len(head) - 2) + '"}'
 

@@ -32,10 +32,11 @@ _FOLDER: Final = "action/workload/"
 # Columns that contain a count.
 _COUNT_COLUMNS: Final = frozenset({"pushed", "holes", "orphans"})
 
-# Table types of SQL Server, and the routine with a parameter of each. Their names differ only in that word.
+# Table types of SQL Server, each with the routine that has a parameter of this type. The names of type and routine
+# differ only in this word.
 _TABLE_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
 
-# The statements that lock the next messages if these are not the oldest.
+# The statements that lock the next messages, for designs in which these are not the oldest messages.
 _HOLD_STATEMENTS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 
 
@@ -43,20 +44,20 @@ def check_drivable(layout: Layout) -> Layout:
     """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
     if layout.routine_for("push") is None or layout.routine_for("pop") is None:
         raise BadInput(
-            f"{layout.queue} was not installed by qmon, and a load would write to it; install a separate queue with:"
-            " qmon design install"
+            f"{layout.queue} was not installed by qmon, and a load would write to this queue; "
+            "install a separate queue with: qmon design install"
         )
     return layout
 
 
 def table_type_for(layout: Layout, slot: str) -> tuple[str, ...] | None:
-    """Return the SQL Server table type of a parameter of the design's routine, by its slot, ``None`` without one."""
+    """Return the SQL Server table type for a slot of a statement; ``None`` if the slot is not a table type."""
     taker = layout.routine_for(_TABLE_TYPES.get(slot, ""))
     return None if taker is None else (taker.schema, taker.name.removesuffix(_TABLE_TYPES[slot]) + slot)
 
 
 class WorkloadStatements:
-    """The statements of one queue on one connection, rendered once each."""
+    """The statements of one queue on one connection. Each statement is rendered once."""
 
     def __init__(self, engine: Engine, layout: Layout, version: tuple[int, int]) -> None:
         self.layout = check_drivable(layout)
@@ -96,8 +97,9 @@ class WorkloadStatements:
         return int(str(self.fetch_value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
 
     def repair_ring(self, connection: Connection, age_s: float) -> int:
-        """Repair numbers of a ring that have not moved for ``age_s`` seconds. Return the number of
-        holes and orphans.
+        """Repair a ring's holes and orphans that are older than ``age_s`` seconds.
+
+        Return the number of filled holes and requeued orphans.
         """
         return self._fetch_count(connection, "repair", {"age": age_s})
 
@@ -112,7 +114,7 @@ class WorkloadStatements:
         return self._engine.bytes_value(payload) if self.layout.traits.binary else payload
 
     def _push_batch_statement(self) -> str:
-        """Return the name of the statement that pushes many. Some engines have a separate one for messages in bytes."""
+        """Return the name of the statement that pushes a batch. Some engines have a separate statement for bytes."""
         own = "push_batch_bytes"
         binary = self.layout.traits.binary and queries.has_query(self._engine.name, f"{_FOLDER}{own}", self._version)
         return own if binary else "push_batch"
@@ -122,7 +124,7 @@ class WorkloadStatements:
         return max(self.count_ready_by_subscriber(connection))
 
     def count_ready_by_subscriber(self, connection: Connection) -> tuple[int, ...]:
-        """Count the ready messages for each subscriber of a ring; without subscribers there is one number."""
+        """Count the ready messages for each subscriber of a ring. Return one number if there are no subscribers."""
         name, values = self._depth_statement()
         return tuple(int(str(row[0])) for row in connection.fetch(self.bind(name, values)).rows)
 
@@ -134,7 +136,7 @@ class WorkloadStatements:
         return "depth", {"ready": self._ready_value()}
 
     def hold_statement(self, rows: int) -> Bound:
-        """Return the statement that locks the next messages, or for a heap any messages, until the transaction ends."""
+        """Return the statement that locks the next messages (in a heap: any messages) until the transaction ends."""
         if self.layout.ring is not None:
             return self.bind("hold_ring", {"rows": rows})
         if (name := _HOLD_STATEMENTS.get(self.layout.traits.order)) is not None:
@@ -142,7 +144,7 @@ class WorkloadStatements:
         return self.bind("hold", {"rows": rows, "ready": self._ready_value()})
 
     def _ready_value(self) -> Value:
-        # Without a state column, this value is not compared with anything.
+        # Without a state column, no statement uses this value.
         return "" if self.layout.state is None else str(self.layout.state.ready)
 
     def _render(self, name: str) -> Statement:

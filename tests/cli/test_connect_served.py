@@ -61,7 +61,7 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
         assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
         assert "looks like https://" in refusal(wrong)
-    assert "http:// works for this machine only" in refusal("http://192.0.2.1:9777/shop")
+    assert "http:// is not encrypted, so it only works for this machine" in refusal("http://192.0.2.1:9777/shop")
     assert "--ca works only with https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
     assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
     done = call("status", "http://127.0.0.1:1/shop")

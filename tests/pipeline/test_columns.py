@@ -80,7 +80,7 @@ NO_LINES = {
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
         "written by a newer qmon, format 4",
     ),
-    "uneven": (line(7, ready=[1.0]), "it does not have one figure for each queue"),
+    "uneven": (line(7, ready=[1.0]), "the line does not have one figure for each queue"),
     "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or a value has the wrong type"),
 }
 

@@ -90,7 +90,7 @@ def bad_lines(lake: Lake) -> None:
     told = {(Path(row.file).name, row.place, row.reason) for row in view.read("bad").collect()}
     assert told == {
         ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
-        ("strange.jsonl.zst", 2, "it does not have one figure for each queue"),
+        ("strange.jsonl.zst", 2, "the line does not have one figure for each queue"),
         ("strange.jsonl.zst", 4, "not JSON, or a value has the wrong type"),
         ("strange.jsonl.zst", 5, "not a line of a recording"),
         ("strange.jsonl.zst", 6, "not a line of a recording"),
@@ -151,8 +151,8 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
     assert (
-        f"were healthy for {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: "
-        in text
+        f"were healthy for {good_share_text(share)} of the time watched, "
+        f"with {len(told)} incidents; the longest incident: " in text
     )
     assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
 

@@ -110,7 +110,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         assert "Requeue 1,204 messages of invoices: still running; press q again to stop and quit" in d.said()
         assert d.app.is_running
         script.goes.set()
-        await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
+        await d.until(lambda: "done, 1,201 of 1,204; 6 lists operations" in d.said(), "its end")
         assert ("poll_now", "invoices") in d.source.asked
         assert "RUNNING" not in d.text()
 
@@ -148,12 +148,12 @@ async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
     script = Script()
     script.goes.set()
     async with asked(script, "x") as d:
-        assert "u undoes it" not in d.text()
+        assert "u undoes the operation" not in d.text()
         await d.press("u")
         assert dialog(d).step is DialogStep.CONFIRM, "not before it is done"
         await d.press("left", "enter")
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
-        assert "u undoes it" in d.text()
+        assert "u undoes the operation" in d.text()
         await d.press("u")
         await d.until(lambda: script.asked[-1][0] is OperationKind.UNDO, "the undo is planned")
         await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "the plan")

@@ -165,7 +165,7 @@ async def test_a_list_with_marks_keeps_its_order_and_esc_removes_them() -> None:
         assert d.grid.row_keys == ("11", "12", "13", "14")
         await d.press("down", "space")
         await d.give(shop(14, 12, 11))
-        assert "1 marked, esc clears · 1 marked before is no longer here" in d.lines("rows-heading")
+        assert "1 marked, esc clears · 1 marked message no longer listed" in d.lines("rows-heading")
         await d.press("escape")
         assert "marked" not in d.lines("rows-heading")
         assert d.app.screen.NAME == "queue"  # type: ignore[attr-defined]

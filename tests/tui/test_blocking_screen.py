@@ -71,13 +71,13 @@ async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> No
         await d.press("4")
         assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
         assert "holds ≥200 rows of mails" in d.lines("session")
-        assert "idle in transaction for 2 h 03 m: it runs no statement" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: the session runs no statement" in d.lines("session")
         assert "├─ 71" in d.text()
         assert "│  └─ 78" in d.text()
         assert "■ pay-7731" in d.text()
         assert d.text().count("90") >= 2
         await d.press("G")
-        assert "part of a cycle (deadlock): the server ends it" in d.lines("session")
+        assert "part of a cycle (deadlock): the server will cancel" in d.lines("session")
 
 
 async def test_a_session_with_several_blockers_names_them_all() -> None:

@@ -114,7 +114,7 @@ async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
     async with shown(day, "g", *["pagedown"] * 8, "v") as d:
         since, until = hours(d)
         assert 4.0 < since < until < 5.0
-        assert "no data in this range, only from Tue 2026-11-17 07:00" in d.lines("past")
+        assert "no data in this range; there is data from Tue 2026-11-17 07:00" in d.lines("past")
         assert not d.lines("event").strip()
 
 

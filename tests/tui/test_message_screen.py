@@ -48,7 +48,7 @@ async def test_every_column_with_its_type_and_nothing_that_a_terminal_obeys() ->
         assert "00 01 fe ff" in lines
         assert lines[lines.index("nothing  inet") + 1] == "NULL"
         told = " ".join(lines)
-        assert "your role may not read it; to fix: GRANT SELECT" in told
+        assert "your role may not read this column; to fix: GRANT SELECT" in told
         assert "\x1b" not in d.text()
 
 

@@ -86,7 +86,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "1 waiting · 1 head blocker · deadlocks/s 0" in d.lines("blocking-heading")
         assert row(d, "■ 61").startswith("■ 61 idle in transaction 1 2 h 04 m legacy-batc")
         assert row(d, "└─ 84").startswith("└─ 84 waiting 40 s 12 s dbo.letters row (8194443284a")
-        assert "idle in transaction for 2 h 03 m: it runs no statement" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: the session runs no statement" in d.lines("session")
         assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())
     assert {"probe/head", "probe/head_state", "probe/ring", "probe/table_counters"} <= set(shop.asked)
 

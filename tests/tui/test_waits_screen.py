@@ -125,7 +125,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
         told = d.lines("horizon")
         assert "session 61 for 2 h 04 m · idle in transaction · app-7 · shop@10.0.0.7" in told
         assert "mails  5,361 dead rows · 412 rows touched per pop, 1.2 before" in told
-        assert "vacuum can then remove up to 6,565 dead rows of the queues; session 84 (0.4 s) holds it next" in told
+        assert "vacuum can remove up to 6,565 dead rows of the queues; next holder: session 84 (0.4 s)" in told
         assert "SELECT * FROM reports" in told
 
 
@@ -133,7 +133,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
     ("holders", "told"),
     [
         ((), "no holder: all dead rows can be removed"),
-        ((NEXT,), "no session holds it for long; the oldest is session 84 (0.4 s)"),
+        ((NEXT,), "no session holds the horizon for a long time; the oldest is session 84 (0.4 s)"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
         (None, "was not read in this poll"),
     ],

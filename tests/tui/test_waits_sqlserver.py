@@ -57,7 +57,11 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
     ("holders", "store", "told"),
     [
         ((), STORE, "no holder: old row versions can be removed · row versions 1.2 GB in tempdb"),
-        ((NEXT,), STORE, "no session holds it for long; the oldest is session 84 (0.4 s) · row versions 1.2 GB"),
+        (
+            (NEXT,),
+            STORE,
+            "no session holds the horizon for a long time; the oldest is session 84 (0.4 s) · row versions 1.2 GB",
+        ),
         ((), None, "the size of the version store was not read"),
         ((), VersionStoreSample(8_192, None, whole_server=True), "row versions 8.0 kB in tempdb of all databases"),
         (
@@ -84,7 +88,10 @@ async def test_the_screens_say_who_holds_row_versions_at_what_cost_and_what_ther
         assert "session 61 for 2 h 04 m" in told
         assert "row versions 1.2 GB in tempdb" in told
         assert "mails  412 logical reads per pop, 12.0 before" in told
-        assert "the server can then remove up to 1.2 GB of row versions, and ghost rows; session 84 (0.4 s)" in told
+        assert (
+            "the server can remove up to 1.2 GB of row versions, and ghost rows; next holder: session 84 (0.4 s)"
+            in told
+        )
         assert "vacuum" not in told
         assert "412 logical reads per pop, 12.0 before" in d.lines("use-heading")
         assert "batches 1,204" in d.lines("counters")

@@ -26,7 +26,7 @@ QMON: Final = Path(__file__).parents[2] / "qmon"
 # Texts with such a word that need no choice by engine, and why.
 EXCUSED: Final = {
     " keeps vacuum from removing ": "only where dead rows are counted, which SQL Server does not",
-    "vacuum can then remove up to ": "`versions.keeps` is asked first",
+    "vacuum can remove up to ": "`versions.keeps` is asked first",
     "HOT ": "SQL Server has no share of HOT updates",
     "replication slot": "a kind of holder that only PostgreSQL reports",
     "tempdb": "the label of probes that only SQL Server has",

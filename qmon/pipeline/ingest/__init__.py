@@ -1,1 +1,1 @@
-"""From segments to rows: reads segments, checks them and writes them to the lake."""
+"""Ingest: reads segments of recordings, checks each line and writes rows to the lake."""

@@ -1,4 +1,4 @@
-"""One batch: writes new segments to the lake and recomputes everything derived from them for the affected hours."""
+"""One batch: writes new segments to the lake and recomputes all derived rows of the affected hours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qmon.pipeline.rollup.incident_rollup import runs_from_samples
 
 _PERIODS: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
 
-# Up to this many periods are matched without a join.
+# Maximum number of periods that are matched without a join.
 _MAX_LISTED: Final = 16
 
 
@@ -49,7 +49,7 @@ class AffectedHours:
     def read_filter(self, over: str = "") -> ReadFilter:
         """Return the part of a table that may hold rows of these hours.
 
-        Without ``over``, return the part with the days of these hours.
+        ``over``: the column of times to compare. Without ``over``, return the part with the days of these hours.
         """
         targets = {target for target, _ in self.hours}
         dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
@@ -57,7 +57,7 @@ class AffectedHours:
 
     def select_rows(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
         """Return the rows within these hours."""
-        near = rows.where(F.col(at).between(self.start_at, self.end_at))  # lets Parquet skip pages
+        near = rows.where(F.col(at).between(self.start_at, self.end_at))  # with this condition, Parquet can skip pages
         return _match_rows(near, at, rollups.HOUR_S, self.hours)
 
     def exclude_rows(self, rows: DataFrame) -> DataFrame:
@@ -65,7 +65,7 @@ class AffectedHours:
         return _match_rows(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
 
     def select_days(self, rows: DataFrame, *, within: bool = True) -> DataFrame:
-        """Return the rows within the days of these hours, or outside them."""
+        """Return the rows within the days of these hours. If not ``within``, return all other rows."""
         days = {(target, hour // rollups.DAY_S * rollups.DAY_S) for target, hour in self.hours}
         return _match_rows(rows, "start_at", rollups.DAY_S, days, within=within)
 
@@ -73,7 +73,7 @@ class AffectedHours:
 def _match_rows(
     rows: DataFrame, at: str, seconds: int, wanted: Collection[tuple[str, float]], *, within: bool = True
 ) -> DataFrame:
-    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or without ``within`` the others."""
+    """Return the rows whose target and period of ``seconds`` are in ``wanted``; if not ``within``, the other rows."""
     begun = rows.withColumn("begun", rollups.period_start(F.col(at), seconds))
     if len(wanted) <= _MAX_LISTED:  # this way needs no extra Spark job
         few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]
@@ -86,19 +86,19 @@ def _match_rows(
 
 @dataclass(slots=True)
 class _TableChanges:
-    """Files that a batch adds to the tables and removes from them."""
+    """The files that a batch adds to tables, and the files that it removes from tables."""
 
     added: dict[str, WrittenFiles] = field(default_factory=dict)
     removed: dict[str, Files] = field(default_factory=dict)
 
 
 def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
-    """Write segments to the lake as batch number ``batch``. Returns the totals since the lake was created.
+    """Write segments to the lake as batch number ``batch``. Return the totals since the lake was created.
 
-    The new samples are added to those that the lake already has for the same hours. Duplicates are dropped, and all
-    derived rows of these hours are recomputed. So segments may arrive late, in any order, and repeatedly. Readers see
-    the rows of the batch in a table only after that table is committed. An interrupted batch is repeated, except for
-    tables that it has already committed.
+    The new samples are added to the samples that the lake already has for the same hours. Duplicates are dropped, and
+    all derived rows of these hours are recomputed. So segments may arrive late, in any order, and repeatedly. Readers
+    see the rows of the batch in a table only after that table is committed. A repeated batch does not change tables to
+    which it had already committed before it was interrupted.
 
     Args:
         lake: the destination.
@@ -132,7 +132,9 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
         said = {"counts": totals} if name == "samples" else None
         added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit_batch(batch, added, removed, said) and name not in done:
-            raise Conflict(f"another process is writing to the lake {lake.storage.root}; run one at a time")
+            raise Conflict(
+                f"another process is writing to the lake {lake.storage.root}; run only one process at a time"
+            )
     staged.delete_files()
     return totals
 
@@ -197,7 +199,7 @@ def _write_derived(
 def _replace_rows(
     before: LakeView, name: str, fresh: DataFrame, touched: AffectedHours, changes: _TableChanges, stamp: str
 ) -> DataFrame:
-    """Replace the rows of the affected hours, rewriting the files that hold them. Returns the new rows."""
+    """Replace the rows of the affected hours by rewriting the files that contain these rows. Return the new rows."""
     table, old = before.lake.table(name), before.files(name, touched.read_filter("start_at"))
     rows = fresh.select(*table.schema.fieldNames())
     if old.paths:
@@ -218,18 +220,18 @@ def _write_operations(
 
 
 def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
-    """Return the segments with days before the oldest kept samples, each with a reason.
+    """Return the segments with polls before ``first``, the first day with kept samples, each with a reason.
 
-    Their hours are not recomputed.
+    The hours before ``first`` are not recomputed.
     """
     if not any(str(date) < first for date in lines.read_filter().dates or ()):
         return []
     rows = staged.read_rows("poll").where(F.col("date") < first).select("line.file").distinct().collect()
-    return [(row.file, f"days before {first} stay as they are because their samples were deleted") for row in rows]
+    return [(row.file, f"days before {first} were not recomputed because their samples were deleted") for row in rows]
 
 
 def _skipped_segments(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return the segments that Spark skips, with a reason: they are empty, or disappeared after listing."""
+    """Return the segments that Spark skips, each with a reason: the file is empty, or was deleted after listing."""
     found = [(path, "the file is empty") for path, size in paths.items() if not size]
     gone = "the file was deleted before it was read"
     found += [(path, gone) for path, size in paths.items() if size and not storage.path_exists(path)]

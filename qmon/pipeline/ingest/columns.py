@@ -1,6 +1,6 @@
-"""Converts lines to columns, on the executors. Arrow parses the JSON of many lines at once, without Python objects.
+"""Converts lines to columns, on the executors. Arrow parses many lines of JSON at once, without Python objects.
 
-A line that does not have the expected shape becomes a row with the reason why it is unusable.
+A line without the expected shape becomes a row with the reason why the line is unusable.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Places = npt.NDArray[np.int64]
 
 
 def staged_batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. For ``mapInArrow``."""
+    """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. This is a function for ``mapInArrow``."""
     for batch in segments:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
             name, reads, size = str(path.as_py()), [], 0
@@ -70,9 +70,9 @@ def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBa
 
 
 def _parse_good_lines(reads: list[SegmentLine]) -> Iterator[tuple[list[SegmentLine], pa.Table]]:
-    """Parse lines with Arrow, all at once. On an error, split them in halves until only the bad lines are left.
+    """Parse lines with Arrow, all at once. After an error, split the lines in halves until only bad lines are left.
 
-    Bad lines get a reason.
+    Each bad line gets a reason.
     """
     if not reads:
         return
@@ -132,7 +132,7 @@ class _ParsedLines:
         return found
 
     def rejection_reasons(self) -> list[str | None]:
-        """Return why each line is unusable; ``None`` if it is usable."""
+        """Return why each line is unusable; ``None`` for a usable line."""
         at = pc.coalesce(self._figures.field("sampled_at"), self._operation.field("started_at"))
         timed = pc.fill_null(pc.and_(pc.greater(at, 0.0), pc.less(at, _LATEST)), False)
         named = pc.and_(self._column("r").is_valid(), self._column("n").is_valid())
@@ -148,13 +148,13 @@ class _ParsedLines:
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"
             elif not even[place]:
-                found[place] = "it does not have one figure for each queue"
+                found[place] = "the line does not have one figure for each queue"
             elif not read.target:
                 found[place] = "the target is unknown: neither the session line nor the folder has its name"
         return found
 
     def staged_rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Yield rows of the kinds ``poll``, ``sample`` and ``operation`` for the lines of each kind."""
+        """Yield the rows of the kinds ``poll``, ``sample`` and ``operation`` of the lines."""
         if polls.any():
             lines = np.flatnonzero(polls)
             common = self._common_columns(lines, self._figures.field("sampled_at").take(lines))
@@ -193,9 +193,9 @@ class _ParsedLines:
         }
 
     def _sample_rows(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
-        """Return one row per queue and line, sorted by queue, and the number of rows of each line.
+        """Return one row per queue and line, sorted by queue, and the number of rows for each line.
 
-        Queues without a name are dropped. A queue that a line names twice counts once.
+        Queues without a name are dropped. If a line names a queue twice, only one row is kept.
         """
         counts = self._lists["queue"].lengths[lines]
         names = self._lists["queue"].values_for(lines, counts).dictionary_encode()
@@ -218,7 +218,7 @@ class _ParsedLines:
 
 
 class _ListColumn:
-    """A column of lists, one per line. A missing list counts as empty."""
+    """A column with one list per line. A missing list counts as empty."""
 
     def __init__(self, lists: pa.Array) -> None:
         self.lengths: Places = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -226,7 +226,7 @@ class _ListColumn:
         self._values = lists.flatten()
 
     def values_for(self, lines: Places, counts: Places) -> pa.Array:
-        """Return the values of some lines in sequence, ``counts`` for each. Empty lists give nulls."""
+        """Return the values of some lines in sequence: ``counts`` values for each line. An empty list gives nulls."""
         lengths, total = self.lengths[lines], int(counts.sum())
         if not lengths.any():
             return pa.nulls(total, self._values.type)
@@ -238,7 +238,7 @@ class _ListColumn:
 
 
 def _dates(at: pa.Array) -> pa.Array:
-    """Return the days in UTC."""
+    """Return the day of each time, in UTC."""
     return pc.floor(pc.divide(at, 86400.0)).cast(pa.int32()).cast(pa.date32())
 
 

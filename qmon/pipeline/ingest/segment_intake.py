@@ -1,7 +1,7 @@
-"""Reads each segment of a folder of recordings into the lake once, in batches, one time or continuously.
+"""Reads each segment of a folder of recordings into the lake once. Works in batches, for one run or continuously.
 
-The table ``segments`` lists the files of each batch and is committed first. After that commit no other writer can use
-this batch number, and an interrupted batch is repeated with the same files.
+The table ``segments`` lists the files of each batch. Each batch commits to this table first. After this commit, no
+other writer can use the batch number, and an interrupted batch is repeated with the same files.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SegmentIntake:
         if self._known is None:
             self._known = self._known_files(there)
             if there:
-                self._write_mark(there)  # before the first batch, so that retention waits for this lake
+                self._write_mark(there)  # written before the first batch, so that retention waits for this lake
         self._known &= there.keys()
         if claimed > held:
             batch, files = claimed, self._batch_files(claimed)
@@ -82,7 +82,7 @@ class SegmentIntake:
         return batch, totals
 
     def _write_mark(self, there: Collection[str]) -> None:
-        """Write this lake's marker file, with the segments that the lake has, to the folder of recordings."""
+        """Write this lake's marker file to the folder of recordings. It lists the segments that the lake has."""
         lake = self._lake.storage.root
         # A copied lake has the same id as the original, so the name also depends on the path.
         name = lake_mark_name(uuid.uuid5(uuid.UUID(str(self._table.open_or_create().metadata().id)), lake).hex)
@@ -92,7 +92,7 @@ class SegmentIntake:
         for left in reversed(range(_TRIES)):
             try:
                 return ingest_batch(self._lake, batch, paths)
-            except ChangedMeanwhile:  # `tidy` rewrote files in the meantime: compute again from the current ones
+            except ChangedMeanwhile:  # `tidy` rewrote files in the meantime: compute again from the current files
                 if not left:
                     raise
         raise AssertionError
@@ -100,7 +100,7 @@ class SegmentIntake:
     def _claim_batch(self, batch: int, files: Mapping[str, int]) -> None:
         """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
         rows = [{"file": name, "bytes": size, "batch": batch, **_partition_for(name)} for name, size in files.items()]
-        told = f"another process is writing to the lake {self._lake.storage.root}; run one at a time"
+        told = f"another process is writing to the lake {self._lake.storage.root}; run only one process at a time"
         table = self._table.open_or_create()
         if (newest_batch(table) or 0) >= batch:
             raise Conflict(told)
@@ -115,7 +115,7 @@ class SegmentIntake:
             raise Conflict(told) from problem
 
     def _known_files(self, there: Mapping[str, int]) -> set[str]:
-        """Return the files that the lake already has, limited to the days of the given files."""
+        """Return the files that the lake already has, only for the days of the given files."""
         if (version := self._table.version()) is None:
             return set()
         dates = {_partition_for(name)["date"] for name in there}
@@ -137,9 +137,10 @@ def run_intake(
     on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Read all new segments. With ``every_s`` (seconds), look for more at this interval until ``stop`` is set.
+    """Read all new segments. With ``every_s`` (seconds), look for new segments at this interval until ``stop`` is set.
 
-    ``on_batch`` is called after each batch, on another thread. Raises ``QmonError`` with one line if a batch fails.
+    ``on_batch`` is called after each batch, on another thread. Raises ``QmonError`` with a message of one line if a
+    batch fails.
     """
 
     def step() -> bool:
@@ -159,7 +160,7 @@ def _raise_batch_error(problem: Exception) -> None:
     if isinstance(problem, Conflict | BadInput):
         raise problem
     if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
-        raise QmonError(f"a batch failed and nothing of it was written: {_cause_text(problem)}") from problem
+        raise QmonError(f"a batch failed and was not written: {_cause_text(problem)}") from problem
     raise problem
 
 
@@ -176,7 +177,7 @@ def _next_files(new: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _partition_for(name: str) -> dict[str, Any]:
-    """Return day, bucket and target of a segment from its path."""
+    """Return the day, bucket and target of a segment, which are found in its path."""
     folders = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
     target = unquote(folders.get("target", ""), errors="surrogatepass")
     try:

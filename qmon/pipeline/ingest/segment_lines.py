@@ -1,4 +1,4 @@
-"""Splits the bytes of a segment into lines, on the executors. An unreadable part becomes a row with the reason.
+"""Splits the bytes of a segment into lines, on the executors. An unreadable part becomes a row with a reason.
 
 After a damaged frame, reading continues with the next frame.
 """
@@ -25,7 +25,7 @@ _LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 @dataclass(slots=True)
 class SegmentLine:
-    """One line that the pipeline needs, or an unreadable part, with the reason."""
+    """One line that the pipeline needs, or an unreadable part with the reason."""
 
     place: int
     target: str
@@ -36,10 +36,10 @@ class SegmentLine:
 
 
 def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
-    """Yield the lines of one segment that the pipeline needs, in order. No content of a segment raises an exception.
+    """Yield the lines of one segment that the pipeline needs, in order. Never raises, whatever the segment contains.
 
-    Lines of known kinds that are not needed are skipped unparsed. A line without a kind is yielded as damaged. The
-    target's name comes from the session line, otherwise from the folder ``target=…``.
+    Lines of other kinds are skipped without parsing. A line without a kind is yielded as damaged. The target's name is
+    read from the session line, or, if there is none, from the folder ``target=…``.
     """
     target, zone, place = _target_from_path(path), "UTC", 0
     for text, reason in _read_frames(content):
@@ -64,7 +64,7 @@ def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
 
 
 def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
-    """Yield the text of each frame, and the error that comes after it, empty if there is none."""
+    """Yield the text of each frame, and the error found after this text, or an empty text."""
     data, at = memoryview(content), 0
     if not content:
         yield b"", "the file is empty"

@@ -1,4 +1,4 @@
-"""A batch's segments as rows, checked against their schemas. Bad lines are stored separately, each with its reason."""
+"""The segments of a batch as rows, checked against schemas. Bad lines are stored separately, each with a reason."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from qmon.pipeline.rollup.rollups import HOUR_S, period_start
 
 _FOLDER = "_staged"
 
-# These columns identify a line, even if it is in several files.
+# These columns identify a line, even if the line is in several files.
 LINE_KEY = ("target", "recorder", "sequence")
 
 
 @dataclass(frozen=True, slots=True)
 class StagedBatch:
-    """The staged rows of a batch, decoded once, in separate files for each kind."""
+    """The staged rows of a batch. They are decoded once and stored in separate files for each kind."""
 
     storage: Storage
     stamp: str
@@ -48,7 +48,7 @@ class StagedBatch:
         )
 
     def delete_files(self) -> None:
-        """Delete the staged files, including those of interrupted batches."""
+        """Delete all staged files, including the files of interrupted batches."""
         self.storage.delete_path(_FOLDER)
 
 
@@ -71,7 +71,7 @@ def sample_rows(rows: DataFrame, polls: DataFrame) -> DataFrame:
 
 
 def poll_rows(rows: DataFrame, known: DataFrame) -> DataFrame:
-    """Return one row per poll with queues, without duplicates and without polls that the lake has."""
+    """Return one row per poll that has queues, without duplicates and without polls that the lake already has."""
     waits = F.arrays_zip(F.col("line.wait").alias("event"), F.col("line.sessions").alias("sessions"))
     found = (
         rows.where("line.queues > 0")
@@ -96,20 +96,20 @@ def latest_operations(operations: DataFrame) -> DataFrame:
 
 
 def unusable_lines(rows: DataFrame) -> DataFrame:
-    """Return the unusable lines and parts: file, place, text and reason. ``date`` is today."""
+    """Return the unusable lines and parts: file, place, text and reason. The column ``date`` is today's date."""
     flat = rows.select("line.file", "line.place", "line.text", "line.reason", "target", "bucket")
     return flat.withColumn("date", F.current_date()).select(*BAD.fieldNames())
 
 
 def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
-    """Return rows like ``unusable_lines`` for whole files, each with its reason."""
+    """Return rows like those of ``unusable_lines`` for whole files, each with its reason."""
     nobody = {"place": 0, "target": "", "bucket": bucket_for("")}
     rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
     return frame_from_rows(session, rows, BAD).withColumn("date", F.current_date())
 
 
 def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
-    """Return the hours that polls affect, and how many recorders (with different zones) watched each.
+    """Return the hours that polls affect, and for each hour the number of recorders that watched it.
 
     ``known``: polls in the lake.
     """

@@ -1,8 +1,8 @@
-"""One table of the lake in the Delta format. Spark reads and writes the Parquet files; delta-rs manages the log.
+"""One table of the lake in the Delta format. Spark reads and writes the Parquet files, and delta-rs manages the log.
 
-A write creates files in a new folder that readers do not see. A commit adds files to the table and removes others in
-one step. Each commit contains the number of its batch as an application transaction. So a repeated batch commits only
-once, and if two writers commit the same batch, the second one is refused.
+A write creates files in a new folder that readers do not see. A commit adds files to the table and removes other files
+in one step. Each commit contains the number of its batch as an application transaction. So a repeated batch commits
+only once, and if two writers commit the same batch, the second commit is refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from qmon.pipeline.lake.schema import PARTITIONS
 APPLICATION: Final = "qmon"
 ENTRIES_KEY: Final = "qmon"
 
-# Columns with minimum and maximum per file in the log, so that readers can skip files.
+# Columns whose minimum and maximum per file are in the log, so that readers can skip files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
 
 # Maximum number of attempts to commit, because other writers may commit at the same time.
@@ -49,12 +49,12 @@ class Conflict(QmonError):
 
 
 class ChangedMeanwhile(Conflict):
-    """Another process has rewritten files that were read."""
+    """Another process has rewritten files that this process had read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFilter:
-    """The part of a table to read; ``None`` means all. It excludes whole files, not single rows.
+    """The part of a table to read; ``None`` means no limit. A filter excludes whole files, not single rows.
 
     ``low``, ``high``: bounds of the column ``over``, inclusive.
     """
@@ -69,7 +69,7 @@ class ReadFilter:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one version of a table: relative paths, sizes in bytes, partitions, and total number of rows."""
+    """Files of one version of a table: relative paths, sizes in bytes, partitions, and the total number of rows."""
 
     paths: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
@@ -79,13 +79,13 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """Files that were written but are not part of the table yet. ``rows``: total number of rows."""
+    """Files that were written but are not part of the table yet. ``rows``: the total number of rows."""
 
     adds: tuple[AddAction, ...] = ()
     rows: int = 0
 
     def read_filter(self, over: str = "") -> ReadFilter:
-        """Return the part of a table with the same partitions and targets, and the same times in ``over``."""
+        """Return the part of a table with the same partitions, targets and times (in ``over``) as these files."""
         said = [json.loads(add.stats) for add in self.adds]
         dates = {add.partition_values["date"] for add in self.adds} - {None}
         buckets = {add.partition_values["bucket"] for add in self.adds} - {None}
@@ -104,7 +104,7 @@ class WrittenFiles:
 
 @dataclass(frozen=True, slots=True)
 class LakeTable:
-    """One table. ``root``: its path for Spark. ``options``: for delta-rs, in addition to its environment."""
+    """One table. ``root``: the path for Spark. ``options``: for delta-rs, in addition to environment variables."""
 
     session: SparkSession
     root: str
@@ -135,7 +135,7 @@ class LakeTable:
         return found
 
     def open_or_create(self) -> DeltaTable:
-        """Return the newest version, creating an empty table if there is none."""
+        """Return the newest version. Create an empty table if there is no table."""
         if (found := self.version()) is not None:
             return found
         self._make_folder()
@@ -149,7 +149,7 @@ class LakeTable:
         )
 
     def files_in(self, version: DeltaTable | None, within: ReadFilter = ReadFilter()) -> Files:
-        """Return the files of a version that may hold rows of ``within``."""
+        """Return the files of a version that may contain rows of ``within``."""
         if version is None or (within.dates is not None and not within.dates):
             return Files()
         adds = pa.table(version.get_add_actions(flatten=True))
@@ -182,8 +182,7 @@ class LakeTable:
         if not paths:
             return frame_from_rows(self.session, (), self.schema)
         inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
-        # Files are in folders of several batches, which Spark does not treat as one table. So partitions come from
-        # paths.
+        # The folders of several batches are not one table for Spark. So partition values are read from the paths.
         reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
         parts = [_partition_value(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
         return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
@@ -196,12 +195,12 @@ class LakeTable:
         return self.written_files(stamp)
 
     def _make_folder(self) -> None:
-        """Create a local folder with access for the user only, because a lake may contain payloads."""
+        """Create a local folder that only the user may access, because a lake may contain payloads."""
         if self.root.startswith("file:"):
             make_folder(Path(self.uri))
 
     def written_files(self, stamp: str) -> WrittenFiles:
-        """Return the Parquet files in the folder ``stamp``, with statistics from their footers."""
+        """Return the Parquet files in the folder ``stamp``, with the statistics in their footers."""
         place = self._file_system()
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
         files = [each for each in place.get_file_info(selector) if each.path.endswith(".parquet")]
@@ -223,11 +222,11 @@ class LakeTable:
         entries: Mapping[str, Any] | None = None,
         app: str = APPLICATION,
     ) -> bool:
-        """Add files to the table and remove others, as batch number ``batch``.
+        """Add files to the table and remove other files, as batch number ``batch``.
 
-        ``entries``: stored with the commit. Returns false if that batch was already committed. Raises ``Conflict`` if
-        another process has committed it in the meantime, and ``ChangedMeanwhile`` if a file to remove is no longer part
-        of the table.
+        ``entries``: stored with the commit. Returns false if the batch was already committed. Raises ``Conflict`` if
+        another process has committed the batch in the meantime, and ``ChangedMeanwhile`` if a file to remove is no
+        longer part of the table.
         """
         now = int(time.time() * 1000)
         gone = [
@@ -238,7 +237,9 @@ class LakeTable:
             table = self.open_or_create()
             if (newest_batch(table, app) or 0) >= batch:
                 if left < _TRIES - 1:
-                    raise Conflict(f"another process is writing to the table {self.uri}; run one at a time")
+                    raise Conflict(
+                        f"another process is writing to the table {self.uri}; run only one process at a time"
+                    )
                 return False
             if gone and not set(removed.paths) <= set(self.files_in(table).paths):
                 raise ChangedMeanwhile(f"files of the table {self.uri} were rewritten by another process")
@@ -247,7 +248,7 @@ class LakeTable:
         raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
     def commit_entries(self, entries: Mapping[str, Any]) -> None:
-        """Commit these entries. Earlier entries are kept. Raises ``ChangedMeanwhile``."""
+        """Commit these entries and keep all earlier entries. Raises ``ChangedMeanwhile``."""
         if not any(self._try_commit(self.open_or_create(), [], entries) for _ in range(_TRIES)):
             raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
@@ -285,7 +286,7 @@ class LakeTable:
         self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
 
     def read_entries(self, version: DeltaTable | None) -> Mapping[str, Any]:
-        """Return the entries stored up to a version, as far as the log still has them."""
+        """Return the entries stored up to a version, except entries that the log no longer has."""
         if version is None:
             return {}
         place = self._file_system()
@@ -327,7 +328,7 @@ def _partition_value(name: str) -> Column:
 
 
 def _matching_files(adds: pa.Table, within: ReadFilter) -> pa.ChunkedArray:
-    """Return which files may hold matching rows, by partition and by minimum and maximum where these are known."""
+    """Return which files may contain matching rows, by partition and, if known, by minimum and maximum."""
     keep = pa.chunked_array([pa.repeat(pa.scalar(True), adds.num_rows)])
     names: Iterable[tuple[str, Collection[Any] | None]] = (("date", within.dates), ("bucket", within.buckets))
     for name, wanted in names:
@@ -347,7 +348,7 @@ def _matching_files(adds: pa.Table, within: ReadFilter) -> pa.ChunkedArray:
 
 
 def _footer_statistics(footer: pq.FileMetaData) -> dict[str, Any]:
-    """Return the statistics for the log: rows, minimum, maximum and number of nulls."""
+    """Return the statistics of a file for the log: rows, minimum, maximum and number of nulls."""
     least: dict[str, Any] = {}
     most: dict[str, Any] = {}
     nulls: dict[str, int] = {}

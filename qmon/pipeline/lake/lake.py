@@ -1,7 +1,7 @@
-"""The lake: a folder of tables in the Delta format. Any Delta reader can read a table from its path.
+"""The lake: a folder of tables in the Delta format. Any Delta reader can read each table from its path.
 
 A batch of segments commits to several tables, one after the other, ``samples`` last. To read several tables
-consistently, read them as of the newest batch that all of them have.
+consistently, read each table as of the newest batch that is in all tables.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Lake:
         return LakeTable(self.session, self.storage.full_path(name), TABLES[name])
 
     def view(self, batch: int | None = None) -> LakeView:
-        """Return the tables as of one batch. Default: the newest batch that all of them have."""
+        """Return the tables as of one batch. Default: the newest batch that is in all tables."""
         if batch is None:
             batch = min((newest_batch(self.table(name).version()) or 0 for name in BATCH), default=0)
         return LakeView(self, batch)
@@ -42,7 +42,7 @@ class Lake:
 
 @dataclass(frozen=True, slots=True)
 class LakeView:
-    """The tables as of one batch. Each version is looked up once."""
+    """The tables as of one batch. The version of each table is looked up once."""
 
     lake: Lake
     batch: int
@@ -55,11 +55,11 @@ class LakeView:
         return self._versions[name]
 
     def files(self, name: str, within: ReadFilter = NO_FILTER) -> Files:
-        """Return the files of a table that may hold rows of ``within``."""
+        """Return the files of a table that may contain rows of ``within``."""
         return self.lake.table(name).files_in(self.version(name), within)
 
     def read(self, name: str, within: ReadFilter = NO_FILTER) -> DataFrame:
-        """Return the rows of those files."""
+        """Return the rows of the files that may contain rows of ``within``."""
         return self.lake.table(name).read(self.files(name, within))
 
     def dates(self) -> list[datetime.date]:
@@ -68,7 +68,7 @@ class LakeView:
         return sorted(datetime.date.fromisoformat(each) for each in found if each)
 
     def read_entries(self) -> Mapping[str, Any]:
-        """Return the entries of the newest batch: ``counts``, and ``kept_from``, the first day with kept samples."""
+        """Return the entries of the newest batch: ``counts`` and ``kept_from`` (the first day with kept samples)."""
         return self.lake.table("samples").read_entries(self.version("samples"))
 
     def counts(self) -> dict[str, int]:

@@ -18,20 +18,21 @@ UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
 _TRIES: Final = 5
 
-# Key of an entry of `samples`: the first day with kept samples, so that no earlier hour is recomputed without them.
+# Key of an entry of `samples`: the first day with kept samples. Earlier hours are not recomputed, because their samples
+# were deleted.
 KEPT_FROM: Final = "kept_from"
 
-# Tables with limited retention, and the tables deleted together with them.
+# The tables with a configurable retention. Each is mapped to the tables whose rows are deleted together with its rows.
 _TABLES_KEPT_TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
 KEEPABLE: Final = tuple(_TABLES_KEPT_TOGETHER)
 
 
 @dataclass(frozen=True, slots=True)
 class LakeRetention:
-    """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, by whole days.
+    """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, rounded to whole days.
 
-    ``unused_s``: a file is deleted if no version of this last period uses it. Readers that have been running longer
-    than this fail, and a batch or message intake that has been running longer loses the files that it wrote.
+    ``unused_s``: a file is deleted if no version of the table has used it for this time. A reader that has been running
+    longer than this fails. A batch or message intake that has been running longer loses the files that it wrote.
     """
 
     tables: Mapping[str, float] = field(default_factory=dict)
@@ -40,7 +41,11 @@ class LakeRetention:
 
 @dataclass(frozen=True, slots=True)
 class TidiedTable:
-    """The result for one table: files merged, files written for them, old rows deleted, files deleted."""
+    """The result for one table.
+
+    ``compacted``: number of small files merged. ``into``: number of files written instead. ``old_rows``: number of old
+    rows deleted. ``removed``: number of files deleted.
+    """
 
     table: str
     compacted: int
@@ -52,8 +57,8 @@ class TidiedTable:
 def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None = None) -> list[TidiedTable]:
     """Delete data older than its retention, merge small files, and delete unused files.
 
-    Other processes may read and write at the same time. Raises ``ChangedMeanwhile`` if they rewrite the same files in
-    every attempt.
+    Other processes may read and write at the same time. Raises ``ChangedMeanwhile`` if other processes rewrote the same
+    files in every attempt.
     """
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
@@ -63,7 +68,8 @@ def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None 
     }
     tables = {name: lake.table(name) for name in TABLES}
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
-        # This comes before deleting anything of these days, so that no batch recomputes their hours any more.
+        # Commit this before any row of these days is deleted, so that no batch recomputes the hours of these days any
+        # more.
         before = samples.read_entries(samples.version()).get(KEPT_FROM, "")
         samples.commit_entries({KEPT_FROM: max(str(kept), before)})
     return [
@@ -83,7 +89,7 @@ def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused
     )
     if table.read_entries(
         table.version()
-    ):  # store the entries again, because the log entry that contains them is deleted
+    ):  # store the entries again, because the log entry with the entries will be deleted
         table.commit_entries({})
     _shorten_log(table.open_or_create())
     rows = gone.get("num_deleted_rows") or 0
@@ -91,7 +97,7 @@ def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused
 
 
 def _retry_on_conflict(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Run an action on the newest version, and repeat it if a batch has rewritten the same files."""
+    """Run an action on the newest version, and repeat the action if a batch has rewritten the same files."""
     for left in reversed(range(_TRIES)):
         try:
             return do(table.open_or_create())
@@ -104,6 +110,6 @@ def _retry_on_conflict(table: LakeTable, do: Callable[[DeltaTable], Mapping[str,
 
 
 def _shorten_log(version: DeltaTable) -> None:
-    """Create a checkpoint and remove old log entries, so that readers read little of the log."""
+    """Create a checkpoint and remove old log entries, so that readers need to read little of the log."""
     version.create_checkpoint()
     version.cleanup_metadata()

@@ -1,6 +1,7 @@
 """The tables of the lake, column by column. ``docs/lake.md`` describes each column.
 
-Times are seconds since the epoch on the server's clock; ``*_s`` are seconds, ``*_ms`` milliseconds.
+Times are seconds since the epoch on the server's clock. Columns ``*_s`` are in seconds, columns ``*_ms`` in
+milliseconds.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ def _struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind, nullable=True) for name, kind in columns.items()])
 
 
-# Every table is partitioned by day (UTC) and by a bucket of targets, its last two columns.
+# The partition columns, which are the last two columns of every table: the day (UTC) and a bucket of targets.
 PARTITIONS: Final = ("date", "bucket")
 BUCKETS: Final = 16
 _PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
 
 
 def bucket_for(target: str) -> int:
-    """Return the bucket of a target. It is the same on every machine."""
+    """Return the bucket of a target. The bucket is the same on every machine."""
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
@@ -65,10 +66,10 @@ OPERATION: Final = _struct(
 # The fields of a line that the pipeline reads.
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
 
-# One row per queue and poll. `sequence` is the number of the recorder's line, `poll` is the number of the snapshot.
+# One row per queue and poll. `sequence` is the number of the recorder's line, and `poll` is the number of the snapshot.
 SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
 
-# One row per poll: what was watched, and the waits of sessions.
+# One row per poll: the number of watched queues, and the waits of sessions.
 POLLS: Final = _struct(
     recorder=_S,
     sequence=_L,
@@ -107,10 +108,10 @@ _SUMS: Final[dict[str, DataType]] = {
     **dict.fromkeys(("in_progress_s", "in_progress_known_s", "in_progress_max", "dead_last"), _D),
 }
 
-# One row per queue and minute. The columns are sums over time: dividing them gives rates, and they can be added up.
+# One row per queue and minute. The columns are sums, which can be added up. Dividing messages by seconds gives rates.
 #
-# `seconds`: watched time. `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of it in which that figure
-# was known. `flow_s`: time covered by the counters that were read. `ready_s`: messages times seconds.
+# `seconds`: watched time. `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of `seconds` in which the
+# figure was known. `flow_s`: time covered by the counters that were read. `ready_s`: messages times seconds.
 MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, zone=_S, **_PLACE)
 
 _MILLISECONDS: Final = MapType(_D, _L)
@@ -119,10 +120,10 @@ PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 # The figures with percentiles.
 PERCENTILE_FIGURES: Final = ("ready", "oldest")
 
-# One row per queue and hour or day: the sums of its minutes, and how long each value lasted.
+# One row per queue and hour (or day): the sums of its minutes, and how long each value lasted.
 #
-# `ready_ms`, `oldest_ms`: value → milliseconds. Values are rounded to seven significant binary digits, an error of less
-# than 0.8 %. Percentiles are computed from these maps, here and wherever hours are added up.
+# `ready_ms`, `oldest_ms`: value → milliseconds. Values are rounded to seven significant binary digits, with an error of
+# less than 0.8 %. All percentiles are computed from these maps.
 ROLLUPS: Final = _struct(
     queue=_S,
     start_at=_D,
@@ -153,7 +154,7 @@ RUNS: Final = _struct(
 # Unusable lines.
 BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
 
-# The files that the lake contains, relative to the folder of recordings, and the batch of each.
+# The files that the lake contains, relative to the folder of recordings, and the batch of each file.
 SEGMENTS: Final = _struct(file=_S, bytes=_L, batch=_L, **_PLACE)
 
 # The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
@@ -174,7 +175,7 @@ MESSAGE: Final[dict[str, DataType]] = {
 # `target`, `queue`, `made` (how often the archive was recreated) and `archive_id` identify a message.
 MESSAGES: Final = _struct(queue=_S, made=_L, **MESSAGE, **_PLACE)
 
-# The baseline of each hour of the week, as computed on that day.
+# The baseline of each hour of the week, as computed on the day in `date`.
 BASELINES: Final = _struct(queue=_S, figure=_S, zone=_S, hour=_I, median=_D, mad=_D, readings=_L, **_PLACE)
 
 TABLES: Final = {

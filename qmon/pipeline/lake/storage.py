@@ -1,4 +1,4 @@
-"""Files next to the tables, on any Hadoop file system: a local folder, HDFS, or an object store."""
+"""Reads and writes files next to the tables, on any Hadoop file system: a local folder, HDFS, or an object store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.errors import QmonError
 
 
 class Storage:
-    """Files below one path, through Spark's Hadoop client, so that its settings and credentials apply."""
+    """Files below one path, used through Spark's Hadoop client and so with the client's settings and credentials."""
 
     def __init__(self, session: SparkSession, root: str) -> None:
         jvm: Any = session._jvm
@@ -29,7 +29,7 @@ class Storage:
         return "/".join((self.root, *parts))
 
     def local_folder(self) -> Path | None:
-        """Return the folder if it is on this machine, otherwise ``None``."""
+        """Return the folder as a local path if it is on this machine, otherwise ``None``."""
         place = urlsplit(self.root)
         return Path(self.root.removeprefix("file:")) if place.scheme in ("", "file") else None
 
@@ -42,7 +42,7 @@ class Storage:
         return bool(self._files.exists(self._path(path)))
 
     def file_sizes(self, suffix: str) -> dict[str, int]:
-        """Return the bytes of each file with this suffix, by its path below the root.
+        """Return the bytes of each file with this suffix, keyed by its path below the root.
 
         Open and hidden files are left out.
         """
@@ -69,7 +69,7 @@ class Storage:
             stream.close()
 
     def replace_text(self, text: str, *parts: str) -> None:
-        """Write a file, replacing an existing one. Concurrent readers get the old or the new contents.
+        """Write a file and replace an existing one. Concurrent readers get the old or the new contents.
 
         On a file system that is not local, the file is missing for a moment.
         """
@@ -86,7 +86,7 @@ class Storage:
         self._rename(draft_path, self._path(self.full_path(*parts)))
 
     def move_folder(self, source: str, destination: str) -> None:
-        """Move a folder. Does nothing if it does not exist. On an object store it is copied."""
+        """Move a folder. Does nothing if the folder does not exist. An object store copies the files."""
         if not self.exists(source):
             return
         place = self._path(self.full_path(destination))
@@ -105,5 +105,5 @@ class Storage:
 def _file_size(path: Path) -> int | None:
     try:
         return path.stat().st_size
-    except FileNotFoundError:  # deleted by the recorder's retention in the meantime
+    except FileNotFoundError:  # the recorder's retention deleted the file in the meantime
         return None

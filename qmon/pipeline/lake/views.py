@@ -1,7 +1,7 @@
-"""SQL views of the lake: each table by its name, and derived views.
+"""SQL views of the lake: one view with the name of each table, and derived views.
 
-Their queries are in ``qmon/pipeline/views`` and are the same for all readers. Functions with another name in DuckDB
-than in Spark are defined as macros.
+The queries of the derived views are in ``qmon/pipeline/views`` and are the same for all readers. If a function has
+another name in DuckDB than in Spark, a macro defines Spark's name in DuckDB.
 """
 
 from __future__ import annotations

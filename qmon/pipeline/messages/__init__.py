@@ -1,1 +1,1 @@
-"""Copies archived messages into the lake, each once."""
+"""Copies each archived message into the lake once."""

@@ -1,4 +1,4 @@
-"""Reads a queue's archive table: columns, first and last key, writers, and messages by ranges of keys. No Spark."""
+"""Reads a queue's archive table without Spark: columns, first and last key, writers, and messages in ranges of keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_LIMIT: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ArchiveTable:
-    """A queue's archive. ``columns``: the column of each figure of a message, ``None`` if there is none."""
+    """A queue's archive. ``columns``: the archive's column for each figure of a message, ``None`` if there is none."""
 
     queue: str
     parts: tuple[str, ...]
@@ -35,9 +35,9 @@ class ArchiveTable:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The keys to read: the oldest and the newest row, and the transactions that were writing afterwards.
+    """The keys of the oldest and the newest row, and the transactions that were still writing after these were read.
 
-    ``issued``: the greatest number ever issued, if it is visible.
+    ``issued``: the greatest key ever issued, if qmon can read it.
     """
 
     oldest: int | None
@@ -65,7 +65,7 @@ class ArchivedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveColumnRow:
-    """A column of an archive. ``is_key``: the column numbers the rows in sequence, and only the server sets it."""
+    """A column of an archive. ``is_key``: the column contains consecutive numbers that only the server sets."""
 
     table_id: int
     column_name: str
@@ -90,14 +90,14 @@ class WriterRow:
 
 
 def reading_session(engine: Engine) -> Session:
-    """Return the session settings for reading messages. On SQL Server the session must not read uncommitted rows."""
+    """Return the session settings for reading messages. On SQL Server, the session must not read uncommitted rows."""
     return Session("messages", statement_timeout_s=120.0, lock_timeout_s=10.0, read_only=engine.name == "postgres")
 
 
 def find_archive(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
-    """Find the archive of a queue. Raises ``BadInput`` if it has none, or one without numbered rows."""
+    """Find the archive of a queue. Raises ``BadInput`` if there is no archive, or if its rows are not numbered."""
     if layout.routine_for("archive") is None:
-        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep one")
+        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep an archive")
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
     found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
@@ -107,7 +107,7 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
     if not any(row.column_name == KEY and row.is_key for row in found):
         kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
         raise BadInput(
-            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find the new ones. "
+            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find new rows. "
             f"Run: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
         )
     names = {row.column_name for row in found}
@@ -128,11 +128,11 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
 
 
 def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
-    """Return which keys can be read now. Raises ``BadInput`` on a standby, because writers are not visible there."""
+    """Return which keys can be read now. Raises ``BadInput`` on a standby, because a standby does not show writers."""
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
-            f"{archive.queue}: this server is a replica, where unfinished writes cannot be seen; connect to the primary"
+            f"{archive.queue}: this server is a replica, which does not show unfinished writes; connect to the primary"
         )
     writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))
@@ -141,7 +141,7 @@ def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable
 def read_messages(
     connection: Connection, engine: Engine, archive: ArchiveTable, ranges: Iterable[tuple[int, int]], *, payloads: bool
 ) -> Iterator[list[ArchivedMessage]]:
-    """Yield the committed messages of some ranges of keys, both ends included, in batches of limited size."""
+    """Yield the committed messages of some ranges of keys in batches of limited size. Ranges include both ends."""
     query = queries.load_query(engine.name, "catalog/archive_messages", connection.version)
     names: dict[str, queries.Name] = {"archive_log": archive.parts, **archive.columns}
     statement = queries.render(query, {name: names[name] for name in query.names}, engine)
@@ -159,7 +159,7 @@ def read_messages(
 
 
 def _next_limit(limit: int, found: list[ArchivedMessage]) -> int:
-    """Return the limit of the next batch, from the size of this one. It is at most twice the current limit."""
+    """Return the limit of the next batch, computed from the size of this batch: at most twice the current limit."""
     each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
     return max(1, min(_MAX_LIMIT, 2 * limit, int(BATCH_BYTES / each)))
 

@@ -1,8 +1,8 @@
-"""Reads archived messages into the lake, each once: new messages, and messages that were committed late.
+"""Reads each archived message into the lake once, even if it was committed late.
 
-One intake commits the messages of one queue together with the positions in all archives. If it is killed before that,
-nothing is committed, and the next intake reads the same keys again. The watermark is computed from the keys in the
-written files, so it always matches the lake.
+One intake commits the messages of one queue together with the positions in all archives. If the intake is killed before
+the commit, nothing is committed, and the next intake reads the same keys again. The watermark is computed from the keys
+in the written files, so it always matches the lake.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class MessageIntake:
         lake.session.dataSource.register(ArchivedMessages)
 
     def read_state(self) -> IntakeState:
-        """Return the newest state, empty before the first intake."""
+        """Return the newest state. Before the first intake, the state is empty."""
         version = self._table.version()
         said = self._table.read_entries(version)
         marks = {t: {q: from_json(mark) for q, mark in queues.items()} for t, queues in said.get("marks", {}).items()}
@@ -96,9 +96,9 @@ class MessageIntake:
     ) -> IntakeResult:
         """Read the messages of an archive that the lake does not have yet.
 
-        ``connections``: maximum number of connections to the server. ``anew``: treat an archive whose numbers start
-        over as a new one. Raises ``BadInput`` for such an archive without ``anew``, and ``QmonError`` if reading or
-        writing fails.
+        ``connections``: maximum number of connections to the server. ``anew``: treat an archive that was recreated, or
+        whose numbers start over, as a new archive. Without ``anew``, raises ``BadInput`` for such an archive. Raises
+        ``QmonError`` if reading or writing fails.
         """
         before = self.read_state()
         engine, connection = engine_for(target), open_connection(target)
@@ -128,7 +128,9 @@ class MessageIntake:
         """Commit a new state together with these files."""
         marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
         if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
-            raise QmonError(f"another process is writing to the table {self._table.uri}; run one at a time")
+            raise QmonError(
+                f"another process is writing to the table {self._table.uri}; run only one process at a time"
+            )
 
     def _write_messages(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(FORMAT_NAME).options(**reading.to_options()).load()
@@ -142,7 +144,7 @@ class MessageIntake:
         return self._table.write_rows(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
 
     def _found_ranges(self, written: WrittenFiles) -> list[Range]:
-        """Return the unbroken ranges of keys in these files."""
+        """Return the ranges of consecutive keys in these files."""
         key = F.col("archive_id")
         place = F.floor(key / _KEYS_PER_PARTITION)
         row = F.row_number().over(Window.partitionBy("place").orderBy("key"))
@@ -153,7 +155,7 @@ class MessageIntake:
 
 
 def find_archives(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]:
-    """Return the archives of queues as they are now. Raises what connecting and ``find_archive`` raise."""
+    """Return the archives of queues as they are now. Raises the errors of ``open_connection`` and ``find_archive``."""
     connection = open_connection(target)
     try:
         return [find_archive(connection, engine_for(target), layout) for layout in layouts]
@@ -162,9 +164,9 @@ def find_archives(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTabl
 
 
 def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
-    """Return the watermark for this archive, a new one if the archive was recreated.
+    """Return the watermark for this archive. With ``anew``, return a new watermark if the archive was recreated.
 
-    Raises ``BadInput`` if that is unclear.
+    Without ``anew``, raises ``BadInput`` for an archive that seems to have been recreated.
     """
     other = mark.table_id not in (None, archive.table_id)
     back = seen.issued is not None and seen.issued < mark.upto
@@ -177,11 +179,11 @@ def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, an
     )
     raise BadInput(
         f"the archive of {archive.queue!r} {what}; the lake has the rows up to {mark.upto:,}; --anew reads "
-        "all rows as new ones"
+        "all rows as new rows"
     )
 
 
 def _cause_text(problem: Exception) -> str:
-    """Return the cause of an executor's error, without the stacks of Spark and Python."""
+    """Return the cause of an executor's error, without the stack traces of Spark and Python."""
     causes: list[Any] = re.findall(r"qmon\.errors\.\w+: ([^\n]+)", str(problem))
     return str(causes[-1]) if causes else first_error_line(problem)

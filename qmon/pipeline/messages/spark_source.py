@@ -1,7 +1,7 @@
 """Archived messages as a Python data source of Spark. Each partition reads ranges of keys over its own connection.
 
-Partitions are sent without a password. An executor finds the password in its own environment or keyring. So no plan,
-option, event log or Spark page contains a password.
+Partitions are sent to the executors without a password. Each executor reads the password from its own environment or
+keyring. So no plan, option, event log or page of Spark contains a password.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ READ_SCHEMA: Final = StructType([StructField(name, kind) for name, kind in MESSA
 class KeyRangeRead:
     """The messages to read.
 
-    ``parts``: ranges of keys for each partition. ``redact``: the configured patterns to hide.
+    ``parts``: the ranges of keys for each partition. ``redact``: the configured patterns; matching text is hidden.
     """
 
     target: Target
@@ -64,7 +64,7 @@ class KeyRangeRead:
 
     @classmethod
     def from_options(cls, options: dict[str, str]) -> KeyRangeRead:
-        """Restore what ``to_options`` returned."""
+        """Create the object from the options that ``to_options`` returned."""
         raw = json.loads(options["reading"])
         archive = ArchiveTable(**(raw["archive"] | {"parts": tuple(raw["archive"]["parts"])}))
         parts = [[(first, last) for first, last in part] for part in raw["parts"]]
@@ -104,7 +104,7 @@ class _Reader(DataSourceReader):
 
 
 def open_connection(target: Target) -> Connection:
-    """Connect with the password from this machine's environment or keyring. Raises what connecting raises."""
+    """Connect with the password from this machine's environment or keyring. Raises ``QmonError``."""
     engine = engine_for(target)
     known = Target(
         target.name, target.engine, target.parameters, password=target.password or password_from_environment(target)
@@ -115,7 +115,7 @@ def open_connection(target: Target) -> Connection:
 def _record_batch(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
     """Convert messages to a batch.
 
-    ``redact`` hides private parts of payloads and titles. Without it both are left out.
+    ``redact`` hides private parts of payloads and titles. Without ``redact``, payloads and titles are left out.
     """
     import pyarrow as pa
 

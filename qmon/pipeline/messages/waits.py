@@ -12,16 +12,16 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES
 
-# Accuracy of percentiles: the rank is off by at most one in this many.
+# Accuracy of percentiles: the rank is off by at most 1 divided by this number.
 _ACCURACY: Final = 10_000
 
 
 def message_times(messages: DataFrame) -> DataFrame:
     """Return one row per queue from archived messages (``messages.MESSAGES``).
 
-    ``messages``: number of messages. ``again``: share of messages that needed more than one attempt, among those with
-    known attempts. ``wait_p50`` to ``wait_p99``: seconds from push to pop. ``work_p50`` to ``work_p99``: seconds from
-    pop to completion. Null if the design does not store these times.
+    ``messages``: number of messages. ``again``: share of messages that needed more than one attempt, among messages
+    with a known number of attempts. ``wait_p50`` to ``wait_p99``: seconds from push to pop. ``work_p50`` to
+    ``work_p99``: seconds from pop to completion. A time is null if the design does not store it.
     """
     wait, work = F.col("started_at") - F.col("enqueued_at"), F.col("completed_at") - F.col("started_at")
     found = messages.groupBy("target", "queue").agg(

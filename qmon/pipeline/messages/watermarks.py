@@ -1,8 +1,9 @@
-"""How far an archive was read, and which lower keys may still appear, so that late commits are not lost.
+"""Stores how far an archive was read, and which lower keys may still appear, so that late commits are not lost.
 
-A missing number below a greater one belongs to a running transaction, to one that was rolled back, or to a deleted row.
-So writers are listed after the last key is read, because only these can still add lower numbers. When all of them have
-ended, a missing row exists or will never exist, and a later read finds it.
+If a key is missing below a greater key, a running transaction may have reserved the missing key, a transaction may have
+rolled back, or the row was deleted. Only transactions that are still writing after the last key was read can add lower
+keys. So qmon lists the writing transactions at this time. When all of these have ended, the missing rows exist or will
+never exist, and the next read finds those that exist.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any
 
 from qmon.pipeline.messages.archive_reader import Survey
 
-# First and last key, both included.
+# The first and the last key of a range, both included.
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyGap:
-    """Missing keys, and the transactions that may still add them."""
+    """A range of missing keys, and the transactions that may still add rows with these keys."""
 
     first: int
     last: int
@@ -30,8 +31,8 @@ class KeyGap:
 class Watermark:
     """How far the archive of one queue was read: every key up to ``upto``, except for the gaps.
 
-    ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: number of the archive's
-    incarnation, from 1; each recreation increases it. ``messages``: total taken in.
+    ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: 1 for the first archive of the
+    queue; each time the archive is recreated increases this number. ``messages``: total number of messages read.
     """
 
     upto: int = 0
@@ -57,8 +58,8 @@ def ranges_to_read(mark: Watermark, seen: Survey) -> list[Range]:
 def split_ranges(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
     """Split ranges into at most ``parts`` disjoint parts with about the same number of keys.
 
-    Keys before ``oldest``, the smallest existing key, are not counted. They are still read, because a row may have
-    appeared since.
+    Keys before ``oldest``, the smallest existing key, are not counted. These keys are still read, because rows with
+    smaller keys may have appeared since ``oldest`` was read.
     """
     start = oldest or 0
     size = max(1, -(-sum(max(0, last - max(first, start) + 1) for first, last in ranges) // parts))
@@ -78,7 +79,7 @@ def split_ranges(ranges: Sequence[Range], oldest: int | None, parts: int) -> lis
 
 
 def advance_watermark(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) -> Watermark:
-    """Return the watermark after reading ``ranges_to_read``. ``found``: ranges of keys that existed."""
+    """Return the watermark after reading ``ranges_to_read``. ``found``: the ranges of keys that were found."""
     stretches = sorted(found)
     gaps = []
     for gap in mark.gaps:
@@ -91,7 +92,7 @@ def advance_watermark(mark: Watermark, seen: Survey, found: Iterable[Range], mes
 
 
 def subtract_ranges(whole: Range, stretches: Sequence[Range]) -> list[Range]:
-    """Return a range without these sorted, disjoint ranges."""
+    """Return the parts of a range that are not in these sorted, disjoint ranges."""
     first, last = whole
     left = []
     for begin, end in stretches:

@@ -10,7 +10,7 @@ from typing import Final
 from qmon.model.formatting import short_duration
 from qmon.pipeline.report.formatting import date_text, day_text, short_text
 
-# Width of a picture in its own units. It is stretched to the width of the page.
+# Width of a picture in its own units. The browser stretches a picture to the width of the page.
 WIDTH: Final = 1000.0
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86400.0
@@ -28,7 +28,7 @@ _STEPS_S: Final = (
 )
 _MAX_TICKS: Final = 8
 
-# A tick beyond this share of the width has no room for its label.
+# A tick to the right of this share of the width has no room for its label.
 _LABEL_LIMIT: Final = 0.9
 _ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _AGES_S: Final = (

@@ -1,4 +1,4 @@
-"""Writes the baselines of a lake: the table, and the small file next to the recordings."""
+"""Writes the baselines of a lake to a table and to a small file in the folder of recordings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from qmon.pipeline.rollup.baseline_rollup import (
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from qmon.recording.history.baselines_reader import FILE_NAME
 
-# Number of days, from today on, that are not ignored: today and tomorrow (UTC), because the clocks of other machines
-# may be ahead.
+# Days beginning with today (UTC) that are used: today and tomorrow, because the clocks of other machines may be ahead.
+# Later days are ignored.
 _LAST_DAYS: Final = 2
 
 
@@ -36,9 +36,9 @@ _LAST_DAYS: Final = 2
 class WrittenBaselines:
     """The result: numbers of queues and hours of the week written, and the time zone of each target.
 
-    ``ahead``: the newest time (seconds since the epoch) of each target that has data dated later than tomorrow. These
-    days are ignored. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was
-    written, because the result is empty and the old file is not.
+    ``ahead``: the newest time (seconds since the epoch) of each target that has data dated later than tomorrow. Days
+    after tomorrow are ignored. ``lost``: targets that were in the previous file and are not in the new file. ``kept``:
+    nothing was written, because the new result is empty and the old file is not.
     """
 
     queues: int
@@ -54,8 +54,8 @@ def write_baselines(
 ) -> WrittenBaselines:
     """Write the file and the table from the last ``weeks`` of each target.
 
-    ``stated``: time zones, keyed by target, with ``""`` for all other targets. ``now``: seconds since the epoch. Raises
-    ``BadInput`` if the folder does not exist, the lake has no usable day, or a stated target is unknown.
+    ``stated``: time zones, keyed by target. The key ``""`` stands for all other targets. ``now``: seconds since the
+    epoch. Raises ``BadInput`` if the folder does not exist, the lake has no usable day, or a stated target is unknown.
     """
     place = Storage(lake.session, recordings)
     if not place.exists():
@@ -90,7 +90,7 @@ def write_baselines(
 
 
 def _ends(view: LakeView, last: float) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the end of each target's newest day that ends by ``last``, and each target's newest time after that."""
+    """Return the end of each target's newest day up to ``last``, and each target's newest time after ``last``."""
     at = F.col("start_at")
     usable = F.max(F.when(at < last, at)).alias("usable")
     rows = view.read("hours").groupBy("target").agg(usable, F.max(at).alias("newest")).collect()
@@ -99,7 +99,7 @@ def _ends(view: LakeView, last: float) -> tuple[dict[str, float], dict[str, floa
 
 
 def _last_weeks(minutes: DataFrame, ends: Mapping[str, float], weeks: int) -> DataFrame:
-    """Return the minutes of the last weeks before the end of each target."""
+    """Return the minutes in the last ``weeks`` before the time in ``ends`` for each target."""
     known = minutes.sparkSession.createDataFrame(list(ends.items()), "target string, end_at double")
     at, end = F.col("start_at"), F.col("end_at")
     inside = (at < end) & (at >= end - weeks * WEEK_S)
@@ -107,7 +107,7 @@ def _last_weeks(minutes: DataFrame, ends: Mapping[str, float], weeks: int) -> Da
 
 
 def _targets_of(place: Storage) -> set[str]:
-    """Return the targets that the file has now. A damaged file has none."""
+    """Return the targets in the current file. A damaged file counts as empty."""
     if not place.exists(FILE_NAME):
         return set()
     try:

@@ -1,7 +1,7 @@
-"""The data of a report as files: a table for each part, and the series behind its plots.
+"""Writes the data of a report to files: one table for each part, and the series that the plots show.
 
-Times are seconds since the epoch, as in the lake. Names with ``_s`` are in seconds, with ``_per_s`` in messages per
-second. Shares are 0 to 1. Unknown values are empty.
+Times are seconds since the epoch, as in the lake. Columns that end in ``_s`` are in seconds, columns that end in
+``_per_s`` in messages per second. Shares are 0 to 1. Unknown values are empty.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
     """Write the data as CSV files in UTF-8 and return their names. Creates the folder if needed and replaces files.
 
-    Texts that a spreadsheet would read as a formula get a leading apostrophe.
+    If a spreadsheet would read a text as a formula, the text gets a leading apostrophe.
     """
     files.make_folder(folder)
     for name, rows in export_rows(facts).items():

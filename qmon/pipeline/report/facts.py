@@ -1,4 +1,4 @@
-"""Reads the contents of a report from the lake as plain records, so that all formats show the same figures."""
+"""Reads the contents of a report from the lake as plain records. All formats of the report show these figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from qmon.pipeline.rollup.incident_rollup import incidents_from_runs, with_opera
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
 
-# Maximum queues in a report: those with the most messages. `--queue` shows any queue.
+# Maximum number of queues in a report. The queues with the most messages are shown. `--queue` shows any queue.
 MOST_QUEUES: Final = 50
 MOST_INCIDENTS: Final = 100
 MOST_OPERATIONS: Final = 200
@@ -49,7 +49,7 @@ _WHOLE_HOUR_S: Final = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """One queue over the period. ``whole``: its sums and percentiles. ``before``: the same for the previous period.
+    """Facts about one queue. ``whole``: sums and percentiles of the period; ``before``: of the previous period.
 
     ``plot``: minutes or hours, in order. ``worst``: hours with the oldest messages. ``days``: day number and messages
     pushed per second, for all days in the lake. ``unusual``: hours outside the baseline band.
@@ -73,13 +73,14 @@ class QueueFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """The whole report. ``waits``: target, event, and average number of waiting sessions.
+    """All facts of the report. ``waits``: target, event, and average number of waiting sessions.
 
-    ``messages``: wait times of archived messages, one row per queue (``waits.message_times``). ``left_out``: queues not
-    shown. ``more_incidents``: incidents not listed. ``watched_s``: seconds watched, summed over all queues.
-    ``trouble``: seconds in incidents and their number for each queue with any, including queues not shown.
-    ``trouble_before``: the same for the previous period. ``targets``: how much of each target was watched.
-    ``operations``: the operations begun in the period, in order. ``baselines``: ``None`` if the lake has none.
+    ``messages``: wait times of archived messages, one row per queue (``waits.message_times``). ``left_out``: number of
+    queues not shown. ``more_incidents``: number of incidents not listed. ``watched_s``: seconds watched, summed over
+    all queues. ``trouble``: for each queue with incidents, including queues not shown, the seconds in incidents and the
+    number of incidents. ``trouble_before``: ``trouble`` of the previous period. ``targets``: how much of each target
+    was watched. ``operations``: the operations that began in the period, in order. ``baselines``: ``None`` if the lake
+    has no baselines.
     """
 
     period: Period
@@ -102,7 +103,7 @@ class ReportFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What the report covers: queues named ``queue``, or all, and the service level objectives."""
+    """The scope of the report: the queues named ``queue``, or all queues, and the service level objectives."""
 
     queue: str | None = None
     objectives: tuple[Objective, ...] = ()
@@ -112,9 +113,9 @@ DEFAULT_REQUEST: Final = ReportRequest()
 
 
 def report_period(since: float | None, until: float | None, now: float) -> Period:
-    """Return the requested period, or the last week: whole hours, never beyond ``now``.
+    """Return the requested period, or the last week, in whole hours. The period never ends after ``now``.
 
-    Raises ``BadInput`` if it ends before it begins.
+    Raises ``BadInput`` if the period ends before it begins.
     """
     end = now if until is None else min(Period(0.0, until).whole_hours().end, now)
     start = (since if since is not None else end - WEEK_S) // HOUR_S * HOUR_S
@@ -124,9 +125,9 @@ def report_period(since: float | None, until: float | None, now: float) -> Perio
 
 
 def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAULT_REQUEST) -> ReportFacts:
-    """Read the whole report. ``period``: whole hours, except that it may end now.
+    """Read all facts of the report. ``period``: whole hours, except that the period may end now.
 
-    Raises ``BadInput`` if the lake has no data of that time or queue.
+    Raises ``BadInput`` if the lake has no data for this period or queue.
     """
     queue, newest = request.queue, newest_day(view)
     whole = _period_sums(view, period, queue)
@@ -234,7 +235,7 @@ def _read_incidents(view: LakeView, period: Period, queue: str | None) -> list[R
 
 
 def _listed_incidents(found: list[Row]) -> tuple[Row, ...]:
-    """Return the incidents in order of their start; if there are too many, only the worst and longest."""
+    """Return the incidents in order of their start. If there are too many, drop the least severe and shortest."""
     worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
     return tuple(sorted(worst, key=_start_key))
 
@@ -251,7 +252,7 @@ def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[C
 
 
 def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Return the operations on the queue (or any queue) and on whole targets; only the newest if there are too many."""
+    """Return the operations on the requested or all queues and on whole targets: the newest if there are too many."""
     files = view.read("operations", period.read_filter("started_at", view.dates()))
     frame = _rows_within(files, period, "started_at")
     if queue is not None:
@@ -271,7 +272,7 @@ def _read_levels(view: LakeView, period: Period, request: ReportRequest) -> tupl
 
 
 def _read_baselines(view: LakeView, shown: Collection[Key]) -> Baselines | None:
-    """Return the newest baselines of these queues from ``qmon pipeline baselines``, or ``None``."""
+    """Return the newest baselines of these queues that ``qmon pipeline baselines`` has written, or ``None``."""
     frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
     zones: dict[str, str] = {}
     hours: dict[str, dict[str, dict[str, dict[int, Baseline]]]] = defaultdict(lambda: defaultdict(dict))
@@ -295,7 +296,7 @@ def _read_waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float],
 
 
 def _read_message_times(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Return the times of the messages archived in the period."""
+    """Return the wait and work times of the messages that were archived in the period."""
     files = view.read("messages", ReadFilter(over="archived_at", low=period.start, high=period.end))
     rows = message_times(_rows_within(files, period, "archived_at", queue)).collect()
     most_first = sorted(rows, key=lambda row: (-row.messages, row.target, row.queue))

@@ -1,4 +1,4 @@
-"""Formats figures for people, in the same way in every format of the report."""
+"""Formats figures for display. All formats of the report use these functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def date_text(at: float) -> str:
 
 
 def good_share_text(share: float | None) -> str:
-    """Format a share close to 100 %, never rounded up: ``99.2 %``, ``99.98 %``. ``100 %`` means exactly all."""
+    """Format a share close to 100 %, never rounded up: ``99.2 %``, ``99.98 %``. Only the exact share 1 is ``100 %``."""
     if share is None:
         return UNKNOWN
     digits = 0 if share < 0.9 else 1 if share < 0.999 else 3

@@ -1,4 +1,4 @@
-"""The first lines of a report: a summary in words, and the three things to look at first."""
+"""Writes the first lines of a report: a summary in words, and the three things to look at first."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from qmon.pipeline.report.period import Key, Row
 
 MAX_THINGS: Final = 3
 
-# Maximum number of queues to name. If there are more, only their number is given.
+# Maximum number of queues to name. If there are more queues, only the number of queues is given.
 _MAX_NAMED: Final = 3
 _SOON_DAYS: Final = 60.0
 
 # An error budget that will be used up within this time is listed.
 _BUDGET_SHORT_S: Final = 3 * 86_400.0
 
-# Minimum watched share of a target. Targets that were watched less are listed.
+# Targets of which less than this share was watched are listed.
 _WATCHED_SHARE: Final = 0.95
 _WORSE_RATIO: Final = 1.5
 
-# Minimum age in seconds. Lower ages are not listed, even if they have grown much.
+# Minimum age in seconds. A lower age is not listed, even if it has grown a lot.
 _LEAST_AGE_S: Final = 10.0
 
 About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
@@ -33,9 +33,9 @@ About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something to look at. ``about``: its kind. ``place``: the index of an incident or level in its list.
+    """Something to look at. ``about``: its kind. ``place``: the index of the incident or level in the list of these.
 
-    ``queue``: empty if it concerns a whole target.
+    ``queue``: empty for a thing that concerns a whole target.
     """
 
     about: About
@@ -46,7 +46,7 @@ class Thing:
 
 
 def healthy_share(facts: ReportFacts) -> float | None:
-    """Return the share of the watched time, summed over all queues, without incidents."""
+    """Return the share of the watched time in which there was no incident, over all queues together."""
     if not facts.watched_s:
         return None
     return max(0.0, 1 - sum(each.seconds for each in facts.trouble.values()) / facts.watched_s)
@@ -68,7 +68,7 @@ def headline(facts: ReportFacts) -> str:
     longest = max(facts.incidents, key=lambda row: _lasted_s(facts, row), default=None)
     text = f"{who} {be} healthy for {good_share_text(share)} of the time watched, with {told}"
     if longest is not None:
-        which = ": " if number == 1 else "; the longest: "
+        which = ": " if number == 1 else "; the longest incident: "
         lasted, at = (
             duration_text(_lasted_s(facts, longest)),
             day_time_text(max(longest["start_at"], facts.period.start)),
@@ -86,7 +86,8 @@ def queue_name(facts: ReportFacts, key: Key) -> str:
 def things_to_look_at(facts: ReportFacts) -> tuple[Thing, ...]:
     """Return what to look at first.
 
-    Kinds take turns, each with its worst item, and a queue repeats only if no other is left.
+    The list takes the worst item of each kind, then the second worst of each kind, and so on. A queue is listed a
+    second time only if no other queue is left.
     """
     kinds = (
         _level_things(facts),
@@ -182,14 +183,14 @@ def _change_things(facts: ReportFacts) -> Iterator[Thing]:
 
 
 def _unwatched_text(facts: ReportFacts) -> str:
-    """Return a sentence about the share of time watched, empty if nearly all of it was watched."""
+    """Return a sentence about the share of time watched, or an empty text if nearly all of the time was watched."""
     length = (facts.period.end - facts.period.start) * len(facts.targets)
     share = sum(each.seconds for each in facts.targets) / length if length else 1.0
     return f" Only {good_share_text(share)} of the period was watched." if share < _WATCHED_SHARE else ""
 
 
 def _lasted_s(facts: ReportFacts, row: Row) -> float:
-    """Return how many seconds of an incident are within the period."""
+    """Return the number of seconds of an incident that are within the period."""
     return float(min(row["end_at"], facts.period.end) - max(row["start_at"], facts.period.start))
 
 

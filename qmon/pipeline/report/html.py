@@ -1,7 +1,7 @@
-"""The report as one HTML file: no network access, readable on a phone and on paper.
+"""Writes the report as one HTML file that needs no network access and is readable on a phone and on paper.
 
-The single script sorts tables and shows values at the pointer. The page is readable without it. The page allows only
-that script, by its hash, so that the name of a queue can never run as a script.
+The single script sorts tables and shows values at the pointer. The page is readable without the script. The page allows
+only a script with this script's hash, so that the name of a queue can never run as a script.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECTIONS: Final = {"level": "levels", "capacity": "capacity", "coverage": "cove
 
 
 def report_page(facts: ReportFacts) -> str:
-    """Return the whole file as text."""
+    """Return the whole HTML file as text."""
     anchors = {q.key: f"queue-{place}" for place, q in enumerate(facts.queues)}
     first = headline(facts)
     body = [f"<h1>{_escape_unbroken(first)}</h1>", f'<p class="soft">{escape(scope_text(facts))}</p>']
@@ -59,17 +59,17 @@ def report_page(facts: ReportFacts) -> str:
 
 
 def _escape_unbroken(text: str) -> str:
-    """Escape a sentence and prevent line breaks between a number and its unit, or within a date."""
+    """Escape a sentence, and prevent line breaks between a number and its unit and within a date."""
     return _NUMBER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), escape(text))
 
 
 def _read_resource(name: str) -> str:
-    """Read a file next to the code, also from a zip on a cluster."""
+    """Return the text of a file of this package. Works even if the package is in a zip file, as on a cluster."""
     return files("qmon.pipeline").joinpath(name).read_text(encoding="utf-8")
 
 
 def _anchor_for(thing: Thing, anchors: Mapping[Key, str]) -> str:
-    """Return the anchor in the page for a thing to look at."""
+    """Return the anchor of the part of the page that shows a thing to look at."""
     if thing.about == "incident":
         return f"incident-{thing.place}"
     queue = anchors.get((thing.target, thing.queue), "before")
@@ -203,7 +203,7 @@ def _table_body(
     anchors: Mapping[Key, str],
     target: str = "",
 ) -> str:
-    """Return the rows of one target with its name above, or of all targets."""
+    """Return the rows of one target below the target's name, or the rows of all targets."""
     group = f'<tr class="of"><th scope="rowgroup" colspan="{len(columns)}">{escape(target)}</th></tr>' if target else ""
     return f"<tbody>{group}{''.join(_row_html(table, place, row, columns, anchors) for place, row in rows)}</tbody>"
 
@@ -213,7 +213,7 @@ def _row_html(
 ) -> str:
     """Return one row.
 
-    Each cell contains the name of its column, because phones show a row on several lines without a header.
+    Each cell contains the name of its column, because a phone shows a row as several lines without a header.
     """
     at = {QUEUE: 1, INCIDENT: 3}.get(table.rows_are)
     link = anchors.get((row[at - 1].text, row[at].text)) if at is not None else None

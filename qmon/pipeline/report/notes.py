@@ -1,4 +1,4 @@
-"""Notes about the figures of a report, and sentences that all its formats share."""
+"""Notes about the figures of a report, and sentences that all formats of the report share."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def scope_text(facts: ReportFacts) -> str:
 def report_notes(facts: ReportFacts) -> list[str]:
     """Return notes about the figures, one line each."""
     found = [
-        "Healthy: share of the watched time without a warning or worse. Ages are those of the oldest ready message. "
-        "Percentiles are weighted by time. Rates are messages divided by the seconds covered by counters."
+        "Healthy: the share of the watched time without a warning or worse. An age is the age of the oldest ready "
+        "message. Percentiles are weighted by time. Rates are messages divided by the seconds covered by counters."
     ]
     if facts.left_out:
         found.append(f"{facts.left_out:,} queues with fewer messages are not shown; show one with --queue.")
     if facts.more_incidents:
         found.append(f"{facts.more_incidents:,} more incidents are not listed; choose a shorter period to see them.")
     if facts.baselines is None:
-        found.append("No baseline yet: run qmon pipeline baselines when the lake has at least four weeks.")
+        found.append("No baseline yet: run qmon pipeline baselines when the lake has at least four weeks of data.")
     if facts.counts.get("bad"):
         found.append(
             f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake stores them separately."
@@ -34,7 +34,7 @@ def report_notes(facts: ReportFacts) -> list[str]:
 
 
 def outlook_text(queue_facts: QueueFacts) -> str:
-    """Describe when the queue will be outgrown, in a sentence."""
+    """Return a sentence about when the push rate of the queue will reach its best pop rate."""
     can = queue_facts.capacity
     if can.outgrown_days is None:
         return f"No forecast: {can.why}."

@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``start`` up to but not including ``end``, seconds since the epoch."""
+    """The time from ``start`` up to but not including ``end``, seconds since the epoch."""
 
     start: float
     end: float
@@ -43,7 +43,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The time in incidents (``seconds``), with overlaps counted once, and the number of incidents."""
+    """The time in incidents (``seconds``; overlapping time is counted once), and the number of incidents."""
 
     seconds: float
     incidents: int
@@ -51,7 +51,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a target was watched. ``seconds``: within the period. ``share``: of the whole period.
+    """How much of a target was watched. ``seconds``: seconds watched in the period. ``share``: share of the period.
 
     ``gap_s``: the longest gap in whole hours, 0 if there is none. ``gap_at``: the start of that gap.
     """
@@ -87,7 +87,7 @@ def _union_seconds(spans: list[tuple[float, float]]) -> float:
 
 
 def coverage_by_target(hours: Mapping[tuple[str, float], float], period: Period) -> tuple[Coverage, ...]:
-    """Return the coverage of each target from the seconds watched per hour (target, start). The least watched first."""
+    """Return the coverage of each target, least watched first, from the seconds watched per hour (target, start)."""
     found = []
     for target in sorted({target for target, _ in hours}):
         seconds, gap_s, gap_at, begun = 0.0, 0.0, None, None

@@ -1,7 +1,8 @@
-"""Service levels: for how much of the time a figure stayed below its limit, and the remaining error budget.
+"""Service levels: the share of time in which a figure stayed below its limit, and the remaining error budget.
 
 Only watched time with a known figure counts. An empty queue has no oldest message, so its age is below any limit. The
-table of hours stores how long each value lasted. The values and the limit are rounded, with an error below 0.8 %.
+table of hours stores how long each value lasted. The values and the limit are rounded, with an error of less than 0.8
+%.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _MAP_COLUMNS: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
 class Level:
     """One queue measured against one objective over its window.
 
-    ``counted_s``: watched seconds with a known figure. ``bad_s``: seconds among these at or above the limit. ``last_s``
-    and ``last_bad_s``: the same for the last day. ``window_s``: seconds of the window.
+    ``counted_s``: watched seconds with a known figure. ``bad_s``: counted seconds in which the figure was at or above
+    the limit. ``last_s`` and ``last_bad_s``: counted and bad seconds of the last day. ``window_s``: seconds of the
+    window.
     """
 
     objective: Objective
@@ -37,7 +39,7 @@ class Level:
 
     @property
     def share(self) -> float | None:
-        """The share of the counted time below the limit."""
+        """The share of the counted time in which the figure was below the limit."""
         return 1 - self.bad_s / self.counted_s if self.counted_s > 0 else None
 
     @property
@@ -47,7 +49,7 @@ class Level:
 
     @property
     def budget_s(self) -> float:
-        """The error budget: seconds of the counted time that may be at or above the limit."""
+        """The error budget: for this number of counted seconds, the figure may be at or above the limit."""
         return (1 - self.objective.share) * self.counted_s
 
     @property
@@ -59,8 +61,8 @@ class Level:
     def burn_rate(self) -> float | None:
         """How fast the budget was used over the last day. At 1 the budget lasts exactly as long as the window.
 
-        This is the share of bad time divided by the share that may be bad (Google, "The Site Reliability Workbook",
-        2018, chapter 5).
+        The burn rate is the share of bad time divided by the share of time that may be bad (Google, "The Site
+        Reliability Workbook", 2018, chapter 5).
         """
         return self.last_bad_s / self.last_s / (1 - self.objective.share) if self.last_s > 0 else None
 
@@ -82,7 +84,7 @@ def longest_window_s(objectives: Sequence[Objective]) -> float:
 
 
 def measure_levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
-    """Measure each queue at ``end`` (seconds since the epoch), the least remaining budget first.
+    """Measure each queue at ``end`` (seconds since the epoch). The queue with the least remaining budget comes first.
 
     ``hours``: the hours of the longest window, for all requested queues. A window has whole hours.
     """
@@ -99,7 +101,7 @@ def measure_levels(hours: DataFrame, objectives: Sequence[Objective], end: float
 
 
 def sort_by_budget(found: Iterable[Level]) -> tuple[Level, ...]:
-    """Sort by remaining budget, the least first and unknown ones last."""
+    """Sort by remaining budget, the least first and unknown budgets last."""
 
     def order(each: Level) -> tuple[Any, ...]:
         left = each.budget_left
@@ -123,7 +125,7 @@ def _sum_columns(place: int, objective: Objective, end: float) -> list[Column]:
 
 
 def _sum_ms(lasted: Column, least: float | None = None) -> Column:
-    """Return the milliseconds of all values, or of those at or above ``least``. A missing map counts as 0."""
+    """Return the milliseconds of all values, or of all values at or above ``least``. A missing map counts as 0."""
     entries = F.map_entries(F.coalesce(lasted, F.create_map().cast("map<double,bigint>")))
     wanted = entries if least is None else F.filter(entries, lambda each: each.key >= least)
     return F.aggregate(wanted, F.lit(0).cast("long"), lambda so_far, each: so_far + each.value)

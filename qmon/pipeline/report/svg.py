@@ -1,7 +1,8 @@
-"""Plots as SVG without a script: lines over time, the baseline band, incidents, operations and gaps.
+"""Draws plots as SVG without a script: lines over time, the baseline band, incidents, operations and gaps.
 
-The picture itself has no text, because it is stretched to the width of the page. Its labels are outside, so they stay
-readable on a phone. A script only shows the values at the pointer, from ``data-`` attributes.
+A picture contains no text, because the browser stretches it to the width of the page. The labels are outside of the
+picture, so that they stay readable on a phone. The script of the page reads ``data-`` attributes to show the values at
+the pointer.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
 
 HEIGHT: Final = 100.0
 
-# Maximum points of a line. If there are more, groups of points are replaced by their maximum.
+# Maximum points of a line. If there are more points, groups of points are replaced by the maximum of each group.
 _MAX_POINTS: Final = 800
 
-# Values, keyed by the start of each step in seconds since the epoch.
+# Values keyed by the start of each step, in seconds since the epoch.
 Values = Mapping[float, float | None]
 
 
@@ -43,7 +44,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class PlotLines:
-    """One plot: the values of each line, keyed by its name, the baseline band, and the format of values."""
+    """One plot: the values of each line (keyed by name), the baseline band, and the format of the values."""
 
     title: str
     lines: tuple[tuple[str, Values], ...]
@@ -54,7 +55,7 @@ class PlotLines:
 
 
 def plot_svg(drawn: PlotLines, axis: Axis, marks: Marks) -> str:
-    """Return the picture with scale, days and legend. Time that was not watched is a gap in the line."""
+    """Return the picture with its scale, days and legend. The line has a gap for time that was not watched."""
     grids = [(name, _grid_values(values, axis)) for name, values in drawn.lines]
     step_s = _step_seconds(axis)
     known = [value for _, grid in grids for value in grid if value is not None]
@@ -116,7 +117,7 @@ def moment_line(at: float, title: str, axis: Axis, high: float = HEIGHT) -> str:
 def _step_seconds(axis: Axis) -> float:
     """Return the seconds per point of the plot.
 
-    A point covers several steps of the axis if there are too many steps.
+    If the axis has too many steps, each point covers several steps.
     """
     count = (axis.end - axis.start) / axis.step_s
     return axis.step_s * max(1, -(-count // _MAX_POINTS))

@@ -1,4 +1,4 @@
-"""The tables of the report as text. All formats of the report show the same cells."""
+"""The tables of the report as text. All formats of the report show these cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INCIDENT: Final = "incident"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell. ``value``: the sort key if it is not the text."""
+    """A cell. ``value``: the sort key if cells are not sorted by their text."""
 
     text: str
     value: float | None = None
@@ -32,10 +32,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """One table. ``texts``: columns that are not numbers. ``free``: the column that may wrap, -1 for none.
+    """One table. ``texts``: columns that are not numbers. ``free``: the column that may wrap; -1 if no column may.
 
-    ``name``: its anchor. ``note``: a line below its title. ``rows_are``: ``QUEUE`` if the first two cells of each row
-    are a target and a queue; ``INCIDENT`` if the rows are the report's incidents in order.
+    ``name``: the anchor of the table. ``note``: a line below the title. ``rows_are``: ``QUEUE`` if the first two cells
+    of each row are a target and a queue; ``INCIDENT`` if the rows are the report's incidents in order.
     """
 
     title: str
@@ -100,8 +100,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
         "watched",
     )
     note = (
-        "Shares of the watched time. The error budget is the time for which the limit may be exceeded. At a burn rate "
-        "of 1 it lasts exactly as long as the window."
+        "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
+        "At a burn rate of 1, the budget lasts exactly as long as the window."
     )
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
@@ -152,7 +152,7 @@ def watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
 
 
 def counters_watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
-    """Return the share of the period covered by its counters, from which rates are computed."""
+    """Return the share of the period that is covered by the queue's counters, from which rates are computed."""
     return min(1.0, float(queue_facts.whole["flow_s"]) / (facts.period.end - facts.period.start))
 
 
@@ -163,7 +163,7 @@ def _healthy_share(queue_facts: QueueFacts, facts: ReportFacts) -> float | None:
 
 
 def change_table(facts: ReportFacts) -> ReportTable:
-    """Return the table of changes: one row per queue with data of the previous period."""
+    """Return the table of changes: one row for each queue that has data of the previous period."""
     headings = (
         "target",
         "queue",
@@ -208,10 +208,10 @@ def _change_row(queue_facts: QueueFacts, before: Row, facts: ReportFacts) -> tup
 
 
 def unusual_table(facts: ReportFacts) -> ReportTable:
-    """Return the table of unusual hours: one row per run of hours, the farthest outside first."""
+    """Return the table of unusual hours: one row per run of hours, the run farthest outside its band first."""
     found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
-    note = "Hourly means outside the usual band for that hour of the week."
+    note = "In these hours, the hourly mean was outside the usual band for the hour of the week."
     return ReportTable(
         "Unusual hours",
         "unusual",
@@ -282,7 +282,7 @@ def operation_table(facts: ReportFacts) -> ReportTable:
 
 
 def capacity_table(facts: ReportFacts) -> ReportTable:
-    """Return the table of capacity: the pop rate of the best hour, and when the push rate will reach it."""
+    """Return the table of capacity: the pop rate of the best hour, and when the push rate will reach this pop rate."""
     headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
     rows = tuple(
         (

@@ -1,4 +1,4 @@
-"""The timeline of a report: incidents, operations, and gaps of each queue."""
+"""Draws the timeline of a report: the incidents, operations, and gaps of each queue."""
 
 from __future__ import annotations
 
@@ -61,7 +61,13 @@ def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
         f'<span class="k k{style}">{text}</span>'
         for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
     )
-    more = f"{quiet:,} other queues had none." if quiet > 1 else "One other queue had none." if quiet else ""
+    more = (
+        f"{quiet:,} other queues had no incidents and no operations."
+        if quiet > 1
+        else "One other queue had no incidents and no operations."
+        if quiet
+        else ""
+    )
     return (
         f'<p class="soft">{legend}</p><div class="time">{"".join(rows)}'
         f'<div></div><div class="below">{axis_labels(axis)}</div></div><p class="soft">{more}</p>'

@@ -1,4 +1,4 @@
-"""Unusual hours: runs of hours whose mean was outside the baseline of that hour of the week."""
+"""Unusual hours: runs of hours in which the mean of a figure was outside the baseline of the hour of the week."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from qmon.pipeline.report.formatting import duration_text, number_text
 
 HOUR_S: Final = 3600.0
 
-# Minimum watched seconds of an hour. Hours with less are not compared.
+# Minimum watched seconds of an hour. Hours that were watched for less are not compared.
 _WATCHED_S: Final = 1800.0
 
-# The compared figures: the sum, and the seconds to divide it by.
+# The compared figures: the column with the sum, and the column with the seconds to divide the sum by.
 SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -23,7 +23,7 @@ SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "in_progress": ("in_progress_s", "in_progress_known_s"),
 }
 
-# Their names in the report.
+# The names of these figures in the report.
 FIGURE_NAMES: Final = {
     "push_rate": "pushes",
     "pop_rate": "pops",
@@ -48,7 +48,7 @@ class UnusualStretch:
 
     @property
     def description(self) -> str:
-        """Describe it: ``pushes 3.1 times the usual``, or without a ratio ``pushes 12 a second, usually 0``."""
+        """Describe the hours: ``pushes 3.1 times the usual``; without a ratio ``pushes 12 a second, usually 0``."""
         times, what = self.worst.ratio, FIGURE_NAMES[self.worst.figure]
         if times is not None:
             return f"{what} {number_text(times)} times the usual"
@@ -71,7 +71,7 @@ class UnusualStretch:
 def find_unusual_hours(
     baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]
 ) -> tuple[UnusualStretch, ...]:
-    """Return the unusual hours of one queue from its hourly sums in order, the farthest outside first."""
+    """Return the unusual hours of one queue, farthest outside first. ``hours``: its hourly sums in order."""
     found: list[UnusualStretch] = []
     opened: dict[str, UnusualStretch] = {}
     for row in hours:

@@ -1,4 +1,4 @@
-"""Baselines: the median of each figure for each hour of the week, and its usual deviation."""
+"""Baselines: the median of each figure for each hour of the week, and the usual deviation from this median."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from qmon.pipeline.lake.schema import BUCKETS
 # Minimum readings of an hour of the week for a baseline.
 MIN_READINGS: Final = 4
 
-# An hour is a reading if at least this many of its seconds were watched and without incident.
+# An hour counts as a reading if at least this many of its seconds were watched and without an incident.
 _WATCHED_S: Final = 1800.0
 
-# Each figure of a queue: the sum, and the seconds to divide it by.
+# Each figure of a queue: the column with the sum, and the column with the seconds to divide the sum by.
 FIGURES: Final[dict[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -31,13 +31,13 @@ VERSION: Final = 1
 
 
 def zones_by_target(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
-    """Return the zone of each target: the one stated for it, else for all (key ``""``), else the newest recorded."""
+    """Return the zone of each target: its stated zone, or that of key ``""``, or the newest recorded zone."""
     rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
 def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
-    """Return the minutes with the zone chosen for their target, instead of the zone of the recording machine."""
+    """Return the minutes with the zone chosen for their target instead of the zone of the recording machine."""
     known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
     return minutes.drop("zone").join(F.broadcast(known), "target")
 
@@ -45,8 +45,8 @@ def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
 def hourly_readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
     """Return one row per queue, figure and local hour, from minutes outside incidents.
 
-    The hour repeated at the end of summer time is one reading of two hours. The hour skipped at its start has no
-    reading.
+    The hour that is repeated at the end of summer time is one reading of two hours. The hour that is skipped at the
+    start of summer time has no reading.
     """
     troubled = incidents.select(
         "target", "queue", F.explode(F.sequence(_minute_number("start_at"), _minute_number("end_at"))).alias("minute")
@@ -69,7 +69,7 @@ def hourly_readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
 
 
 def weekly_baselines(readings: DataFrame, weeks: int = MIN_READINGS) -> DataFrame:
-    """Return ``median`` and ``mad`` (median absolute deviation) of each hour of the week with enough readings."""
+    """Return ``median`` and ``mad`` (median absolute deviation) for each hour of the week that has enough readings."""
     key = ["target", "queue", "zone", "figure", "hour"]
     middle = readings.groupBy(*key).agg(F.median("value").alias("median"), F.count(F.lit(1)).alias("readings"))
     strayed = readings.join(middle.where(F.col("readings") >= weeks), key)

@@ -1,4 +1,4 @@
-"""Which rate a queue can sustain, and when pushes will outgrow it, from a straight line through its days."""
+"""Computes the rate that a queue can sustain, and fits a line through its days to find when pushes reach this rate."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ MIN_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
 
 
-# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. It falls to 1.96 with more days.
+# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. With more days, the factor falls to 1.96.
 _SIGMAS: Final = 2.18
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthTrend:
-    """The least squares line through some days, and its uncertainty.
+    """The least squares line through some days, and the uncertainty of this line.
 
-    ``middle``, ``mean``: day and rate of the point it passes through. ``slope``: messages per second per day.
-    ``spread``: sum of the squared distances of the days from ``middle``. ``sigma``: deviation of days from the line,
-    messages per second. ``days``: number of days.
+    ``middle``, ``mean``: the mean day and the mean rate. The line passes through this point. ``slope``: messages per
+    second per day. ``spread``: sum of the squared distances of the days from ``middle``. ``sigma``: deviation of days
+    from the line, messages per second. ``days``: number of days.
     """
 
     middle: float
@@ -34,7 +34,7 @@ class GrowthTrend:
 
     @classmethod
     def fit_days(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
-        """Fit at least three days, given as day number and rate."""
+        """Fit a line to at least three days, each given as day number and rate."""
         n = len(days)
         middle, mean = sum(day for day, _ in days) / n, sum(rate for _, rate in days) / n
         spread = sum((day - middle) ** 2 for day, _ in days)
@@ -43,13 +43,13 @@ class GrowthTrend:
         return cls(middle, mean, slope, spread, math.sqrt(away / (n - 2)), n)
 
     def rate_on(self, day: float) -> tuple[float, float, float]:
-        """Return the line on a day, and the ends of its 95 % band."""
+        """Return the line's rate on a day, and the lower and upper end of the line's 95 % band."""
         rate = self.mean + self.slope * (day - self.middle)
         reach = _SIGMAS * self.sigma * math.sqrt(1 / self.days + (day - self.middle) ** 2 / self.spread)
         return rate, rate - reach, rate + reach
 
     def day_reaching(self, rate: float) -> tuple[float, float, float] | None:
-        """Return the day on which the line reaches a rate, and the earliest and latest day by its band.
+        """Return the day on which the line reaches a rate, and the earliest and latest day according to its band.
 
         ``None`` if the band includes lines that do not grow, because then there is no latest day. (Fieller, 1954, "Some
         Problems in Interval Estimation".)
@@ -67,10 +67,10 @@ class GrowthTrend:
 class Capacity:
     """The capacity of a queue.
 
-    ``sustained``: messages per second popped in the best hour. ``daily``: pushed per second on the newest whole day.
-    ``growth``: change of the push rate per day, messages per second. ``outgrown_days``: days until pushes reach
-    ``sustained``. By the band, it is between ``earliest_days`` and ``latest_days``. ``None``: unknown, or never;
-    ``why`` gives the reason. ``trend``: the line with its band, from the first day.
+    ``sustained``: messages per second popped in the best hour. ``daily``: messages per second pushed on the newest
+    whole day. ``growth``: change of the push rate per day, messages per second. ``outgrown_days``: days until pushes
+    reach ``sustained``; according to the band, between ``earliest_days`` and ``latest_days``. ``None``: unknown or
+    never, and ``why`` gives the reason. ``trend``: the line with its band, from the first day.
     """
 
     sustained: float | None

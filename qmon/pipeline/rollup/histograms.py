@@ -1,7 +1,7 @@
-"""How long each value lasted, as a map from value to milliseconds. Maps can be added up and give percentiles.
+"""Stores how long each value lasted as a map from value to milliseconds. Maps can be added up and give percentiles.
 
 Values are rounded to seven significant binary digits. So the distance between neighbouring values is at most a 64th of
-the value, and the error is at most half of that: less than 0.8 %. Whole numbers up to 128 are exact.
+the value, and the error is at most half of this distance: less than 0.8 %. Whole numbers up to 128 are exact.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def durations_of_values(values: DataFrame, key: Sequence[str]) -> DataFrame:
 
 
 def sum_histograms(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
-    """Return the same durations, summed from the maps of shorter periods.
+    """Return rows like those of ``durations_of_values``, summed from the maps of shorter periods.
 
     ``begins``: SQL of the last column of ``key``.
     """

@@ -1,8 +1,8 @@
-"""Converts verdicts to incidents: runs of trouble of one queue, joined if they are at most two minutes apart.
+"""Converts verdicts to incidents. Runs of trouble of one queue that are at most two minutes apart are one incident.
 
-Runs are stored per hour: one row per run and verdict. Runs of several hours are joined by the same rule as samples,
-because two neighbouring samples of a run are never farther apart than that gap. So an incident that lasts over midnight
-is one incident.
+Runs are stored per hour, one row per run and verdict. Runs of consecutive hours are joined by the same rule, because
+neighbouring samples of a run are at most two minutes apart. So an incident that continues after midnight is one
+incident.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def runs_from_samples(samples: DataFrame) -> DataFrame:
 def incidents_from_runs(runs: DataFrame) -> DataFrame:
     """Return one row per incident: ``start_at``, ``end_at`` (seconds since the epoch), cause, proof and peak.
 
-    The cause is the worst verdict; among equally bad ones the most frequent, then the first by name. ``codes``: all
-    verdicts in that order. ``start_at``: time of the first evidence.
+    The cause is the worst verdict. Among equally bad verdicts, the cause is the most frequent verdict, then the first
+    by name. ``codes``: all verdicts, sorted by the same criteria. ``start_at``: time of the first evidence.
     """
     key = ("target", "queue")
     by_verdict = _merge_by_verdict(_number_runs(runs, *key), *key)
@@ -68,7 +68,10 @@ def incidents_from_runs(runs: DataFrame) -> DataFrame:
 
 
 def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
-    """Add ``operations`` to incidents: those begun during it on its queue or the whole target, oldest first."""
+    """Add the column ``operations`` to incidents.
+
+    The operations began during the incident, on its queue or on the whole target. The oldest comes first.
+    """
     done = operations.select(
         F.col("target").alias("t"),
         F.col("queue").alias("q"),
@@ -85,7 +88,7 @@ def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
 
 
 def _number_runs(stretches: DataFrame, *key: str) -> DataFrame:
-    """Add the number of the run that each row belongs to, within its key."""
+    """Add the number of the run that each row belongs to. Runs are numbered for each key."""
     before = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, -1)
     until = F.max("last_at").over(before)
     begins = F.when(until.isNull() | (F.col("first_at") - until > JOIN_WITHIN_S), 1).otherwise(0)
@@ -94,7 +97,7 @@ def _number_runs(stretches: DataFrame, *key: str) -> DataFrame:
 
 
 def _peak_order() -> Column:
-    """Return the sort key of peaks: the highest first, then the earliest, unknown ones last."""
+    """Return the sort key of peaks: the highest first, then the earliest, and unknown peaks last."""
     return F.struct(F.coalesce(-F.col("peak_ready"), F.lit(float("inf"))), F.col("peak_at"))
 
 

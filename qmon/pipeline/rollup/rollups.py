@@ -1,8 +1,8 @@
-"""From samples to minutes, hours and days: sums of moved messages and of time.
+"""Rolls up samples to minutes, hours and days, with sums of moved messages and of time.
 
-The recorder has already handled everything that depends on the order of polls: after a restart, a counter reset or a
-gap, a sample has neither ``poll_s`` nor ``span_s``, and therefore covers no time. A sample's time belongs to the period
-in which it ends.
+The order of polls does not matter here. After a restart, a counter reset or a gap, the recorder writes a sample without
+``poll_s`` and ``span_s``, which covers no time. The time that a sample covers counts in the period in which this time
+ends.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
     """Return one row per queue and minute (``schema.MINUTES``), from unique samples.
 
     ``poll_s`` is the time that a depth or an age covers. ``span_s`` is the time that the counters cover. For example,
-    counters read in every tenth poll cover ten polls. If several recorders watched a minute, the one that watched it
-    longest counts, then the first by name. Without ``shared`` this comparison is skipped.
+    counters read in every tenth poll cover ten polls. If several recorders watched a minute, only the recorder that
+    watched it longest counts; among equals, the first by name. Without ``shared``, this comparison is skipped.
     """
     sums = {
         "samples": "count(1)",
@@ -82,7 +82,7 @@ def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
 
 
 def hour_rows(minutes: DataFrame, samples: DataFrame) -> DataFrame:
-    """Return one row per queue and hour (``schema.ROLLUPS``), from its minutes and their samples."""
+    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from the samples of these minutes."""
     values = [f"{rounded_sql(_KNOWN[name])} AS {name}" for name in PERCENTILE_FIGURES]
     each = samples.where(f"{_WATCHED_SQL} > 0").selectExpr(
         "target",
@@ -101,20 +101,20 @@ def day_rows(hours: DataFrame) -> DataFrame:
 
 
 def period_rows(hours: DataFrame) -> DataFrame:
-    """Return one row per queue over all these hours, without a start time."""
+    """Return one row per queue, summed over all these hours, without a start time."""
     one = "0D"
     return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", "zone")
 
 
 def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
-    """Return, for each minute, the samples of the recorder that counts."""
+    """Return the samples of each minute that are from the recorder chosen for this minute."""
     of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
     minute = samples.selectExpr("*", f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
 def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
-    """Add up periods to longer ones that begin at ``begins``.
+    """Add up periods to longer periods that begin at ``begins``.
 
     ``values``: input of ``histograms`` for the longer periods.
     """

@@ -29,14 +29,14 @@ _STATEMENTS: Final = re.compile(r"statement|query|sql")
 # Fields that contain a part of a message. An error may quote any part of it.
 _PAYLOADS: Final = ("payload", "error")
 
-# msgspec builds its description of a type on first use. If two threads do that at the same time for one type, or for
-# two types that share a third, the process crashes with a segmentation fault (msgspec 0.22).
+# msgspec builds its description of a type on first use. If two threads build the same type at the same time, or two
+# types that contain the same third type, the process crashes with a segmentation fault (msgspec 0.22).
 _BUILD_LOCK: Final = threading.RLock()
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
 class StatementText(str):
-    """A text from a field named after a statement. It may contain passwords."""
+    """The text of a field whose name shows that it contains a statement. Statements may contain passwords."""
 
 
 class PayloadText(str):
@@ -50,8 +50,8 @@ Cover = Callable[[Any], str | None]
 def encode(record: object, cover: Cover = str) -> bytes:
     """Return the record as JSON.
 
-    msgspec cannot write infinite numbers or lone surrogates. Python's ``json`` then writes the record, with
-    ``Infinity`` and ``\\ud800``.
+    msgspec cannot write infinite numbers or lone surrogates. If a record contains any, Python's ``json`` writes it,
+    with ``Infinity`` and ``\\ud800``.
     """
     try:
         return msgspec.json.encode(_to_struct(record, finite=True), enc_hook=cover)
@@ -100,7 +100,7 @@ def struct_of(kind: Any, finite: bool) -> Any:
     """
     with _BUILD_LOCK:
         found = _build_struct(kind, finite)
-        msgspec.json.Decoder(found)  # makes msgspec build the type now, before another thread can use it
+        msgspec.json.Decoder(found)  # makes msgspec build the type now, before another thread can use the type
         return found
 
 
@@ -130,14 +130,14 @@ def _build_struct(kind: Any, finite: bool) -> Any:
 
 
 def _text_type(kind: type, name: str) -> type:
-    """Return the type for the texts of a field: plain, or to be covered when written."""
+    """Return the type for the texts of a field: plain text, or a type that is covered when the record is written."""
     if kind is Layout:  # these fields contain names of columns, not statements
         return str
     return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _omitted_default(field: Field[Any]) -> tuple[Any, ...]:
-    """Return the default value with which a field is not written; empty if the field is always written."""
+    """Return the default as a tuple: a field with this value is not written. Empty: the field is always written."""
     if field.default_factory in (dict, list):
         return (msgspec.field(default_factory=field.default_factory),)
     plain = field.default is None or isinstance(field.default, bool | int | float | str) or field.default == ()

@@ -1,6 +1,6 @@
 """The file layer of a recording: zstandard frames of two minutes of lines, and the position of the index.
 
-It imports no other module of recordings, so that Spark's executors need none of them.
+This module imports no other module of ``qmon.recording``, so Spark's executors need no other module of recordings.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ FRAME_TEXT_BYTES: Final = 256 * 1024 * 1024
 # Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
 LINE_BYTES: Final = 64 * 1024 * 1024
 
-# Bytes of a chunk. Each chunk is decompressed at once, and one byte of zstandard may expand to 32 kB of text.
+# Compressed bytes per call of the decompressor. One byte of zstandard may expand to 32 kB of text.
 _CHUNK: Final = 2 * 1024
 
-# Settings of the compression. In a measurement, they needed as many bytes a day as deltas with gzip, a quarter of the
-# time, and 2 MB of memory per recorder.
+# Settings of the compression. In a measurement, these settings needed as many bytes per day as deltas with gzip, and a
+# quarter of the time. A recorder needed 2 MB of memory.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
     11, window_log=21, hash_log=18, chain_log=18, min_match=6, write_checksum=True
 )
 
 
-# The start of a line as qmon writes it. Other programs may write the same JSON with blanks or in another order.
+# The start of a line as qmon writes it. Other programs may write the same JSON with blanks or with the keys in another
+# order.
 _HEAD: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
 _GREATEST: Final = 2**63
 _TO_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
-_TOO_LONG: Final = b"0" * 20  # as many digits as 2**64 has
+_TOO_LONG: Final = b"0" * 20  # 2**64 has 20 digits
 
 
 class Damaged(QmonError):
-    """A recording contains invalid bytes or values. The message describes them."""
+    """A recording contains invalid bytes or values. The message describes the problem."""
 
 
 class FrameWriter:
@@ -65,19 +66,19 @@ class FrameWriter:
         self._compress = zstandard.ZstdCompressor(compression_params=_PARAMETERS).compressobj()
 
     def compress(self, text: bytes) -> bytes:
-        """Return the compressed bytes for more text. From all bytes so far, all text so far can be read."""
+        """Return the compressed bytes for more text. A reader of the bytes so far can read all text so far."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
 
     def finish(self, text: bytes = b"") -> bytes:
-        """Return the last bytes of the frame."""
+        """Return the last bytes of the frame, which may contain more text."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
 
 def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> tuple[bytes, int]:
-    """Return the text of the first frame of ``data`` and the number of bytes it takes. Raises ``Damaged``.
+    """Return the text of the first frame of ``data`` and the frame's size in bytes. Raises ``Damaged``.
 
-    ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. No text of a damaged frame is returned,
-    because its checksum does not show where the damage is, and wrong numbers may look valid. A frame that expands to
+    ``allow_partial``: accept an unfinished frame; its size is returned as 0. No text of a damaged frame is returned,
+    because the checksum does not show where the damage is, and wrong numbers may look valid. A frame that expands to
     more than ``FRAME_TEXT_BYTES`` is also rejected.
     """
     if parse_locator(data[:LOCATOR_BYTES]) is not None:
@@ -105,7 +106,7 @@ def locator_bytes(index_offset: int) -> bytes:
 
 
 def parse_locator(tail: bytes | memoryview) -> int | None:
-    """Return the offset of the index, as found in the last bytes of a file, or ``None`` if they are not a locator."""
+    """Return the offset of the index from the last bytes of a file, or ``None`` if these bytes are not a locator."""
     if len(tail) < LOCATOR_BYTES:
         return None
     magic, size, offset = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])
@@ -113,7 +114,7 @@ def parse_locator(tail: bytes | memoryview) -> int | None:
 
 
 def line_spans(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each line, without its newline. Most lines are not needed, so they are not copied."""
+    """Yield the start and end of each line, without its newline. Lines are not copied, because most are not needed."""
     begin = 0
     while begin < len(text):
         end = text.find(b"\n", begin)
@@ -123,9 +124,9 @@ def line_spans(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def line_kind(text: bytes, begin: int = 0, end: int | None = None) -> str:
-    """Return the kind of the line at ``text[begin:end]``, or empty.
+    """Return the kind of the line at ``text[begin:end]``, or an empty text.
 
-    Parses only lines that qmon did not write itself.
+    Only lines that another program wrote are parsed as JSON.
     """
     end = len(text) if end is None else end
     if (found := _HEAD.match(text, begin, end)) is not None:

@@ -1,7 +1,7 @@
 """The figures that the dashboard showed after a poll, as one line. Reports over months are computed from these lines.
 
-The line follows its snapshot. Lines can be added up in any order. They contain the figures as shown, even if later
-versions of qmon compute other figures from the same samples.
+The line follows its snapshot. Lines can be added up in any order. A line keeps the figures that were shown, even if
+later versions of qmon compute other figures from the same samples.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from qmon.model.view import QueueView, View
 class Figures:
     """The figures of one poll: one list per figure, in the order of ``queue``. ``None`` or an empty list: unknown.
 
-    ``sequence`` and ``sampled_at`` are those of the snapshot. ``poll_s``: seconds since the previous poll, unless
-    polling was interrupted. ``span_s``: seconds since the queue's counters were last read, which may be several polls.
-    ``pushed``, ``popped``, ``completed``: messages moved in that time. ``since_at`` and ``proof`` are only set for
-    verdicts of severity warning or higher. ``wait`` and ``sessions``: number of sessions in each wait.
+    ``sequence`` and ``sampled_at`` have the same values as in the snapshot. ``poll_s``: seconds since the previous
+    poll; ``None`` if polling was interrupted. ``span_s``: seconds since the previous reading of the queue's counters,
+    which may be several polls ago. ``pushed``, ``popped``, ``completed``: messages moved in these ``span_s`` seconds.
+    ``since_at`` and ``proof`` are only set for verdicts of severity warning or higher. ``wait``: names of waits;
+    ``sessions``: the number of sessions in each of these waits.
     """
 
     sequence: int
@@ -51,7 +52,7 @@ class Figures:
 
 
 def figures_from_view(view: View) -> Figures:
-    """Return the figures of a view."""
+    """Return the figures to record for a view."""
     queues = view.queues
 
     def column(figure: Callable[[QueueView], float | None]) -> tuple[float | None, ...]:

@@ -1,4 +1,4 @@
-"""Define the kinds of lines of a recording, and read and write them. FORMAT.md has examples.
+"""Defines, reads and writes the kinds of lines in a recording. FORMAT.md has examples.
 
 Every line is one JSON object with the version of the format, the recorder's id, the line's number and the time on the
 recording machine's clock. Numbers run 1, 2, 3 … without gaps over all segments of a recorder.
@@ -40,11 +40,11 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class VerdictsLine:
-    """All verdicts of a queue from this time on, worst first. Written when a code or a severity changes.
+    """All verdicts of a queue from this time on, worst first. The line is written when a code or a severity changes.
 
-    A ``cannot tell`` is only written after some time. ``repeated``: a segment begins here, and the verdicts already
-    held before. ``undecided``: codes of earlier verdicts that may still hold. ``ahead_s``: seconds that the server's
-    clock is ahead of the line's.
+    A ``cannot tell`` is only written if it lasts. ``repeated``: a segment begins here, and the verdicts already held
+    before. ``undecided``: codes of earlier verdicts that may still hold. ``ahead_s``: seconds by which the server's
+    clock is ahead of the clock of the recording machine.
     """
 
     queue: str
@@ -56,7 +56,7 @@ class VerdictsLine:
 
 @dataclass(frozen=True, slots=True)
 class PhaseChange:
-    """The source entered another phase: connecting, live, late, lost, closed."""
+    """The source entered another phase: connecting, live, late, lost or closed."""
 
     phase: str
     reason: str = ""
@@ -64,7 +64,7 @@ class PhaseChange:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Snapshots lost since the previous line, and the reason."""
+    """The number of snapshots lost since the previous line, and the reason."""
 
     lost: int
     reason: str
@@ -72,14 +72,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The recorder was closed or stopped, and the reason."""
+    """The last line of a recorder that was closed or that stopped, with the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A time that a replay can jump to. ``kind``: operation, or verdict (the start of a warning or worse)."""
+    """A time that a replay can jump to. ``kind``: ``operation``, or ``verdict`` (the start of a warning or worse)."""
 
     at: float
     kind: str
@@ -91,7 +91,7 @@ class Mark:
 class Frame:
     """One frame: its offset in the file, the times of its first and last line, its first line number and line count.
 
-    ``verdicts``: number of verdict lines, so that a search for verdicts skips frames without any.
+    ``verdicts``: number of verdict lines, so that a search for verdicts can skip frames without verdicts.
     """
 
     offset: int
@@ -104,7 +104,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class IndexLine:
-    """The last line of a sealed segment: everything needed to start reading in the middle."""
+    """The last line of a sealed segment, with everything needed to start reading in the middle of the segment."""
 
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
@@ -136,7 +136,7 @@ class Line:
     value: bytes
 
     def decode_record(self) -> Any:
-        """Decode the record. Raises ``Damaged``."""
+        """Decode the record in ``value``. Raises ``Damaged``."""
         return decode(KINDS[self.kind], self.value)
 
 
@@ -173,9 +173,9 @@ _LINE: Final = msgspec.json.Decoder(
 
 
 def parse_line(text: bytes) -> Line | None:
-    """Return the line, or ``None`` if its version or kind is newer than this qmon.
+    """Return the parsed line, or ``None`` if this qmon is too old for its version or kind.
 
-    Raises ``Damaged`` if it is invalid.
+    Raises ``Damaged`` if the line is invalid.
     """
     if len(text) > LINE_BYTES:
         raise Damaged(f"not a line of a recording: it is longer than {LINE_BYTES // 2**20} MB")

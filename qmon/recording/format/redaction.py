@@ -1,4 +1,4 @@
-"""Decides which data a recording leaves out: passwords in statements, and payloads and errors unless requested."""
+"""Decides which data a recording leaves out: passwords, and, by default, payloads and errors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qmon.redact import hide_passwords
 def recording_cover(redact: Callable[[str], str], *, payloads: bool) -> Cover:
     """Return the function that covers payloads and statements before they are written.
 
-    ``redact`` applies the configured redaction to both. ``payloads``: record payloads and errors, with redaction. If
-    false, they become ``None``.
+    ``redact``: applies the configured redaction to a text. ``payloads``: record payloads and errors, with redaction. If
+    ``payloads`` is false, payloads and errors become ``None``.
     """
 
     def cover(text: str) -> str | None:

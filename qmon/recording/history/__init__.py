@@ -1,1 +1,1 @@
-"""The past of a queue: ranges of recorded or remembered figures in equal steps, with incidents and baselines."""
+"""The past of a queue: figures from recordings or from memory in equal steps, with incidents and baselines."""

@@ -22,20 +22,20 @@ FILE_NAME: Final = ".baselines.json"
 VERSION: Final = 1
 _MAX_BYTES: Final = 256 * 1024 * 1024
 
-# Minimum seconds between checks for a changed file. Only requests for baselines trigger checks.
+# Minimum seconds between checks for a changed file. Only a request for baselines starts a check.
 RELOAD_EVERY_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBaselines:
-    """Baselines from the default location. ``problem``: why the file could not be read, in one line, or empty."""
+    """Baselines from the default location. ``problem``: why the file could not be read (one line), or an empty text."""
 
     baselines: Baselines = field(default_factory=Baselines)
     problem: str = ""
 
 
 def read_baselines(path: Path) -> Baselines:
-    """Read a baselines file. Raises ``BadInput`` in one line if it is missing, damaged, or from a newer qmon."""
+    """Read a baselines file. Raises ``BadInput`` (one line) if the file is missing, damaged, or from a newer qmon."""
     try:
         raw = json.loads(read_text(path, _MAX_BYTES))
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def read_baselines(path: Path) -> Baselines:
 
 
 def find_baselines(root: Path | None) -> FoundBaselines:
-    """Read the baselines file in the folder of recordings, if there is one. A damaged file does not raise."""
+    """Read the baselines file in the folder of recordings, if there is one. Does not raise if the file is damaged."""
     path = root / FILE_NAME if root is not None else None
     if path is None or not path.is_file():
         return FoundBaselines()
@@ -103,7 +103,7 @@ def _parse_baseline(numbers: list[float]) -> Baseline:
 
 
 class ReloadingBaselines:
-    """Reloads the file when it changes. A call returns the current baselines and may start a check in a thread."""
+    """Reloads the baselines file when it changes. A call returns the current baselines; a thread checks the file."""
 
     def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
@@ -121,7 +121,7 @@ class ReloadingBaselines:
         return self._found
 
     def check_file(self) -> None:
-        """Read the file if it has changed. If it cannot be read, keep the old baselines and record the problem."""
+        """Read the file if it has changed. If reading fails, keep the old baselines and record the problem."""
         with self._check_lock:
             stamp = _file_stamp(self._path)
             if stamp is None or stamp == self._seen:
@@ -134,7 +134,7 @@ class ReloadingBaselines:
 
 
 def _file_stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return a value that changes whenever the file is written, or ``None`` if it does not exist."""
+    """Return a value that changes whenever the file is written, or ``None`` if the file does not exist."""
     try:
         found = path.stat()
     except OSError:

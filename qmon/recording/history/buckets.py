@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# Maximum seconds that a poll covers. As on the dashboard, that is 2.5 times the longest poll interval.
+# Maximum seconds that a poll covers: 2.5 times the longest poll interval, as on the dashboard.
 LONGEST_SPAN_S: Final = 150.0
 
-# Weight of a reading that covers no time (the first reading, or the first after a gap). It only matters if the step has
-# no other reading.
+# Weight of a reading that covers no time (the first reading, or the first after a gap). This weight only matters if the
+# step has no other reading.
 _NO_TIME: Final = 1e-6
 
 
@@ -72,7 +72,7 @@ class Bins:
                 self._last[here], self._last_at[here] = value, at
 
     def record_interval(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
-        """Record an interval from its summary: mean, minimum and maximum of each figure, flattened in this order."""
+        """Record an interval. ``numbers``: mean, minimum and maximum of the first figure, then of the next figure …"""
         first = max(0, int((start_at - self.start_at) // self.step_s))
         for place in range(first, self.count):
             left = self.start_at + place * self.step_s
@@ -93,7 +93,7 @@ class Bins:
                 self._last[here], self._last_at[here] = mean, until_at
 
     def merge_finer(self, other: Bins) -> None:
-        """Merge finer steps, each of which must be within one step of this object."""
+        """Merge finer steps. Each finer step must lie within one step of this object."""
         for place in range(other.count):
             here = int((other.start_at + (place + 0.5) * other.step_s - self.start_at) // self.step_s)
             if not 0 <= here < self.count:
@@ -110,7 +110,7 @@ class Bins:
                     self._last[mine], self._last_at[mine] = other._last[theirs], other._last_at[theirs]
 
     def steps(self, figure: int) -> tuple[Bucket | None, ...]:
-        """Return the steps of one figure. ``None``: unknown in that step."""
+        """Return the steps of one figure. ``None``: the figure is unknown in that step."""
         return tuple(
             Bucket(self._least[i], self._most[i], self._total[i] / self._weight[i], self._last[i])
             if self._weight[i]

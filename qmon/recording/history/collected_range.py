@@ -1,4 +1,4 @@
-"""Data about one queue's past, as collected from recordings and from memory before it is shown."""
+"""Data about one queue's past, collected from recordings and from memory before it is shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.operation_records import Operation
 from qmon.recording.history.buckets import Bins
 from qmon.recording.history.incidents import Run
 
-# The figures kept for each queue and poll, by their names in `Point` and `QueueView`.
+# The figures kept for each queue and poll, with their names in `Point` and `QueueView`.
 FIGURES: Final = (
     "ready",
     "gap",
@@ -27,7 +27,7 @@ FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SeenOperation:
-    """An operation in its latest known state. ``at``: time of its first appearance on the recorder's clock."""
+    """An operation in its latest known state. ``at``: when qmon first read the operation, on the recorder's clock."""
 
     at: float
     operation: Operation
@@ -35,7 +35,7 @@ class SeenOperation:
 
 @dataclass(slots=True)
 class CollectedRange:
-    """One queue's steps, runs of verdicts and operations. ``queues``: all queue names in the range."""
+    """The steps, runs of verdicts and operations of one queue. ``queues``: names of all queues in the range."""
 
     bins: Bins
     runs: list[Run] = field(default_factory=list)
@@ -44,12 +44,12 @@ class CollectedRange:
     problem: str = ""
 
     def merge_range(self, other: CollectedRange) -> None:
-        """Merge another range, such as a segment."""
+        """Merge another range, such as the range of a segment."""
         self.bins.merge_finer(other.bins)
         self.merge_events(other)
 
     def merge_events(self, other: CollectedRange) -> None:
-        """Merge everything except the figures."""
+        """Merge all data of another range except the figures."""
         self.runs += other.runs
         for id, each in other.operations.items():
             self.operations[id] = latest_operation(self.operations.get(id), each)
@@ -58,7 +58,7 @@ class CollectedRange:
 
 
 def latest_operation(earlier: SeenOperation | None, later: SeenOperation) -> SeenOperation:
-    """Return the later state of an operation with the time of its first appearance."""
+    """Return the later of two states of an operation, with the earlier of the two times."""
     if earlier is None:
         return later
     first, last = sorted((earlier, later), key=lambda each: each.at)

@@ -1,4 +1,4 @@
-"""The past without a recording: figures since qmon started, in memory. Older data has longer steps."""
+"""Keeps the figures since qmon started in memory, for use without a recording. Older data has longer steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_RUNS: Final = 100
 _MOST_WAITS: Final = 40
 _MANY_QUEUES: Final = 50
 
-# Shorter tiers if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
+# The tiers if there are more than `_MANY_QUEUES` queues. They cover less time: ten minutes, an hour and four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
 _WAIT_TIERS: Final = TIERS[:2]
 
@@ -54,8 +54,8 @@ class _QueueHistory:
 class InMemoryHistory:
     """Remembers the figures that the dashboard has shown and offers the same queries as a recording. Thread-safe.
 
-    All times are seconds since the epoch on the local clock. Server times are corrected by the difference of the two
-    clocks.
+    All times are seconds since the epoch on the local clock. Server times are corrected by the difference between the
+    server's clock and the local clock.
 
     Args:
         clock: seconds since the epoch.
@@ -82,7 +82,7 @@ class InMemoryHistory:
     # ------------------------------------------------------------------------------------------------------- recording
 
     def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
-        """Return ``fold`` wrapped so that every view it returns is also recorded."""
+        """Return a function that calls ``fold``, records the view, and returns the view."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
@@ -92,7 +92,7 @@ class InMemoryHistory:
         return folded
 
     def record_view(self, view: View) -> None:
-        """Record the figures and verdicts of a poll. Queues that this poll did not read are skipped."""
+        """Record the figures and verdicts of a poll. Skip queues that this poll did not read."""
         at = self.clock()
         span_s = min(LONGEST_SPAN_S, at - self._seen_at) if self._seen_at else view.interval_s
         with self._lock:
@@ -121,7 +121,7 @@ class InMemoryHistory:
         self._events.extend(self._verdicts.record_verdicts(at, queue.name, verdicts, queue.undecided))
 
     def _record_waits(self, at: float, span_s: float, view: View) -> None:
-        """Record the sessions in each wait. A known wait that is missing now counts as 0 sessions."""
+        """Record the number of sessions in each wait. A wait that is known but missing now has 0 sessions."""
         found = view.server.waiting
         if found is None:
             return
@@ -146,7 +146,7 @@ class InMemoryHistory:
             self._events.append(alert_event(self.clock(), change))
 
     def record_operations(self, operations: Iterable[Operation]) -> None:
-        """Replace the operations by their current states. They may include operations from before qmon started."""
+        """Replace the operations by their current states. Operations from before qmon started are allowed."""
         with self._lock:
             self._operations = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
 
@@ -171,7 +171,10 @@ class InMemoryHistory:
         return out
 
     def wait_history(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
-        """Return the sessions in each wait, keyed by ``WaitRate.key``, in steps as for ``queue_history``."""
+        """Return the number of sessions in each wait, keyed by ``WaitRate.key``.
+
+        The steps are those of ``queue_history``.
+        """
         with self._lock:
             known = {name: thinned.steps() for name, thinned in self._waits.items()}
         found = {name: Bins(since_at, step_s, count, 1) for name in known}
@@ -187,7 +190,7 @@ class InMemoryHistory:
 
     @property
     def oldest_event_at(self) -> float:
-        """The time since which no event has been dropped."""
+        """The time from which on all events are still in memory."""
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 
@@ -216,7 +219,7 @@ def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> M
 
 
 def _figure_values(queue: QueueView) -> tuple[float | None, ...]:
-    """Return the figures in the order of ``FIGURES``, computed as in recordings."""
+    """Return the figures in the order of ``FIGURES``, computed in the same way as in recordings."""
     flow, span = queue.flow, queue.span_s
     rates: tuple[float | None, ...]
     if flow is not None and span:

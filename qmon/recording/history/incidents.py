@@ -1,4 +1,4 @@
-"""Turns the verdicts of polls into incidents: runs of warnings or worse, joined if the time between them is short.
+"""Turns the verdicts of polls into incidents. Runs of warnings or worse with little time between are one incident.
 
 The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """
@@ -12,13 +12,13 @@ from typing import Final
 
 from qmon.model.figure import Severity
 
-# If a verdict returns within this many seconds, or another one follows, it belongs to the same incident.
+# If a verdict of the queue is raised within this many seconds after the previous one ended, both are one incident.
 JOIN_WITHIN_S: Final = 120.0
 
 
 @dataclass(slots=True)
 class Run:
-    """Consecutive polls with the same verdict, of severity warning or higher. Times are seconds since the epoch.
+    """Consecutive polls with the same verdict of severity warning or higher. Times are seconds since the epoch.
 
     ``began_at``: time of the first evidence, before the verdict was raised.
     """
@@ -34,10 +34,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One or more runs, close together: first evidence at ``began_at``, first verdict at ``first_at``.
+    """One or more runs that are close together. ``began_at``: time of the first evidence. ``first_at``: first verdict.
 
-    ``cause``: the worst verdict; the most frequent one if several are equally bad. ``proof``: the first proof of that
-    verdict.
+    ``cause``: the worst verdict. If several verdicts are equally bad, ``cause`` is the most frequent of these verdicts.
+    ``proof``: the first proof of the verdict in ``cause``.
     """
 
     began_at: float

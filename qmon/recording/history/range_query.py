@@ -1,7 +1,7 @@
-"""The past of one queue: any range of the data in memory or in recordings, in a given number of steps.
+"""Reads any range of one queue's past, from memory and recordings, in a given number of steps.
 
-Reads the figures of each poll (lines of the kind ``figures``) and the operations, and skips snapshots. For steps of
-whole minutes, a sealed segment is read once and cached as sums per minute.
+From recordings, only the lines with figures and operations are read, not the snapshots. If steps are whole minutes,
+each sealed segment is read once, and its sums per minute are cached.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from qmon.recording.read.segment_reader import frames_between, parse_lines_of_ki
 MINUTE_S: Final = 60.0
 _LINE_KINDS: Final = frozenset({"figures", "operation"})
 
-# Maximum number of segments cached as minutes, about 25 kB each. This is enough for thirty days of one queue.
+# Maximum number of segments whose sums per minute are cached: about 25 kB each, enough for thirty days of one queue.
 _CACHED_SEGMENTS: Final = 800
 _SHOW_EVERY_S: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class PastRange:
-    """A range, as far as it has been read. ``read``: the share read, 0 to 1. ``queues``: all queue names in it.
+    """The part of a range read so far. ``read``: the share read, 0 to 1. ``queues``: names of all queues in the range.
 
-    ``problem``: what is damaged, in one line, or empty.
+    ``problem``: the damage found, in one line, or an empty text.
     """
 
     queue: str
@@ -56,12 +56,12 @@ class PastRange:
 
 
 class RangeReader:
-    """Reads ranges from memory and from an archive. The archive must be used by one thread at a time.
+    """Reads ranges from memory and from an archive. Only one thread at a time may use the archive.
 
     Args:
         archive: the recordings, if any.
-        memory: what was read since qmon started. ``None`` for a replay.
-        zone: IANA time zone for display if there is no archive. An archive has its own zone.
+        memory: the data since qmon started. ``None`` for a replay.
+        zone: IANA time zone for display if there is no archive. If there is an archive, its zone is used.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class RangeReader:
     def read_range(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[PastRange]:
-        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``, first partial results, then the complete one.
+        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``: partial results, then the complete result.
 
-        The first result has the data in memory. Recorded data then replaces it, newest first. Reading ends early if
-        ``stopped`` returns true. If steps are whole minutes, ``since_at`` must be a whole minute. Damaged files never
-        raise.
+        The first result contains the data in memory. In later results, recorded data replaces the data in memory,
+        newest first. Reading ends early if ``stopped`` returns true. If steps are whole minutes, ``since_at`` must be a
+        whole minute. Never raises because a file is damaged.
         """
         until_at = since_at + step_s * count
         whole = CollectedRange(Bins(since_at, step_s, count, len(FIGURES)))
@@ -210,7 +210,7 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
 
 
 def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:
-    """Return the range read so far. ``known``: data in memory. It is used for steps without recorded data."""
+    """Return the range read so far. ``known``: data in memory, which is used for steps without recorded data."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}

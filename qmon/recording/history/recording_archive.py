@@ -1,4 +1,4 @@
-"""The recordings of one target, which may still grow: lists the segments and finds those that a range needs."""
+"""The recordings of one target, which may still grow: lists the segments and finds the segments that a range needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.recording.read.recording_paths import folder_name_for, list_segments, 
 from qmon.recording.read.recording_reader import RecordingReader
 from qmon.recording.read.segment_reader import frames_between, mark_for, open_segment, parse_lines_of_kinds
 
-# Maximum length of a segment in seconds: an hour, with some tolerance.
+# Maximum length of a segment in seconds: an hour, plus a tolerance.
 _LONGEST_S: Final = 3700.0
 _JUMP_TO: Final = frozenset({"verdict", "operation"})
 
@@ -26,8 +26,8 @@ class RecordingArchive:
     Args:
         paths: returns the segments in chronological order.
         zone: IANA time zone of the recording machine.
-        spans: time of the first and last data, seconds since the epoch. ``None``: recording goes on, so the data ends
-            now.
+        spans: times of the first and last data, seconds since the epoch. ``None``: recording goes on, and the last data
+            is from now.
         clock: seconds since the epoch.
     """
 
@@ -48,12 +48,12 @@ class RecordingArchive:
 
     @property
     def ends_at(self) -> float:
-        """The latest time that may have data, seconds since the epoch. That is now, if recording goes on."""
+        """The latest time that may have data: the current time if recording goes on. Seconds since the epoch."""
         return self._spans[1] if self._spans is not None else self._clock()
 
     @property
     def begins_at(self) -> float:
-        """The time of the first data, or now if nothing was recorded. Seconds since the epoch."""
+        """The time of the first data, or the current time if nothing was recorded. Seconds since the epoch."""
         if self._spans is not None:
             return self._spans[0]
         paths = self._paths()
@@ -102,7 +102,7 @@ class RecordingArchive:
 
 
 def _is_past(best: Mark, path: Path, forward: bool) -> bool:
-    """Return true if every mark of this segment is farther away than ``best``."""
+    """Return true if every mark of this segment is farther away than the mark ``best``."""
     return segment_start(path) > best.at if forward else segment_start(path) + _LONGEST_S < best.at
 
 

@@ -13,7 +13,7 @@ from qmon.recording.history.buckets import Bins
 # Numbers per figure and step: mean, minimum, maximum.
 PER_FIGURE: Final = 3
 
-# Weight of a reading that covers no time. It only matters if the step has no other reading.
+# Weight of a reading that covers no time. This weight only matters if the step has no other reading.
 _NO_TIME: Final = 1e-6
 
 
@@ -25,20 +25,20 @@ class Tier:
     most: int
 
 
-# The tiers cover a quarter of an hour, an hour and a day. A step takes about 130 bytes with ten figures.
+# The tiers cover a quarter of an hour, an hour and a day. A step of ten figures takes about 130 bytes.
 TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
 
 
 @dataclass(frozen=True, slots=True)
 class ThinnedSteps:
-    """A copy of steps, oldest first. ``numbers``: ``PER_FIGURE`` values for each figure of each step."""
+    """A copy of one tier's steps, oldest first. ``numbers``: ``PER_FIGURE`` values for each figure of each step."""
 
     step_s: float
     starts: array[float]
     numbers: array[float]
 
     def fill_bins(self, bins: Bins, until_at: float) -> None:
-        """Record the steps before ``until_at`` in bins."""
+        """Record the steps before ``until_at`` in ``bins``."""
         wide = bins.figures * PER_FIGURE
         for place, start in enumerate(self.starts):
             if start < until_at:
@@ -47,7 +47,7 @@ class ThinnedSteps:
 
 
 class _Track:
-    """One tier. New readings go into the newest step, which stays open."""
+    """The steps of one tier. New readings go into the newest step, which stays open."""
 
     __slots__ = ("_least", "_mean", "_most", "_numbers", "_start", "_starts", "_tier", "_weight")
 
@@ -129,7 +129,7 @@ class ThinnedFigures:
 
 
 def fill_bins(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
-    """Record steps in bins, using the finest available step for each time."""
+    """Record steps in ``bins``. For each time, use the finest step that is available."""
     until_at = inf
     for each in steps:
         each.fill_bins(bins, until_at)

@@ -16,7 +16,7 @@ from qmon.monitor.source import Phase
 
 
 class EventKind(StrEnum):
-    """The subject of an event."""
+    """The kind of thing that an event is about."""
 
     VERDICT = "verdict"
     OPERATION = "operation"
@@ -30,7 +30,7 @@ class TimelineEvent:
 
     ``what``: the change (such as ``began``, ``ended``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
     ``severity``: the severity after the change. ``cause``: the cause of a verdict, which several queues may share.
-    ``others``: further queues with the same cause, as found by ``join_related_events``.
+    ``others``: other queues with the same cause, filled by ``join_related_events``.
     """
 
     at: float
@@ -89,7 +89,7 @@ class VerdictChanges:
         return out
 
     def record_known_verdicts(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
-        """Record verdicts that already held before ``at``, so that they are not reported as events."""
+        """Record verdicts that already held before ``at``, so that their start is not reported as an event."""
         self._holding[queue] = {
             each.code: _HeldVerdict(each, at if each.since_at is None else each.since_at)
             for each in verdicts
@@ -97,7 +97,7 @@ class VerdictChanges:
         }
 
     def forget_queues(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
-        """Forget queues that are no longer watched, and return events for the end of their verdicts."""
+        """Forget queues that are no longer watched, and return an event for the end of each of their verdicts."""
         found = [event for queue in queues for event in self.record_verdicts(at, queue, ())]
         for queue in queues:
             self._holding.pop(queue, None)
@@ -171,7 +171,7 @@ def alert_event(at: float, change: Change) -> TimelineEvent:
 
 
 def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """Join changes of one verdict with the same cause within 30 seconds into one event. Returns the newest first."""
+    """Join changes of one verdict that have the same cause within 30 seconds into one event. Returns newest first."""
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):

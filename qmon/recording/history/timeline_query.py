@@ -26,7 +26,7 @@ _LINE_KINDS: Final = frozenset({"verdict", "operation", "state"})
 def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tuple[TimelineEvent, ...]]:
     """Yield the events before a time, one segment at a time, newest first.
 
-    Operations are in their latest state. Damaged files do not raise. Their undamaged part is used.
+    Operations are in their latest state. Does not raise if a file is damaged; the undamaged part of the file is used.
     """
     told: set[str] = set()
     for path in reversed(archive.segments_between(float("-inf"), before_at)):

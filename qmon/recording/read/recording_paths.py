@@ -25,7 +25,9 @@ def folder_name_for(name: str) -> str:
     written = "".join(c if _SAFE.fullmatch(c) else _percent_encode(c) for c in name)
     written = _percent_encode(written[0]) + written[1:] if written[:1] in (".", "_") else written
     if not 0 < len(written) <= _LONGEST:
-        raise BadInput("cannot record: the target's name is empty or too long; give it a shorter name in qmon.toml")
+        raise BadInput(
+            "cannot record: the target's name is empty or too long; give the target a shorter name in qmon.toml"
+        )
     return written
 
 
@@ -39,12 +41,12 @@ def target_from_folder(folder: str) -> str:
 
 
 def segment_stem(at: float, recorder: str, number: int) -> str:
-    """Return the name, without suffix, of a segment that begins at ``at`` (seconds since the epoch)."""
+    """Return the file name, without suffix, of a segment that begins at ``at`` (seconds since the epoch)."""
     return f"{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}-{recorder}-{number:04d}"
 
 
 def segment_folder(root: Path, target: str, at: float) -> Path:
-    """Return the folder of the target's segments that begin on the UTC day of ``at``."""
+    """Return the folder for segments of the target that begin on the UTC day of ``at``."""
     return root / f"target={folder_name_for(target)}" / f"date={datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
@@ -72,7 +74,7 @@ def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
 
 
 def sealed_path(path: Path) -> Path:
-    """Return the name an open segment will have when sealed."""
+    """Return the name that an open segment will have when it is sealed."""
     return path.with_name(path.name.removeprefix(OPEN_PREFIX))
 
 

@@ -1,4 +1,4 @@
-"""Reads all recordings of one target in chronological order, from any time on."""
+"""Reads all recordings of one target in chronological order, beginning at any time."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RecordingReader:
         return f"skipped {parts}; {found[0][0]}: {found[0][1]}"
 
     def _open_segment(self, path: Path) -> Segment:
-        """Open the segment, under its new name if its recorder has sealed it in the meantime."""
+        """Open the segment. If its recorder has sealed the segment in the meantime, use its new name."""
         try:
             one = open_segment(path)
         except FileNotFoundError:
@@ -103,20 +103,26 @@ class RecordingReader:
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
     def verdicts_at(self, at: float) -> list[VerdictsLine]:
-        """Return the latest verdicts of each queue up to a time. Each segment begins with all verdicts that hold."""
+        """Return the latest verdicts of each queue up to a time.
+
+        Reading one segment is enough, because each segment begins with all current verdicts.
+        """
         if not self._starts or at < self._starts[0]:
             return []
         return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts_until(at).values())
 
     def read_moments(self, since_at: float) -> Iterator[Moment]:
-        """Yield all events from a time on, decoded."""
+        """Decode and yield all events from a time on."""
         for one, line in self.read_lines(since_at):
             what = _event_from_line(one, line)
             if what is not None:
                 yield Moment(line.at, what)
 
     def read_lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
-        """Yield every line from a time on. If two recorders overlapped, the first is used until its lines end."""
+        """Yield every line from a time on.
+
+        If two recorders ran at the same time, lines of the first are used until they end.
+        """
         first = max(0, bisect_right(self._starts, since_at) - 1)
         newest, recorder = since_at, ""
         for path in self._paths[first:]:

@@ -1,7 +1,7 @@
-"""Replay: a source of snapshots like the poller, but from a recording, at any speed and from any time.
+"""Replay: a source of snapshots like the poller, but reading a recording, at any speed and from any time.
 
-It folds the snapshots itself, because every seek starts a new history. That is first a short one, so that figures
-appear immediately, and then one of 15 minutes, which is the length of the plots.
+A replay folds the snapshots itself, because every seek starts a new history. The first history after a seek is short,
+so that figures appear immediately. Then a history of 15 minutes replaces it, because plots show 15 minutes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from qmon.recording.read.recording_reader import Moment, RecordingReader
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_PAST_S: Final = 20.0
 
-# Seconds of the past that are folded after a seek: first a short time for rates, soon after a long time for plots and
-# counts.
+# Seconds of the past that are folded after a seek: `SHORT_PAST_S` first, because rates only need a short time, and then
+# `LONG_PAST_S` for plots and counts.
 LONG_PAST_S: Final = 900.0
 
 # Minimum number of polls to fold.
@@ -37,7 +37,8 @@ _MIN_POLLS: Final = 3
 _LONGEST_WAIT_S: Final = 3.0
 _CHECK_EVERY: Final = 4
 
-# If evidence is found within this many seconds after reading begins, the verdict is assumed to have held before.
+# If the first evidence of a verdict is at most this many seconds after the start of reading, the verdict is assumed to
+# have held before.
 _SOON_S: Final = 60.0
 
 
@@ -86,7 +87,7 @@ class Replay:
         reader: the recording.
         start_at: seconds since the epoch on the recording machine's clock. Default: the beginning of the recording.
         playing: start playing immediately.
-        baselines: returns the current baselines, immediately.
+        baselines: returns the current baselines without waiting.
 
     Attributes:
         on_change: called on the source's thread after playing, speed or position has changed.
@@ -147,7 +148,7 @@ class Replay:
         return self._speed
 
     def clock(self) -> float:
-        """Return the monotonic clock at the time of the recording, so that figures have the age that they had then."""
+        """Return the monotonic clock at the replayed time, so that figures are as old as they were when recorded."""
         newest = self._newest
         if newest is None:
             return 0.0
@@ -161,7 +162,7 @@ class Replay:
     # --------------------------------------------------------------------------------------------- SnapshotSource
 
     def start(self, sink: Sink) -> None:
-        """Start. ``sink`` gets every snapshot and phase change as recorded."""
+        """Start. ``sink`` gets every recorded snapshot and phase change."""
         self._sink = sink
         self._thread = threading.Thread(target=self._run, name="qmon-replay", daemon=True)
         self._thread.start()
@@ -170,10 +171,10 @@ class Replay:
         """Do nothing: the past cannot be polled."""
 
     def set_interval(self, seconds: float) -> None:
-        """Do nothing: the interval is that of the recording."""
+        """Do nothing: the recording determines the interval."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Do nothing: a recording only has the readings of its time."""
+        """Do nothing: a recording contains only the figures that were read at the time."""
 
     def count_exactly(self, queue: str) -> None:
         """Do nothing: the past cannot be counted."""
@@ -191,7 +192,7 @@ class Replay:
         self._enqueue(lambda: self._set_playing(playing))
 
     def set_speed(self, speed: float) -> None:
-        """Play at this multiple of real time."""
+        """Set the speed, as a multiple of real time."""
 
         def do() -> None:
             self._speed = speed
@@ -317,12 +318,12 @@ class Replay:
         self._position = self._newest_at
 
     def _seek(self, at: float) -> None:
-        """Go to a time with a short history. The long history is read when the thread is idle."""
+        """Go to a time and fold a short history. The long history is read when the thread is idle."""
         self._position = min(max(at, self.reader.begins_at), self.reader.ends_at)
         self._needs_long_past = self._fold_past(max(SHORT_PAST_S, _MIN_POLLS * self.interval_s))
 
     def _fold_past(self, past_s: float, *, patient: bool = False) -> bool:
-        """Fold the past before the current position and emit its newest snapshot; return false if there is no snapshot.
+        """Fold the past before the current position and emit the newest snapshot; return false if there is no snapshot.
 
         ``patient``: give up without changing anything when another command arrives.
         """

@@ -37,7 +37,7 @@ _VERDICT_KIND: Final = frozenset({"verdict"})
 
 @dataclass
 class Segment:
-    """The contents of one file, as far as they were read."""
+    """The contents of one file, or the part of the contents that could be read."""
 
     path: Path
     session: SessionLine | None
@@ -45,7 +45,7 @@ class Segment:
     marks: tuple[Mark, ...] = ()
     # The reason for each damaged part found so far, keyed by the offset of the frame or the negative line number.
     damage: dict[int, str] = field(default_factory=dict)
-    # True if it ends with an index, as sealed segments do.
+    # True if the file ends with an index, like every sealed segment.
     is_indexed: bool = False
     recorder: str = ""
     # For files without an index, the end offset of each frame, keyed by its start offset.
@@ -56,7 +56,7 @@ class Segment:
 
     @property
     def first_damage(self) -> str:
-        """The first damage found, or empty."""
+        """The first damage found, or an empty text."""
         return next(iter(self.damage.values()), "")
 
     def read_lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
@@ -96,7 +96,7 @@ class Segment:
                 self.damage[start] = str(problem)
 
     def _frame_texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield the offset and text of these frames, except damaged ones."""
+        """Yield the offset and text of these frames, except damaged frames."""
         with self.path.open("rb") as file:
             for number in numbers:
                 start = self.frames[number].offset
@@ -111,7 +111,10 @@ class Segment:
 
 
 def open_segment(path: Path) -> Segment:
-    """Open a segment by its index, or read it all if there is none. Damage does not raise. Raises ``OSError``."""
+    """Open a segment by its index, or read the whole file if it has no index. Raises ``OSError``.
+
+    Does not raise if the segment is damaged.
+    """
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - LOCATOR_BYTES))
@@ -132,7 +135,7 @@ def open_segment(path: Path) -> Segment:
 
 
 def _index_fits(index: IndexLine, size: int) -> bool:
-    """Return true if the index is possible for ``size`` bytes of frames. A foreign file may contain anything."""
+    """Return true if the index is possible for ``size`` bytes of frames. A file not from qmon may contain anything."""
     offsets = [frame.offset for frame in index.frames]
     within = all(0 <= offset < size for offset in offsets)
     timed = all(abs(at) < LATEST_TIME for frame in index.frames for at in (frame.first_at, frame.last_at))
@@ -208,10 +211,11 @@ def parse_lines_of_kinds(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
 
 
 def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:
-    """Yield the text of frames that may have lines between two times, each with the share of the work done so far.
+    """Yield the text of each frame that may have lines between two times, with the share of the work done so far.
 
-    A file that is still open is read from its beginning, which is cheap because its lines are not parsed. If it was
-    sealed in the meantime, it is read under its new name. Raises ``OSError``, and ``Damaged`` after the undamaged part.
+    A file that is still open is read from its beginning, which is cheap because its lines are not parsed. If the file
+    was sealed in the meantime, it is read under its new name. Raises ``OSError``. Raises ``Damaged`` after the
+    undamaged part.
     """
     if path.name.startswith(OPEN_PREFIX):
         try:

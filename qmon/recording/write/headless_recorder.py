@@ -23,7 +23,7 @@ from qmon.recording.write.recorder import Recorder, RecorderStatus
 class RecordingStatus:
     """The state of one target.
 
-    ``problem``: why no data arrives, or empty. ``missing``: named queues that the newest poll did not find.
+    ``problem``: why no data arrives, or an empty text. ``missing``: requested queues that the newest poll did not find.
     """
 
     target: str
@@ -44,8 +44,9 @@ class HeadlessRecorder:
         redact, payloads: as for ``Recorder``.
         queues: names of the queues to record; empty for all.
         on_view: called with each view and phase change, on other threads. Must return immediately.
-        baselines: returns the current baselines, immediately.
-        on_event: called in the same way with each snapshot and phase change, before ``on_view``.
+        baselines: returns the current baselines without waiting.
+        on_event: called with each snapshot and phase change, before ``on_view``, on other threads. Must return
+            immediately.
 
     Raises ``BadInput`` if the folder is not writable.
     """
@@ -104,12 +105,12 @@ class HeadlessRecorder:
             view = None
             try:
                 view = self._history.record_snapshot(event)
-            finally:  # record the snapshot even if folding it fails
+            finally:  # record the snapshot even if folding fails
                 self._record(event, view)
             self._on_view(view)
 
     def _record(self, snapshot: Snapshot, view: View | None) -> None:
-        """Record a poll, of the named queues only if there are any. Alerts and figures are made of the whole poll."""
+        """Record a poll. If queues were requested, record only these; alerts always use the whole poll."""
         if self._queues:
             found = {samples.layout.queue for samples in snapshot.queues}
             self._missing = tuple(sorted(self._queues - found))

@@ -1,4 +1,4 @@
-"""Record the operations of all qmon instances on a target, read from the target's database every few seconds."""
+"""Records the operations of every qmon on a target. They are read from the target's database every few seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READ_EVERY_S: Final = 5.0
 # Seconds between checks whether polling has started.
 _SOON_S: Final = 0.5
 
-# If the server has no connection left, wait this long before the next attempt.
+# Seconds to wait before the next attempt if the server has no connection left.
 _NO_CONNECTION_S: Final = 60.0
 _LIMIT: Final = 50
 _RECENT_S: Final = 3600.0
@@ -27,10 +27,10 @@ _RECENT_S: Final = 3600.0
 class OperationsWatch:
     """Records each new or changed operation, on its own thread, until closed.
 
-    It has a connection only while the poller has one, so that it never uses the server's last connection. After
-    closing, when the poller's connection is free, it reads once more. Operations that began more than an hour before
-    the newest one at the first read are not recorded. If the database has no operations table, or the role may not read
-    it, there are no operations.
+    The watch has a connection only while the poller has one, so that it never takes the server's last connection.
+    ``close`` reads once more, because the poller's connection is free by then. The first read also finds older
+    operations. Of these, operations that began more than an hour before the newest operation are not recorded. If the
+    database has no operations table, or the role may not read this table, no operations are recorded.
     """
 
     def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
@@ -45,7 +45,7 @@ class OperationsWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Read once more, so that an operation that has just ended is recorded, and stop. Waits two seconds at most."""
+        """Read once more, so that an operation that has just ended is recorded, and stop. Waits at most two seconds."""
         self._closing.set()
         self._thread.join(2.0)
 

@@ -1,7 +1,7 @@
-"""The recorder of one target. Its thread writes data to the file as soon as it arrives.
+"""The recorder of one target. Its thread writes data to the file as soon as the data arrives.
 
-If the process is killed, only data that was not written yet is lost. If the disk fails, recording stops with the
-reason, and polling continues.
+If the process is killed, only data that was not written yet is lost. If the disk fails, the recorder stops and reports
+the reason, and polling continues.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class _QueueVerdicts:
 
     @property
     def key(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """Codes and severities. A line is written when this changes."""
+        """Codes and severities. A line is written when a code or a severity changes."""
         return [(verdict.code, verdict.severity) for verdict in self.holds], [verdict.code for verdict in self.kept]
 
 
 @dataclass(frozen=True, slots=True)
 class _Poll:
-    """A snapshot with its verdicts (keyed by queue) and its figures. Both are ``None`` if no view could be computed."""
+    """A snapshot with its verdicts (keyed by queue) and figures. Without a view, verdicts and figures are ``None``."""
 
     snapshot: Snapshot
     verdicts: Mapping[str, _QueueVerdicts] | None
@@ -75,9 +75,9 @@ _Event = tuple[float, _Poll | SourceState | Operation]
 
 @dataclass(frozen=True, slots=True)
 class RecorderStatus:
-    """Progress of a recording. ``stopped``: why recording has ended, or empty. ``cpu_s``: CPU seconds so far.
+    """Progress of a recording. ``stopped``: why recording has ended, or an empty text. ``cpu_s``: CPU seconds so far.
 
-    ``snapshots``: recorded; ``lost``: not recorded; ``bytes``: written since the program started.
+    ``snapshots``: number recorded. ``lost``: number not recorded. ``bytes``: number written since the program started.
     """
 
     snapshots: int = 0
@@ -91,7 +91,7 @@ class RecorderStatus:
 class Recorder:
     """Records one target below a folder. ``record_snapshot``, ``record_state`` and ``record_operation`` never block.
 
-    They may be called from any thread.
+    These three methods may be called from any thread.
 
     Args:
         root: the folder of all recordings.
@@ -102,7 +102,8 @@ class Recorder:
         environment: the target's environment, such as ``prod``.
         clock: seconds since the epoch.
 
-    Segments that a killed recorder left open are sealed first. Raises ``BadInput`` if the folder is not writable.
+    Before it records, it seals the segments that a killed recorder left open. Raises ``BadInput`` if the folder is not
+    writable.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Recorder:
         return self._writer.recorder
 
     def record_snapshot(self, snapshot: Snapshot, view: View | None) -> None:
-        """Record a snapshot, its figures, and the verdicts of queues whose verdicts have changed.
+        """Record a snapshot and its figures, and the verdicts of each queue whose verdicts have changed.
 
         Without a view, only the snapshot is recorded.
         """
@@ -261,7 +262,7 @@ class Recorder:
 
 
 def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
-    """Return the verdicts of a queue without a ``cannot tell`` that has just begun at ``sampled_at`` (server clock)."""
+    """Return a queue's verdicts without a ``cannot tell`` that is still brief at ``sampled_at`` (server clock)."""
     holds = tuple(verdict for verdict in verdicts_for_queue(queue) if not is_brief(verdict, sampled_at))
     return _QueueVerdicts(holds, undecided=queue.undecided)
 

@@ -1,4 +1,4 @@
-"""Records what the dashboard shows: passes events from the source and its fold to the screens, and records them."""
+"""Records the data that the dashboard shows: passes the events and views of a source on, and records them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.recording.write.recorder import Recorder
 
 
 class RecordingSource:
-    """A source that is recorded. Implements ``SnapshotSource``. Fold its snapshots with its own ``fold``."""
+    """A source that is recorded. Implements ``SnapshotSource``. Callers must use its ``fold`` to fold its snapshots."""
 
     def __init__(self, source: SnapshotSource, fold: Callable[[Snapshot], View], recorder: Recorder) -> None:
         self._source = source
@@ -29,7 +29,7 @@ class RecordingSource:
         return self._source.interval_s
 
     def fold(self, snapshot: Snapshot) -> View:
-        """Return the view of a snapshot and record both. The snapshot is recorded even if folding fails."""
+        """Return the view of a snapshot. Record the snapshot, even if folding fails, and the view."""
         view = None
         try:
             view = self._fold(snapshot)

@@ -1,4 +1,4 @@
-"""Salvages the open segments of a killed recorder: seals them with all complete lines."""
+"""Salvages the open segments of a killed recorder: seals each segment with all its complete lines."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _WORK_PREFIX: Final = "_salvage-"
 
 @dataclass(frozen=True, slots=True)
 class SalvageResult:
-    """The result for one open segment. ``path``: its sealed path, ``None`` if it was empty. ``lines``: lines saved."""
+    """The result for one open segment. ``path``: the sealed file, if any line was saved. ``lines``: lines saved."""
 
     path: Path | None
     lines: int
 
 
 def salvage_segments(root: Path) -> list[SalvageResult]:
-    """Seal the open segments below a folder that no process writes. Raises ``CannotWrite`` and ``OSError``."""
+    """Seal all open segments below a folder that no process is writing. Raises ``CannotWrite`` and ``OSError``."""
     done = []
     for path in list_segments(root):
         if path.name.startswith(OPEN_PREFIX):
             with _lock_if_unused(path) as free:
                 if free:
                     done.append(_salvage_segment(path))
-    for left in root.rglob(f"{_WORK_PREFIX}*"):  # left by a salvage that was killed
+    for left in root.rglob(f"{_WORK_PREFIX}*"):  # an earlier salvage that was killed left this file
         with _lock_if_unused(left) as free:
             if free:
                 system.remove_file(left)
@@ -51,7 +51,7 @@ def _salvage_segment(path: Path) -> SalvageResult:
     count = sum(frame.lines for frame in found.frames) + len(found.tail)
     if count:
         _rewrite(found, sealed)
-    if found.first_damage:  # a kill does not cause this damage, so keep the unreadable part for inspection
+    if found.first_damage:  # killing a recorder does not cause such damage, so keep the unreadable part for inspection
         system.rename_over(path, path.with_name(f"_damaged-{sealed.name}"))
     else:
         system.remove_file(path)
@@ -75,7 +75,7 @@ def _rewrite(found: Segment, sealed: Path) -> None:
 
 
 def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
-    """Return the index line of a segment that its recorder did not finish, numbered after the last line."""
+    """Return the index line of a segment that its recorder did not finish. Its number follows that of the last line."""
     last = frames[-1]
     index = IndexLine(found.session, frames, found.marks)
     return encode_line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
@@ -83,7 +83,7 @@ def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
 
 @contextlib.contextmanager
 def _lock_if_unused(path: Path) -> Iterator[bool]:
-    """Yield true if no process writes the file. On systems that can rename locked files, keep it locked."""
+    """Yield true if no process writes the file. On systems that can rename locked files, keep the file locked."""
     try:
         file = os.open(path, os.O_RDONLY | system.OPEN_FLAGS)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Deletes the oldest sealed segments of recordings, but only after all lakes have read them."""
+"""Deletes the oldest sealed segments of recordings, but only segments that all lakes have read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.recording_paths import list_segments, segment_start
 
-# Marker files in the folder of all recordings. Each belongs to a lake and lists the segments in it.
+# Marker files in the folder of all recordings. Each marker file belongs to a lake and lists the segments in that lake.
 _MARK_PATTERN: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _MAX_SIZE: Final = 2**63
@@ -25,7 +25,7 @@ _LONGEST_S: Final = 3600.0
 class LakeMark:
     """The contents of one lake's marker file.
 
-    ``lake``: its path. ``at``: time of its last batch, epoch seconds, if known.
+    ``lake``: the path of the lake. ``at``: time of its last batch, epoch seconds, if known.
 
     ``done``: the segments in the lake, as paths relative to the folder.
     """
@@ -38,9 +38,10 @@ class LakeMark:
 
 @dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """``bytes`` of all segments, and how many were ``removed`` or are ``waiting``: due, but not yet in every lake.
+    """The result: total ``bytes`` of the remaining segments, and the numbers of ``removed`` and ``waiting`` segments.
 
-    ``lakes``: the lakes that lack them.
+    A segment is waiting if it is due for deletion but not yet in every lake. ``lakes``: the lakes without these
+    segments.
     """
 
     bytes: int
@@ -60,9 +61,10 @@ def parse_size(text: str) -> int:
 
 
 def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
-    """Delete segments older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
+    """Delete segments older than ``keep_s`` seconds, and the oldest segments until the total is at most ``max_bytes``.
 
-    Open segments are kept. So are segments that are missing in one of the lakes with a marker file here.
+    ``now``: seconds since the epoch. Open segments are kept. If a lake has a marker file in this folder, segments that
+    are not yet in the lake are also kept.
     """
     paths = list_segments(root)
     sizes = {path: _file_size(path) for path in paths}
@@ -80,7 +82,7 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
         path.unlink(missing_ok=True)
         total -= sizes[path]
         removed += 1
-        with contextlib.suppress(OSError):  # the folder still contains other segments
+        with contextlib.suppress(OSError):  # fails while the folder contains other segments
             path.parent.rmdir()
     return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
 
@@ -98,7 +100,7 @@ def lake_mark_text(lake: str, at: float, done: Iterable[str]) -> str:
 def read_lake_marks(root: Path) -> list[LakeMark]:
     """Return the marker files of all lakes that read this folder.
 
-    A damaged marker file counts as a lake without segments, so nothing is deleted.
+    A damaged marker file counts as a lake without segments, so no segment is deleted.
     """
     return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
 
@@ -112,7 +114,7 @@ def _read_lake_mark(file: Path) -> LakeMark:
 
 
 def unread_bytes(root: Path) -> int:
-    """Return the bytes of the sealed segments that are missing in a lake, according to the marker files."""
+    """Return the total bytes of sealed segments that are missing in a lake, according to the marker files."""
     marks = read_lake_marks(root)
     done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
     return sum(

@@ -34,7 +34,7 @@ class RollingWriter:
         root: the folder of all recordings.
         recorder: the recorder's id.
         session: the first line of every segment.
-        cover: decides what is left out (``qmon.recording.format.redaction``).
+        cover: decides which texts are left out (``qmon.recording.format.redaction``).
     """
 
     def __init__(self, root: Path, recorder: str, session: SessionLine, cover: Cover = str) -> None:
@@ -56,7 +56,7 @@ class RollingWriter:
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
     def open_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: the verdicts that hold at that time."""
+        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: the verdicts that hold at this time."""
         self._segments += 1
         folder = recording_paths.segment_folder(self._root, self.session.target, at)
         name = recording_paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
@@ -72,7 +72,7 @@ class RollingWriter:
         self.flush(at)
 
     def roll_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a new frame or a new segment if it is due."""
+        """Begin a new frame or a new segment if the current one is old or large enough."""
         writer = self._writer
         if writer is None:
             return
@@ -84,7 +84,7 @@ class RollingWriter:
             self.roll_frame(at)
 
     def roll_frame(self, at: float) -> None:
-        """End the current frame if it is two minutes old. The next line begins a new one."""
+        """End the current frame if it is two minutes old. The next line begins a new frame."""
         writer = self._writer
         if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < FRAME_S:
             writer.end_frame()
@@ -97,11 +97,11 @@ class RollingWriter:
         self.add_record(snapshot, at)
 
     def add_record(self, record: object, at: float) -> None:
-        """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes it."""
+        """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes the line."""
         self.add_line(Line(self.recorder, 0, at, KIND_BY_TYPE[type(record)], encode(record, self._cover)))
 
     def add_line(self, parsed: Line) -> None:
-        """Add a line as it was read, with this writer's recorder id and next number."""
+        """Add a line from another recording, with the recorder id and the next line number of this writer."""
         self._number += 1
         self._lines.append(encode_line(replace(parsed, recorder=self.recorder, number=self._number)))
         if (mark := mark_for(parsed)) is not None:
@@ -114,7 +114,7 @@ class RollingWriter:
             self._writer.write_lines(lines, at, self._number - len(lines) + 1)
 
     def seal_segment(self, at: float, end: End | None) -> None:
-        """Finish the segment. ``end``: the last line of the recorder, if no segment follows."""
+        """Finish the segment. ``end``: the record for the recorder's last line, if no segment follows."""
         writer = self._writer
         if writer is None:
             return

@@ -1,7 +1,8 @@
-"""Writes one segment: frames of two minutes. Each call writes its lines to the file. Renaming seals it.
+"""Writes one segment, which consists of frames of two minutes. Each call writes its lines to the file.
 
-The name of the open file begins with ``_``, and the file is locked. A sealed file is never written again. It ends with
-a frame that contains the index, and a frame of 16 bytes with the offset of the index.
+The name of the open file begins with ``_``, and the file is locked. Renaming seals the file. A sealed file is never
+written again. A sealed file ends with a frame that contains the index, and a frame of 16 bytes with the offset of the
+index.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
 
-# Data older than this many seconds is synced to disk, so that it survives a crash of the machine.
+# Data older than this many seconds is synced to disk, so that the data survives a crash of the machine.
 _SYNC_S: Final = 60.0
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
 
@@ -32,11 +33,11 @@ class CannotWrite(QmonError):
 class SegmentWriter:
     """Writes one segment. Not thread-safe.
 
-    If a call fails, none of its data stays in the file, and all earlier data does.
+    If a call fails, none of its data stays in the file, but all earlier data stays.
 
     Args:
         path: the file while it is open. Its folder is created.
-        sealed: its name when sealed.
+        sealed: the path of the file after it is sealed.
 
     Raises ``CannotWrite`` if the file cannot be created.
     """
@@ -67,12 +68,12 @@ class SegmentWriter:
         self._append_bytes(data)
 
     def write_lines(self, lines: Sequence[bytes], at: float, first: int) -> None:
-        """Append lines and write them to the file, so that they survive the end of this process.
+        """Append lines and write them to the file, so that the lines survive the end of this process.
 
         ``at``: seconds since the epoch. ``first``: number of the first line. Raises ``CannotWrite``.
         """
         text = b"".join(lines)
-        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers accept at most twice as many bytes
+        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers accept frames of at most twice this size
             self.end_frame()
         frame = self._frame or Frame(self.bytes, at, at, first, 0)
         if self._frame is None:
@@ -96,7 +97,7 @@ class SegmentWriter:
         self._sync()
 
     def seal(self, index: bytes) -> Path:
-        """Write the index line, rename the file to its final name and return the path. Raises ``CannotWrite``."""
+        """Write the index line, rename the file to its final name and return its new path. Raises ``CannotWrite``."""
         self.end_frame()
         self._append_bytes(FrameWriter().finish(index) + locator_bytes(self.bytes))
         try:
@@ -110,7 +111,7 @@ class SegmentWriter:
         return self.sealed_path
 
     def close(self) -> None:
-        """Close the file as it is. The next start of a recorder salvages its contents."""
+        """Close the file without finishing it. The next start of a recorder salvages its contents."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -134,7 +135,7 @@ class SegmentWriter:
 
 
 def _create_locked(path: Path) -> int:
-    """Create a file and lock it. Retries if a salvage removed it between the two steps."""
+    """Create a file and lock it. Retries if a salvage removed the file before it was locked."""
     while True:
         file = files.open_private(path, os.O_WRONLY | os.O_EXCL)
         system.lock_file(file)
@@ -144,7 +145,7 @@ def _create_locked(path: Path) -> int:
 
 
 def publish_segment(path: Path, sealed: Path) -> None:
-    """Rename a finished file to its final name, unless that exists: sealed files are never replaced.
+    """Rename a finished file to its final name, unless a file of that name exists. Sealed files are never replaced.
 
     Raises ``OSError``.
     """

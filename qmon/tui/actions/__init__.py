@@ -1,1 +1,1 @@
-"""Actions on the screens: the requests, the dialog, and when keys are disabled."""
+"""Actions on the screens: the requests of actions, the dialog, and the reasons why keys are disabled."""

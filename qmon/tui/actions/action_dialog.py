@@ -33,7 +33,7 @@ _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
 REASON_HINT: Final = "why; written to the audit log"
 REASON_REQUIRED_HINT: Final = "required: why; written to the audit log"
-# Rows of the dialog that do not scroll.
+# The number of rows of the dialog that do not scroll.
 _OTHER_ROWS: Final = 9
 
 
@@ -130,7 +130,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._go_to_step(DialogStep.PLANNING)
 
     def on_planned(self, message: Planned) -> None:
-        """Show the plan for confirmation, or why it cannot be applied."""
+        """Show the plan for confirmation, or the reason why the plan cannot be applied."""
         if self._action_task is None or message.number != self._action_task.number:
             return
         self._prepared, self._planned_at = message.prepared, self.app.clock()
@@ -157,7 +157,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                 self._start_planning()
 
     def _request_with(self, at: Sequence[int], typed: Sequence[str]) -> ActionRequest:
-        """Return the request with these values and texts."""
+        """Return the request with these chosen values and typed texts."""
         request = self._base_request
         for option, place in zip(self._options, at, strict=True):
             request = option.values[place][1](request)
@@ -180,7 +180,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         name = self.app.confirmation_name(plan.queue)
-        same = typed.value in (name, clean(name))  # the name may also be typed as it is shown
+        same = typed.value in (name, clean(name))  # the user may also type the name as it is shown
         if plan.consent is Consent.TYPED and not same:
             self._show_problem(f"type the queue's name exactly: {name}", typed)
             return
@@ -205,7 +205,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self._draw()
 
     def on_ended(self, message: Ended) -> None:
-        """Show the result and poll the figures again."""
+        """Show the result and poll again."""
         self._result, self._problem = message.result, message.problem
         if message.refused and self._progress is None:
             self._go_to_step(DialogStep.CONFIRM)
@@ -233,7 +233,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _since_end_s(self) -> float:
         """Return the seconds from the end of the operation to the start of the shown poll of its queue.
 
-        Zero or less if that poll started before the end.
+        Zero or less if the poll started before the end of the operation.
         """
         view, queue = self.app.shown.view, self._current_queue()
         if view is None or queue is None or self.step is not DialogStep.ENDED:
@@ -285,7 +285,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.query_one("#act").set_class(text_width(name) > _SHORT_NAME, "-long")
 
     def _draw_hint(self) -> None:
-        """Show the available keys. ``PgDn`` is among them if the text scrolls, which is only known after the layout."""
+        """Show the available keys, including ``PgDn`` if the text scrolls, which is only known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = dialog_text.STEPS[self.step].hint + (
             " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
@@ -309,8 +309,8 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def action_leave(self) -> None:
         """Close the dialog, or stop the running operation.
 
-        The first time, the operation stops after the current batch. The second time, it stops immediately, without
-        waiting for the server.
+        The first call stops the operation after the current batch. The second call stops the operation immediately,
+        without waiting for the server.
         """
         if self.step is DialogStep.APPLYING and self._action_task is not None:
             if self._action_task.is_stopping:

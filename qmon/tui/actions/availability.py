@@ -29,9 +29,9 @@ _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.Q
 
 
 def verdict_keys(queue: QueueView, *, current: str = "") -> str:
-    """Return the keys that act on the cause of the verdict and are enabled for this queue.
+    """Return the keys whose actions act on the cause of the verdict and that are enabled for this queue.
 
-    ``current``: the screen's own key, which is left out.
+    ``current``: the key of the current screen, which is left out.
     """
     return " ".join(key for key in queue.verdict.key.split() if key != current and _can_act(queue.layout, key))
 
@@ -84,7 +84,7 @@ def action_request_for(action: str, view: View | None, queue: QueueView | None, 
 
 
 def head_blocker(view: View | None) -> BlockingSample | None:
-    """Return the session that waits for no other and blocks the most, if there is one."""
+    """Return the session that blocks the most sessions and waits for no session, if there is one."""
     blocking = view.server.blocking if view is not None else None
     heads = blocking.heads if blocking is not None else ()
     return next((each.session for each in heads if each.session.session > 0 and not each.blockers), None)

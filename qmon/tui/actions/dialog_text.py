@@ -36,13 +36,13 @@ RESULT_WORDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What the dialog shows.
+    """The data that the dialog shows.
 
     Attributes:
         took_s: seconds spent planning or applying so far.
         since_end_s: seconds from the end of the operation to the poll that read ``after``.
         planned_s: seconds since planning finished.
-        before, after: the queue before the operation, and from the first poll after it.
+        before: the queue before the operation. after: the queue in the first poll after the operation.
     """
 
     request: ActionRequest
@@ -117,7 +117,9 @@ def _ended_lines(content: DialogText, cells: int) -> list[Line]:
     done = content.progress.done if content.progress is not None else 0
     lines = [(), *entry_lines("broken", content.problem, cells, "alarm", most=6)]
     if done:
-        lines += entry_lines("", f"{done:,} are done and stay done; 6 lists them; repeat the action to finish", cells)
+        lines += entry_lines(
+            "", f"{done:,} are done and stay done; repeat the action to finish the rest; 6 lists operations", cells
+        )
     return [*lines, ()]
 
 
@@ -188,9 +190,9 @@ def result_lines(
     undo: bool,
     since_end_s: float = 0.0,
 ) -> list[Line]:
-    """Return how the operation ended, and the queue's figures before and after.
+    """Return how the operation ended, and the figures of the queue before and after the operation.
 
-    ``after`` is from a poll that started ``since_end_s`` seconds after the end.
+    ``after``: from a poll that started ``since_end_s`` seconds after the end of the operation.
     """
     word, tone = RESULT_WORDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {formatting.duration(took_s)}", "muted")]
@@ -198,23 +200,25 @@ def result_lines(
     if result.skipped:
         lines += entry_lines("skipped", "locked by other sessions; not changed", cells, "muted")
     if result.changed:
-        lines += entry_lines("changed", "changed after planning; left as they are", cells, "muted")
+        lines += entry_lines("changed", "changed after planning; not changed by qmon", cells, "muted")
     if result.refused:
         lines += entry_lines("refused", "refused by the server; not changed", cells, "muted")
     for index, words in enumerate(result.notes):
         lines += entry_lines("note" if index == 0 else "", words, cells)
     if result.operation:
         lines += entry_lines(
-            "audit", f"operation {result.operation}{'; u undoes it' if undo else ''}; 6 lists all", cells
+            "audit",
+            f"operation {result.operation}{'; u undoes the operation' if undo else ''}; 6 lists operations",
+            cells,
         )
     lines += [(), *_verify_lines(before, after, since_end_s, cells)]
     return lines
 
 
 def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """Return ``ready 1,235 (was 31)``, or a note that qmon waits for the next poll.
+    """Return lines such as ``ready 1,235 (was 31)``, or a note that qmon waits for the next poll.
 
-    A rate is shown once its window begins after the end of the operation, because an earlier window includes the
+    A rate is shown only if its window begins after the end of the operation, because an earlier window includes the
     operation itself.
     """
     if before is None:

@@ -1,4 +1,4 @@
-"""The texts of a plan: its messages, those left out, batches and duration, whether it can be undone, the SQL."""
+"""The texts of a plan: its messages, messages left out, batches, duration, the SQL, and whether it can be undone."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ COLUMNS: Final = (
 _ERROR: Final = grid_table.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
 
 
-# Plans older than this many seconds show their age, because the times in their texts were computed during planning.
+# A plan older than this many seconds shows its age, because the times in its text were computed during planning.
 _OLD_S: Final = 10.0
 
 
 def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> list[Line]:
-    """Return the complete text of a plan, for its confirmation.
+    """Return the complete text of a plan, which the user must confirm.
 
     ``sql``: add the statements at the end. ``planned_s``: seconds since planning.
     """
@@ -74,7 +74,7 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
 
 
 def left_out_lines(plan: Plan, cells: int) -> list[Line]:
-    """Return what is left out: ``3 owner alive · 12 locked``."""
+    """Return the numbers of messages left out: ``3 owner alive · 12 locked``."""
     return entry_lines("left out", " · ".join(each.text for each in plan.left_out), cells)
 
 
@@ -94,7 +94,7 @@ def can_undo(plan: Plan | None, result: OperationResult) -> bool:
 
 
 def undo_text(undo: Undo) -> tuple[str, str]:
-    """Return a text about whether the operation can be undone and for which messages it cannot, and the text's tone."""
+    """Return a text, with its tone, about whether the operation can be undone, and for which messages it cannot."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
@@ -103,7 +103,7 @@ def undo_text(undo: Undo) -> tuple[str, str]:
 
 
 def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
-    """Return the statements unchanged, with long lines broken."""
+    """Return the statements of the plan, with long lines broken."""
     lines: list[Line] = []
     for index, statement in enumerate(statements):
         if index:

@@ -31,8 +31,9 @@ class ActionRequest:
     """One action on one queue.
 
     Attributes:
-        operation: the operation to undo; ``None`` for the newest of the queue that can be undone.
-        session, started_at: number and start (seconds since the epoch) of the session to end, as they were shown.
+        operation: the operation to undo. ``None``: the newest operation on the queue that can be undone.
+        session, started_at: the number and the start (seconds since the epoch) of the session to end, as shown to the
+            user.
         unchosen: the user must still choose the messages.
     """
 
@@ -67,7 +68,7 @@ class ActionRequest:
 
         Raises:
             BadInput: the request matches nothing.
-            QmonError: whatever planning raises.
+            QmonError: planning failed.
         """
         if self.unchosen:
             raise BadInput("press tab, then → to choose the messages")
@@ -87,14 +88,14 @@ class ActionRequest:
             return operator.repair(self.layout)
         if self.layout.part is not None and self.side is Side.CONSUMERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (self.queue, pause_subject(self.layout))  # the pause may be under another queue of the table
+        known = (self.queue, pause_subject(self.layout))  # the pause may be stored for another queue of the table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 
 
 def end_session_request(session: int, started_at: float | None) -> ActionRequest:
-    """Return a request to end the session that is shown. ``started_at``: its start, seconds since the epoch."""
+    """Return a request to end the session shown. ``started_at``: the session's start, seconds since the epoch."""
     return ActionRequest(OperationKind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
@@ -102,7 +103,7 @@ UNDOABLE: Final = ("possible", "partly undone")
 
 
 def _newest_undoable(operator: Operator, queue: str) -> str:
-    """Return the id of the operation that ``u`` undoes: the newest one of this queue that can be undone."""
+    """Return the id of the operation that ``u`` undoes: the newest operation on this queue that can be undone."""
     for operation in operator.read_operations():
         if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
@@ -115,7 +116,7 @@ Change = Callable[[ActionRequest], ActionRequest]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A choice in the dialog: its name, and for each value the text and the change to the request."""
+    """A choice in the dialog: its name, and, for each value, the text and the change to the request."""
 
     name: str
     values: tuple[tuple[str, Change], ...]
@@ -124,7 +125,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text that the user may type, and the change it makes to the request. ``about``: the placeholder."""
+    """A text that the user may type, and the change that the text makes to the request. ``about``: the placeholder."""
 
     name: str
     about: str
@@ -138,7 +139,7 @@ _OWNERS: Final = (
 )
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
 _STATES: Final = ("dead", "ready", "scheduled", "in_progress", "done")
-# The text, then the ages in seconds: older than, newer than.
+# Each choice: its text, the minimum age and the maximum age in seconds.
 _AGES: Final = (
     ("any", None, None),
     ("over 10 m", 600.0, None),
@@ -189,7 +190,7 @@ def _redrive_options(request: ActionRequest) -> tuple[Option, ...]:
 def _has_age(request: ActionRequest) -> bool:
     """Return True if the age of a dead message may be known.
 
-    For library queues, planning finds that out from the library's description.
+    For library queues, planning finds the age in the library's description.
     """
     layout = request.layout
     return layout is not None and (layout.part is not None or layout.has_known_time(layout.enqueued_at))
@@ -210,7 +211,7 @@ def _owner_values(request: ActionRequest) -> list[tuple[str, Change]]:
 
 
 def _purge_values(request: ActionRequest) -> list[tuple[str, Change]]:
-    """Return the values of the choice, dead messages first. If the queue has no dead state, the user must choose."""
+    """Return the values of the choice, dead messages first. Without a dead state, the user must choose."""
     if request.layout is None:
         return []
     known = [

@@ -81,13 +81,13 @@ class BlockingScreen(DashboardScreen):
         self.show_heading("reports-heading", "reported by the server", reports.reports_summary(found))
 
     def required_focus(self) -> Focus:
-        """Return a focus that reads full statements."""
+        """Return a focus that makes the source read full statements."""
         return Focus(blocking=True)
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
     def _selected_session(self) -> LockChainLine | None:
-        """Return the session under the cursor, at its full place in the tree."""
+        """Return the session under the cursor, at the place in the tree where it is listed in full."""
         place = self._lines_by_key.get(self.grid.cursor or "")
         return self._forest(self.app.shown).find_line(place.key) if place is not None and place.again else place
 
@@ -125,7 +125,7 @@ class BlockingScreen(DashboardScreen):
         self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), then)
 
     def _newest_version(self, place: LockChainLine) -> LockChainLine | None:
-        """Return the same session as it is now, ``None`` if it neither waits nor blocks any more."""
+        """Return the same session in its newest state, or ``None`` if it neither waits nor blocks any more."""
         now = self._forest(self.app.shown).find_line(place.key)
         return now if now is not None and now.session.started_at == place.session.started_at else None
 
@@ -136,20 +136,20 @@ class BlockingScreen(DashboardScreen):
 
 
 class SessionDetails(TextDialog):
-    """The details of a session. The result is True to end it."""
+    """The details of a session. The result is True if the user wants to end the session."""
 
     BINDINGS = keys.SESSION
 
     def __init__(self, newest: Callable[[], LockChainLine | None], place: LockChainLine) -> None:
-        """``newest``: returns the session as it is now, ``None`` if it neither waits nor blocks any more."""
+        """``newest``: returns the session in its newest state, or ``None`` if it neither waits nor blocks any more."""
 
         def written(cells: int) -> list[Line]:
             now = newest()
             over = (
                 []
                 if now is not None
-                else entry_lines("over", "it no longer waits or blocks; these are its last figures", cells)
+                else entry_lines("over", "no longer waits or blocks; these are its last figures", cells)
             )
             return [*over, *tree.detail_lines(now or place, cells)]
 
-        super().__init__(written, "E ends it · esc closes")
+        super().__init__(written, "E ends the session · esc closes")

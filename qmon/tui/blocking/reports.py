@@ -1,4 +1,4 @@
-"""The server's reports about long waits of sessions, newest first, two lines each."""
+"""Shows the server's reports about long waits of sessions, newest first, with two lines per report."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
-# The number of tree levels that are drawn. Deeper levels only show their depth as a number.
+# The number of tree levels that are drawn. For a deeper level, only its number is shown.
 MAX_LEVELS: Final = 6
 
 COLUMNS: Final = (
@@ -25,7 +25,7 @@ COLUMNS: Final = (
         least=12,
         most=30,
         sortable=False,
-        about="■ a head blocker: it waits for no session, and its waiters are below it; ↻ listed in full elsewhere",
+        about="■ head blocker: waits for no session, and has its waiters below; ↻ listed in full elsewhere",
     ),
     GridColumn(
         "state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="current state of the session"
@@ -41,10 +41,24 @@ COLUMNS: Final = (
         about="sessions that wait for this one, directly or indirectly",
     ),
     GridColumn(
-        "waited", "WAITED", True, 0, least=8, most=10, sortable=False, about="how long it has waited for the lock"
+        "waited",
+        "WAITED",
+        True,
+        0,
+        least=8,
+        most=10,
+        sortable=False,
+        about="how long the session has waited for a lock",
     ),
     GridColumn(
-        "open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction has been open"
+        "open",
+        "TRANS.",
+        True,
+        2,
+        least=8,
+        most=10,
+        sortable=False,
+        about="how long the session's transaction has been open",
     ),
     GridColumn(
         "wants",
@@ -54,7 +68,7 @@ COLUMNS: Final = (
         most=48,
         shrinks_to=14,
         sortable=False,
-        about="the lock it waits for; for a head blocker, the queue rows it has locked",
+        about="the lock that the session waits for; for a head blocker, the queue rows that it has locked",
     ),
     GridColumn(
         "client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False, about="application, login and host"
@@ -67,7 +81,7 @@ COLUMNS: Final = (
         grows=True,
         sortable=False,
         from_width=132,
-        about="its last statement",
+        about="last statement of the session",
     ),
 )
 
@@ -81,12 +95,12 @@ STATES: Final = {
 
 
 def rows_for(places: list[LockChainLine]) -> tuple[GridRow, ...]:
-    """Return one row per line of the tree. A repeated session has a row key of its own."""
+    """Return one row per line of the tree. Each repetition of a session has its own row key."""
     return tuple(_row(place, key) for place, key in zip(places, row_keys(places), strict=True))
 
 
 def row_keys(places: list[LockChainLine]) -> list[str]:
-    """Return the row keys: the session's name. If the session is a repetition, its blocker's name follows."""
+    """Return the row keys. A key is the session's name; for a repetition, the name of its blocker follows."""
     path: list[SessionKey] = []
     found = []
     for place in places:
@@ -102,7 +116,7 @@ def session_name(key: SessionKey) -> str:
 
 
 def filter_sessions(forest: LockChains, filter_text: str) -> list[LockChainLine]:
-    """Return the lines that match the filter, with all lines above them in the tree."""
+    """Return the lines that match the filter, and all their ancestors in the tree."""
     path: list[int] = []
     keep: set[int] = set()
     for index, place in enumerate(forest.places):
@@ -205,7 +219,7 @@ def held_text(place: LockChainLine) -> str:
 
 
 def blockers_text(place: LockChainLine) -> str:
-    """Return the blockers that the session waits for, the number of others, and its place in the lock queue."""
+    """Return the first blockers of the session, the number of further blockers, and its place in the lock queue."""
     s = place.session
     listed = ", ".join(session_name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
@@ -234,13 +248,13 @@ def _session_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
-        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: it runs no statement and keeps its locks")
+        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: the session runs no statement and keeps its locks")
     elif place.role is Role.PREPARED:
         parts.append(
-            "prepared for a two-phase commit, no session: it holds its locks until it is committed or rolled back"
+            "a transaction without a session, prepared for a two-phase commit: holds its locks until commit or rollback"
         )
     elif place.role is Role.CYCLE:
-        parts.append("part of a cycle (deadlock): the server ends it by cancelling one of the sessions")
+        parts.append("part of a cycle (deadlock): the server will cancel one of the sessions to end the deadlock")
     elif place.role is Role.RUNNING:
         undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
         parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
@@ -262,7 +276,7 @@ def _duration_suffix(seconds: float | None) -> str:
 
 
 def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
-    """Return everything known about one session."""
+    """Return all known facts about one session."""
     s = place.session
     what = f"session {session_name(place.key)}" if s.session else f"prepared transaction {session_name(place.key)}"
     began = figures.moment_text(s.started_at, seconds=True) if s.started_at is not None else ""
@@ -294,7 +308,7 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
 
 
 def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
-    """Return open transactions, isolation level and last batch, as far as they are known."""
+    """Return the open transactions, isolation level and last batch, if known."""
     many = formatting.count_text(session.transactions, "transaction") if session.transactions is not None else ""
     return (
         f"{many} open" if many else "",
@@ -328,7 +342,7 @@ def blocking_summary(forest: LockChains) -> str:
 
 
 def empty_text(view: View | None, filter_text: str) -> str:
-    """Return what to show if there are no rows."""
+    """Return the text to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.blocking

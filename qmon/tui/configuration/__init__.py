@@ -1,1 +1,1 @@
-"""The configuration file of a dashboard: queues can be added from the screen, and changes to the file are applied."""
+"""The configuration file of a dashboard: adds queues from the screen to the file, and applies changes of the file."""

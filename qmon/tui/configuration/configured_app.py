@@ -1,4 +1,4 @@
-"""The dashboard with a configuration file: it proposes queues that it finds, and applies changes of the file."""
+"""The dashboard with a configuration file: proposes queues that it finds, and applies changes of the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from qmon.tui.sanitize import clean
 
 
 class ConfiguredApp(QmonApp, inherit_bindings=False):
-    """The dashboard over a target that it polls itself, so that it can find queues and write them to ``qmon.toml``."""
+    """The dashboard over a target that it polls itself. It can find queues and write these to ``qmon.toml``."""
 
     BINDINGS = keys.APP
 
@@ -38,11 +38,11 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._is_searching = self._has_searched = False
         self._proposed_table: TableName | None = None
         known = followed.target_config
-        # True if the dashboard was started read-only; the file cannot change that.
+        # True if the dashboard was started read-only. The configuration file cannot allow changes then.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Search once for tables that may be queues. The base class also handles this message."""
+        """Search once for tables that may be queues. The base class then also handles this message."""
         self._reload_config()
         if not self._has_searched:
             self._search_queues(asked=False)
@@ -58,7 +58,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._search_queues(asked=True)
 
     def _search_queues(self, *, asked: bool) -> None:
-        """Search for queues on a thread, then post ``QueuesFound``. ``asked``: the user requested it."""
+        """Search for queues on a thread, then post ``QueuesFound``. ``asked``: the user requested the search."""
         if self._is_searching:
             return
         self._is_searching = self._has_searched = True
@@ -75,7 +75,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
 
     def on_queues_found(self, message: QueuesFound) -> None:
-        """Remember the tables found. List them if asked, or if no queue is known and nothing else is open."""
+        """Remember the tables. List the tables if the user asked, or if no queue is known and no dialog is open."""
         self._is_searching = False
         if not message.problem:
             self.candidate_tables = frozenset(each.layout.table for each in message.found)
@@ -110,7 +110,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
     def _reload_config(self) -> None:
         """Apply the configuration file if it has changed.
 
-        If it cannot be read, report that and keep the old settings.
+        If the file cannot be read, report the problem and keep the old settings.
         """
         before = self._followed.config
         try:
@@ -127,7 +127,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.notify(words, timeout=10, markup=False)
 
     def _apply_changes(self, before: Config, config: Config) -> list[str]:
-        """Apply changed settings. Return the keys of those that take effect only after a restart."""
+        """Apply changed settings. Return the keys of the settings that only take effect after a restart."""
         known = self._followed.target_config
         old = before.targets.get(known.name) if known is not None else None
         self._configure_alerts(config)
@@ -162,7 +162,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
                 self.alerting.on_change = self.memory.record_alert
 
     def _configure_target(self, known: TargetConfig) -> None:
-        """Apply whether changes are allowed, and the target's badges."""
+        """Apply the target's badges, and whether changes are allowed."""
         read_only = self._read_only or known.read_only
         self.shown = replace(self.shown, environment=known.environment, prod=known.prod, read_only=read_only)
         if self.runner is None:

@@ -1,4 +1,4 @@
-"""The ``qmon.toml`` of a dashboard: it is reloaded when it changes, and queues can be added to it."""
+"""The ``qmon.toml`` of a dashboard: reloads the file when it changes, and adds queues to the file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FollowedConfig:
     """A configuration file that is watched for changes. Not thread-safe, except for ``find_queues``.
 
     Args:
-        config: the configuration as it was read.
-        typed: the target as it was typed: a name in the configuration, or another address that ``choose`` accepts.
+        config: the configuration that was read from the file.
+        typed: the target as the user typed it: a name in the configuration, or another address that ``choose`` accepts.
         target: the target with its password.
-        watch_queues: replaces the configured queues that are watched.
+        watch_queues: called with the configured queues to watch from now on.
         clock: the local monotonic clock, in seconds.
     """
 
@@ -49,16 +49,16 @@ class FollowedConfig:
 
     @property
     def target_config(self) -> TargetConfig | None:
-        """The target's section of the configuration; ``None`` if the target is not in it."""
+        """The target's section of the configuration; ``None`` if there is no such section."""
         return self.config.targets.get(self._name)
 
     def reload_if_changed(self) -> Config | None:
-        """Return the configuration if its file has changed since it was last read, otherwise ``None``.
+        """Return the configuration if its file has changed since the last reading, otherwise ``None``.
 
-        If its queues have changed, the new ones are watched from now on.
+        If the configured queues have changed, the new queues are watched from now on.
 
         Raises:
-            BadInput: the file cannot be read. It is raised once per change, and the previous configuration stays in
+            BadInput: the file cannot be read. Each change raises only once, and the previous configuration stays in
                 use.
         """
         if self._clock() - self._checked_at < _CHECK_EVERY_S:
@@ -76,7 +76,7 @@ class FollowedConfig:
     def find_queues(self) -> list[Candidate]:
         """Return the tables that look like queues and are not configured, the most certain first.
 
-        Uses a connection of its own. Raises what connecting and reading the catalog raise.
+        Uses its own connection. Raises ``QmonError`` if connecting or reading the catalog fails.
         """
         known = self._target_in(self.config)
         connection = engine_for(self._target).connect(self._target, _SESSION)
@@ -86,15 +86,15 @@ class FollowedConfig:
             connection.close()
 
     def add_queues(self, chosen: Sequence[Candidate]) -> list[Candidate]:
-        """Append queues to the file, and the target if it is not in it. Watch the queues.
+        """Append queues to the file, and the target if the file does not contain it. Watch the queues.
 
         Returns the queues that were written: tables that are already in the file are skipped.
 
         Raises:
-            BadInput: the file cannot be read or written. It is left unchanged.
+            BadInput: the file cannot be read or written. The file is left unchanged.
         """
         path, connect = self.config.path, without_password(self._typed)
-        now = read_config(path) if path.exists() else Config(path)  # an editor or another dashboard may have changed it
+        now = read_config(path) if path.exists() else Config(path)  # another program may have changed the file
         if self._name and self._name not in now.targets:
             raise BadInput(f"{path} no longer contains {self._name}")
         known = self._target_in(now)
@@ -108,7 +108,7 @@ class FollowedConfig:
         return new
 
     def _target_in(self, config: Config) -> TargetConfig | None:
-        """Return the target in this configuration: by its name, or by its address if that was typed."""
+        """Return the target in this configuration, by its name or, if the user typed an address, by its address."""
         if self._name:
             return config.targets.get(self._name)
         address = without_password(self._typed)

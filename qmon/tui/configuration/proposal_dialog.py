@@ -1,4 +1,4 @@
-"""The dialog that lists the tables found on a target, to mark those to write to ``qmon.toml``."""
+"""The dialog that lists the tables found on a target. The user marks the tables to write to ``qmon.toml``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS: Final = (
 
 
 class QueuesFound(Message):
-    """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested it."""
+    """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested the search."""
 
     def __init__(self, found: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class QueuesFound(Message):
 
 
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
-    """Lists the tables, with the cursor on ``at``. The result is the tables to write; empty if it was closed."""
+    """Lists the tables, with the cursor on ``at``. The result: the tables to write; empty if the user writes none."""
 
     BINDINGS = PROPOSAL_DIALOG
     AUTO_FOCUS = "Grid"
@@ -91,7 +91,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         self._show_rows()
 
     def action_write(self) -> None:
-        """Close, and write the marked tables."""
+        """Close the dialog and write the marked tables."""
         if not self._marked:
             self.app.notify("no table is marked; space marks the table under the cursor", timeout=5, markup=False)
             return

@@ -1,1 +1,1 @@
-"""Several targets in one dashboard: screens of all targets and of all their queues, and the screens of each target."""
+"""Several targets in one dashboard: a screen of all targets, a screen of all queues, and screens for each target."""

@@ -1,6 +1,6 @@
 """The dashboard over several targets.
 
-Each target has its own source. The screens of one target show the target opened last.
+Each target has its own source. Screens that show one target show the target that was opened last.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, spread_parts
 from qmon.tui.widgets.dialog import leave_pushed_screen
 
-# The poll interval of a target that is not on screen, in seconds, unless its requested interval is longer.
+# The poll interval in seconds of a target that is not on screen, unless its requested interval is longer.
 OFF_SCREEN_S: Final = 10.0
 # On screens of all targets, the poll interval is this many seconds times the number of targets, at most `OFF_SCREEN_S`.
 _PER_TARGET_S: Final = 0.5
-# The first target connects alone for at most this many seconds. Thirty targets connecting at once would delay it.
+# Maximum seconds for which only the first target connects. Thirty targets that connect at once would delay it.
 _FIRST_ALONE_S: Final = 0.5
 # Seconds until the first figures are painted.
 _PAINT_DELAY_S: Final = 0.05
@@ -58,7 +58,7 @@ class FleetApp(QmonApp):
     Attributes:
         members: the targets by name, in the given order.
         current: the target whose screens are shown. On screens of all targets, the target under the cursor.
-        has_shown_target: a screen of one target was shown since the start.
+        has_shown_target: whether a screen of one target was shown since the start.
     """
 
     BINDINGS = keys.FLEET_APP
@@ -67,7 +67,7 @@ class FleetApp(QmonApp):
     ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = _ENTRIES
     FLEET_SCREENS: ClassVar[frozenset[str]] = frozenset(_FLEET_SCREENS)
 
-    # Counts the changes of all targets. The screens of all targets watch it.
+    # The number of changes of all targets so far. The screens that show all targets watch this value.
     changes: var[int] = var(0, init=False)
 
     def __init__(
@@ -103,13 +103,13 @@ class FleetApp(QmonApp):
         self.has_shown_target = False
         self._unstarted: list[Member] = []
         self.unwritable_reason = (
-            "qmon.toml cannot be written with several targets open; open this one alone: qmon connect"
+            "qmon.toml cannot be written with several targets open; open only this target: qmon connect"
         )
         self._focus = self.current.focus
 
     @property
     def is_showing_all_targets(self) -> bool:
-        """True while a screen of all targets is shown, not one of the current target."""
+        """True while a screen of all targets is shown. False while a screen of the current target is shown."""
         return self.current_mode in _FLEET_SCREENS
 
     @property
@@ -126,7 +126,7 @@ class FleetApp(QmonApp):
         return self.current.memory
 
     def start_sources(self) -> None:
-        """Start all sources: the first immediately, the others together shortly after it."""
+        """Start all sources: the first source immediately, the other sources together shortly afterwards."""
         self._set_poll_intervals()
         if isinstance(self.alerting, FleetAlerting):
             self.alerting.set_change_listeners(
@@ -198,12 +198,12 @@ class FleetApp(QmonApp):
         self.current.set_focus(focus)
 
     def focus_source(self, focus: Focus) -> None:
-        """Set what the current target's source reads, and poll the other targets less often."""
+        """Set the focus of the current target's source, and poll the other targets less often."""
         super().focus_source(Focus(away=True) if self.is_showing_all_targets else focus)
         self._set_poll_intervals()
 
     def _set_poll_intervals(self) -> None:
-        """Set the poll interval of each target, as the screen needs it."""
+        """Set the poll interval of each target that the current screen needs."""
         each_s = min(_PER_TARGET_S * len(self.members), OFF_SCREEN_S) if self.is_showing_all_targets else OFF_SCREEN_S
         for member in self.members.values():
             on_screen = member is self.current and not self.is_showing_all_targets
@@ -229,14 +229,14 @@ class FleetApp(QmonApp):
         return self.current.requested_interval_s
 
     def action_poll_now(self) -> None:
-        """Poll the current target, or all targets on a screen of all targets."""
+        """Poll the current target. On a screen of all targets, poll all targets."""
         for member in self.members.values() if self.is_showing_all_targets else (self.current,):
             member.target.source.poll_now(whole=True)
 
     # ------------------------------------------------------------------------------------------------- going somewhere
 
     def switch_mode(self, mode: str) -> AwaitMount | AwaitComplete:  # type: ignore[override]
-        """Show a screen of all targets, or one of the current target. Each target has its own screens."""
+        """Show a screen of all targets, or a screen of the current target. Each target has its own screens."""
         if mode in _FLEET_SCREENS:
             return super().switch_mode(mode)
         self.has_shown_target = True
@@ -246,7 +246,7 @@ class FleetApp(QmonApp):
         return super().switch_mode(own)
 
     async def go_to_target(self, target: str, queue: str | None = None) -> None:
-        """Show the overview of a target, or one of its queues. Closes an open message."""
+        """Close an open message, and show the overview of a target or one of its queues."""
         await leave_pushed_screen(self)
         self.select_target(target)
         if queue is not None:
@@ -269,7 +269,7 @@ class FleetApp(QmonApp):
         self.set_reactive(QmonApp.shown, shown)  # avoids a redraw of the screen that is left
 
     def leave_screen(self, name: str) -> None:
-        """Go from a screen of a target to its overview, or from there to the screen of all targets."""
+        """Go from a screen of a target to its overview, or from the overview to the screen of all targets."""
         if name == "overview" or (name in _FLEET_SCREENS and name != self.DEFAULT_MODE):
             self.switch_mode(self.DEFAULT_MODE)
         elif name != self.DEFAULT_MODE:
@@ -304,7 +304,7 @@ class FleetApp(QmonApp):
         return out
 
     def confirmation_name(self, queue: str) -> str:
-        """Return target and queue, because several targets may have a queue of this name."""
+        """Return the names of target and queue, because several targets may have a queue of this name."""
         return f"{self.current.name}/{queue}"
 
     @property
@@ -337,7 +337,7 @@ class FleetApp(QmonApp):
             self.changes += 1
 
     def tick(self) -> None:
-        """Also report recordings of other targets that have stopped."""
+        """Do the same as the base class, and also report stopped recordings of the other targets."""
         super().tick()
         for member in self.members.values():
             recorder = member.target.recorder

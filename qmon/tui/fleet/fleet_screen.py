@@ -1,4 +1,4 @@
-"""The base of the screens of all targets. They show every target. The target under the cursor is the current one."""
+"""The base class of screens that show every target. The target under the cursor is the current target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.tui.widgets.lines import Lines
 
 
 class FleetScreen(DashboardScreen):
-    """A screen of all targets."""
+    """A screen that shows all targets."""
 
     app = getters.app(FleetApp)
 
@@ -24,7 +24,7 @@ class FleetScreen(DashboardScreen):
             self.redraw()
 
     def _shown_changed(self) -> None:
-        """Draw the alerts and the frozen badge. Figures of a target arrive with ``changes``."""
+        """Draw the alerts and the frozen badge. New figures of a target change ``changes``."""
         if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
             self._draw_frame(self.app.shown, self.app.clock())
 

@@ -1,4 +1,4 @@
-"""The health of a target as text and cells: its symbol, whether it responds, and its worst problem.
+"""Shows the health of a target as text and cells: its symbol, whether it responds, and its worst problem.
 
 ``now`` is the local monotonic clock in seconds.
 """

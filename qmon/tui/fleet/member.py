@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FleetTarget:
-    """The objects that watch one target and act on it. The fields are the arguments of ``QmonApp``.
+    """The objects that watch and change one target. The fields are arguments of ``QmonApp``.
 
-    ``runner`` may be set later, once the target was reached and before its first figures.
+    ``runner`` may be set later: after the target was reached and before its first figures arrive.
     """
 
     source: SnapshotSource
@@ -72,7 +72,7 @@ _BY_SEVERITY = {
 
 
 class Member:
-    """A target and its newest figures. Use it on the screen's thread only.
+    """A target and its newest figures. Only the thread of the screen may use it.
 
     Attributes:
         shown: the newest figures, even if they are not on screen.
@@ -102,7 +102,7 @@ class Member:
 
     @property
     def watched(self) -> WatchedTarget:
-        """Return the source of its past."""
+        """The data source for the target's past."""
         return WatchedTarget(self.name, self.memory, self.target.known.archive, self.target.runner)
 
     def record_event(self, event: View | SourceState) -> None:
@@ -123,7 +123,7 @@ class Member:
         self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
     def set_focus(self, focus: Focus) -> None:
-        """Set which parts of the target are on screen. Poll immediately for newly opened parts."""
+        """Set which parts of the target are on screen. Poll immediately if a part was opened."""
         before, self.focus = self.focus, focus
         if focus != before:
             self.target.source.set_focus(focus)
@@ -131,7 +131,7 @@ class Member:
                 self.target.source.poll_now()
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Set the poll interval. The figures of a poll at the old interval do not count as late."""
+        """Set the poll interval. A poll that follows the old interval does not count as late."""
         if self.target.source.interval_s != seconds:
             self.target.source.set_interval(seconds)
             self.shown = replace(self.shown, interval_s=max(self.shown.interval_s, seconds))

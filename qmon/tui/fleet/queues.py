@@ -51,7 +51,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
 
     @property
     def preferences_target(self) -> str:
-        """One name for all combinations of targets, so that they share preferences."""
+        """A fixed name, so that all combinations of targets share their preferences."""
         return ALL_TARGETS
 
     @property
@@ -92,7 +92,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return overview.sort_queues(kept, by, descending)
 
     def _member_rows(self, member: Member, now: float) -> dict[str, GridRow]:
-        """Return the rows, keyed by queue name. Those of a lost target are grey."""
+        """Return the rows, keyed by queue name. Rows of a lost target are grey."""
         plain = overview.rows_for(member.queues, self.size.width, cache=self._row_caches.setdefault(member.name, {}))
         lost = member.is_lost(now)
         return {row.key: _add_target_cell(row, member, lost=lost) for row in plain}
@@ -121,12 +121,12 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return self._selected_queue()[1]
 
     def action_act(self, action: str) -> None:
-        """Act on the queue under the cursor with its target's runner, even if keys are pressed in quick succession."""
+        """Act on the queue under the cursor with the runner of its target, even if keys follow each other quickly."""
         self._select_target()
         super().action_act(action)
 
     def _select_target(self) -> None:
-        """Make the target under the cursor the current one."""
+        """Make the target under the cursor the current target."""
         target, _, name = (self.grid.cursor or "").partition(_KEY_SEPARATOR)
         if target in self.app.members:
             self.app.select_target(target)

@@ -1,4 +1,4 @@
-"""Screen 0: all targets, worst first, with their sums and the worst problem of each."""
+"""Screen 0: all targets, worst first, with the sums and the worst problem of each target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts around the history plot: queue and range, the axis, the values at the cursor, and the usual band."""
+"""The texts around the history plot: queue, range, axis, the values at the cursor, and the usual band."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REPLAY_MARK: Final = "▼"
 
 @dataclass(frozen=True, slots=True)
 class PlottedFigure:
-    """How a figure is plotted: its name, format, unit, and the tone of its line."""
+    """A figure that can be plotted: its name, format and unit, and the tone of its line."""
 
     name: str
     write: Callable[[float], str] = formatting.count
@@ -56,7 +56,7 @@ NAMES: Final = tuple(FIGURES)
 
 
 def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> str:
-    """Return how much of a recording was read, and what is damaged."""
+    """Return how much of a recording was read, and which damage was found."""
     if reading:
         share = past.read if past is not None and past.read < 1 else 0.0
         return f"reading {share * 100:.0f} % · esc stops"
@@ -66,14 +66,14 @@ def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> st
 
 
 def recording_hint(shown: Shown) -> str:
-    """Return a hint how to record. Without a recording, the history only goes back to the start of qmon."""
+    """Return a hint about how to record. Without a recording, the history begins at the start of qmon."""
     if shown.served:
         return f"start qmon serve at {clean(shown.served)} with --record DIR to record"
     return f"record more: `qmon connect {clean(shown.target)} --record DIR`"
 
 
 def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
-    """Return the queue and the range, and at the right end ``state``, such as ``reading 40 %``."""
+    """Return a line with the queue and the range, and ``state`` (such as ``reading 40 %``) at the right end."""
     left = [LinePart.from_text(f" {shorten(clean(queue), 30)}", "strong"), LinePart.from_text(span, "accent")]
     if past is not None:
         left.append(LinePart.from_text(range_text(past.since_at, past.until_at, zone), "muted", 1))
@@ -122,7 +122,7 @@ def axis_line(
 
 
 def step_index(past: PastRange, at: float) -> int:
-    """Return the index of the step that contains a moment, or of the nearest step."""
+    """Return the index of the step that contains a moment, or the index of the nearest step."""
     return min(len(past.steps[NAMES[0]]) - 1, max(0, int((at - past.since_at) / past.step_s)))
 
 
@@ -132,21 +132,21 @@ def step_middle(past: PastRange, place: int) -> float:
 
 
 def newest_step(past: PastRange, figure: str) -> int:
-    """Return the last step in which the figure is known, or the last step if there is none."""
+    """Return the last step in which the figure is known, or the last step if the figure is never known."""
     steps = past.steps[figure]
     return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
 
 
 def bands_for(past: PastRange, figure: str, known: KnownPast, target: str) -> list[Band | None]:
-    """Return the usual band of each step; ``None`` if it is unknown."""
+    """Return the usual band of each step; ``None`` if the band is unknown."""
     of = known.baselines
     return [of.band_at(target, past.queue, figure, step_middle(past, each)) for each in range(len(past.steps[figure]))]
 
 
 def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
-    """Return all figures at the cursor, the chosen one with its minimum and maximum.
+    """Return all figures at the cursor. The chosen figure is shown with its minimum and maximum.
 
-    Without a cursor, return which key shows one.
+    If there is no cursor, return which key shows a cursor.
     """
     if at is None:
         return cut_line(
@@ -185,7 +185,7 @@ def usual_line(
     zone: tzinfo,
     cells: int,
 ) -> Line:
-    """Compare the value at the cursor, or the newest value, with the usual band. If there is no band, return why.
+    """Compare the value at the cursor, or the newest value, with the usual band, or return why there is no band.
 
     ``at``: the position of the cursor.
     """
@@ -234,7 +234,7 @@ def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> s
 
 
 def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
-    """Return why there is nothing to plot, or an empty string. ``more``: how to record more."""
+    """Return why no data can be plotted, or an empty text. ``more``: how to record more."""
     if any(step is not None for step in past.steps[figure]):
         return ""
     if past.problem and not past.queues:
@@ -250,6 +250,6 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
     if past.until_at > begins_at and more:
         return "waiting for the first figures"
     return (
-        f"no data in this range, only from {moment_text(begins_at, zone)} to"
+        f"no data in this range; there is data from {moment_text(begins_at, zone)} to"
         f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
     )

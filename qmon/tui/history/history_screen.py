@@ -1,4 +1,4 @@
-"""Screen 5: the history of a queue as a plot. The usual band is behind it; incidents and operations are below it."""
+"""Screen 5: the history of a queue as a plot over its usual band. Incidents and operations are below the plot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from qmon.tui.widgets.plot_panel import PlotPanel
 
 # Seconds after which a live range is read again.
 _REREAD_S: Final = 10.0
-_FRAME_ROWS: Final = 4  # lines around the plot: its name, the axis, two for events
+_FRAME_ROWS: Final = 4  # lines around the plot: the name, the axis, and two lines for events
 # Screens of at least this many cells list the events next to the plot.
 _LIST_FROM: Final = 160
 _EVENT_LIST_CELLS: Final = 56
@@ -60,7 +60,7 @@ class HistoryScreen(OperationsReading):
         self.chosen_event: PlotEvent | None = None
         # The moment whose figures are shown.
         self.cursor_at: float | None = None
-        # The other end of a range that is being marked.
+        # The first end of a range that the user is marking.
         self.marked_at: float | None = None
         self._reader = PastReader(pasts, self)
         self.is_reading = False
@@ -86,21 +86,21 @@ class HistoryScreen(OperationsReading):
 
     @property
     def queue(self) -> str:
-        """The selected queue, or the first one; empty if no queue is known yet."""
+        """The selected queue, or the first queue; empty if no queue is known yet."""
         view, names, chosen = self.app.shown.view, self._queue_names(), self.app.selected
         if chosen is not None and (chosen in names or view is None):
             return chosen
         return names[0] if names else ""
 
     def _queue_names(self) -> tuple[str, ...]:
-        """Return the queues of the newest view and of the range."""
+        """Return the names of the queues in the newest view and in the range."""
         view = self.app.shown.view
         now = {queue.name for queue in view.queues} if view is not None else set()
         return tuple(sorted(now | self._past_queues, key=str.casefold))
 
     @property
     def _step_count(self) -> int:
-        """The number of steps that fit, one per column."""
+        """The number of steps that fit on the screen: one per column."""
         width = self.size.width
         return max(0, width - (_EVENT_LIST_CELLS + 2 if width >= _LIST_FROM else 0) - SCALE_CELLS - 2)
 
@@ -110,7 +110,7 @@ class HistoryScreen(OperationsReading):
     def _read_range(self, *, again: bool = False) -> None:
         """Read the chosen range.
 
-        ``again``: it is the shown range, which stays on screen until the new data is complete.
+        ``again``: the range on screen is read again. The old data stays on screen until the new data is complete.
         """
         wanted = self._wanted_request()
         if wanted is not None:
@@ -119,7 +119,7 @@ class HistoryScreen(OperationsReading):
             self.is_reading = True
 
     def _read_if_outdated(self) -> None:
-        """Read if the choice has changed. A live range is also read again from time to time."""
+        """Read if the user has chosen other data. A live range is also read again from time to time."""
         wanted, asked = self._wanted_request(), self._last_request
         if wanted is None or not self.is_current:
             return
@@ -135,7 +135,7 @@ class HistoryScreen(OperationsReading):
             self._read_range(again=True)
 
     def operations_changed(self) -> None:
-        """Read again, to show the operations below the plot."""
+        """Read the range again, to show the new operations below the plot."""
         if not self.is_reading and not self._stopped and self.is_current:
             self._read_range(again=True)
 
@@ -195,7 +195,7 @@ class HistoryScreen(OperationsReading):
             self.is_reading, self._last_request = False, None
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what was read, or why there is nothing."""
+        """Draw the data that was read, or the reason why there is no data."""
         self._read_if_outdated()
         past, queue, recorded = self.past, self.queue or "–", self.app.known_past.archive is not None
         state = history_panel.reading_state(past, reading=self.is_reading and recorded, stopped=self._stopped)
@@ -227,7 +227,7 @@ class HistoryScreen(OperationsReading):
             self.query_one(id, Lines).show(writer)
 
     def _plot_lines(self, past: PastRange, bands: list[Band | None], rows: int) -> list[Line]:
-        """Return the plot, its axis and the events. Reuse the last one if nothing that it shows has changed."""
+        """Return the plot, its axis and the events. Reuse the last result if no value in the plot has changed."""
         here = self.app.known_past.here() if self.app.known_past.here is not None else None
         at = self._visible_cursor
         key = (past, self.figure, self._visible_event, here, at, self.marked_at, rows, self.app.theme)
@@ -253,13 +253,13 @@ class HistoryScreen(OperationsReading):
 
     @property
     def _visible_cursor(self) -> float | None:
-        """The cursor's moment, if it is within the shown range."""
+        """The moment at the cursor, if this moment is within the shown range."""
         past, at = self.past, self.cursor_at
         return at if past is not None and at is not None and past.since_at <= at < past.until_at else None
 
     @property
     def _visible_event(self) -> PlotEvent | None:
-        """The chosen event, if it was read."""
+        """The chosen event, if it is among the events read."""
         return self.chosen_event if self.chosen_event in self.plot_events else None
 
     def _show_text(self, words: str) -> None:
@@ -274,7 +274,7 @@ class HistoryScreen(OperationsReading):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """Read again if needed. Nothing on this screen shows an age."""
+        """Read again if needed. This screen shows no ages."""
         self._read_if_outdated()
 
     def _bar_bindings(self) -> list[Binding]:
@@ -323,7 +323,7 @@ class HistoryScreen(OperationsReading):
         self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the cursor's moment as one end of a range; the second time, zoom into the range."""
+        """Mark the moment at the cursor as one end of a range. If an end is already marked, zoom into the range."""
         past = self.past
         if past is None:
             return
@@ -360,7 +360,7 @@ class HistoryScreen(OperationsReading):
             self._zoom_around(message.by, history_panel.step_middle(self.past, message.column))
 
     def action_zoom(self, by: int) -> None:
-        """Zoom around the cursor, or around the middle. A range at the end stays at the end."""
+        """Zoom around the cursor, or around the middle. A range that ends with the newest data keeps its end."""
         self._zoom_around(by, self._visible_cursor)
 
     def _zoom_around(self, by: int, around_at: float | None) -> None:
@@ -373,11 +373,11 @@ class HistoryScreen(OperationsReading):
         self._move_end(self.range.until_at + by * self.range.length_s(self._step_count) / 2)
 
     def action_end(self, by: int) -> None:
-        """Go to the start (-1) or the end (1) of the known data."""
+        """Go to the start (``-1``) or the end (``1``) of the known data."""
         self._move_end(math.inf if by > 0 else self._known_range[0] + self.range.length_s(self._step_count))
 
     def action_jump(self, direction: int) -> None:
-        """Go to the next or previous incident or operation. If it is outside the range, move the range."""
+        """Go to the next or previous incident or operation. If the event is outside the range, move the range."""
         past, forward = self.past, direction > 0
         if past is None or self.is_reading:
             return
@@ -411,7 +411,7 @@ class HistoryScreen(OperationsReading):
         self.app.notify_briefly("replay moved to the cursor; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
-        """Stop reading, or remove the mark, or the cursor, or go back to the overview: the first that applies."""
+        """Do the first that applies: stop reading, remove the mark, remove the cursor, go back to the overview."""
         if self.is_reading and self.app.known_past.archive is not None:
             self._reader.stop()
             self.is_reading, self._stopped = False, True

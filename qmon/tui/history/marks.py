@@ -1,4 +1,4 @@
-"""Incidents and operations on the history screen: marks below the plot, a list next to it, the chosen one in full."""
+"""Incidents and operations on the history screen: marks below the plot, a list next to it, and the chosen event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLE: Final = "incidents and operations"
 
 @dataclass(frozen=True, slots=True)
 class PlotEvent:
-    """An incident or operation in the range: start and end (seconds since the epoch), symbol, tone and text."""
+    """An incident or operation in the range, with start and end (seconds since the epoch), symbol, tone and text."""
 
     at: float
     until_at: float
@@ -37,7 +37,7 @@ class PlotEvent:
         return self.symbol == OPERATION
 
     def overlaps(self, other: PlotEvent) -> bool:
-        """Return True if both overlap in time."""
+        """Return True if this event and ``other`` overlap in time."""
         return self.at <= other.until_at and other.at <= self.until_at
 
 
@@ -61,7 +61,7 @@ def events_in(past: PastRange) -> tuple[PlotEvent, ...]:
 
 
 def mark_lines(past: PastRange, events: Sequence[PlotEvent], chosen: PlotEvent | None, columns: int) -> list[Line]:
-    """Return two lines below the axis: incidents with their duration, and operations."""
+    """Return the two lines below the axis: a line of incidents with their durations, and a line of operations."""
     out: list[Line] = []
     for operations, name in ((False, "incidents"), (True, "operations")):
         cells: list[Span] = [(" ", "text")] * columns
@@ -76,7 +76,7 @@ def mark_lines(past: PastRange, events: Sequence[PlotEvent], chosen: PlotEvent |
 
 
 def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzinfo, cells: int) -> Line:
-    """Return the chosen event in full. If none is chosen, return the number of events."""
+    """Return the full text of the chosen event. If no event is chosen, return the number of events."""
     if chosen is not None:
         lead = (
             (f" {events.index(chosen) + 1} of {len(events)}  ", "muted"),
@@ -96,7 +96,7 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
                 "muted",
             ),
             ("< >", "key"),
-            (" go through them", "muted"),
+            (" go to each", "muted"),
         ),
         cells,
     )
@@ -108,7 +108,7 @@ def event_list(
     """Return the list next to the plot, newest first. If it does not fit, it starts with the chosen event."""
     newest = list(reversed(events))
     first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
-    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  none in this range", "muted"))]
+    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  no event in this range", "muted"))]
     for event in newest[first:]:
         tone = "strong" if event is chosen else "text"
         lines.append(((f"{event.symbol} ", event.tone), (_time_text(event, zone), tone)))

@@ -13,13 +13,13 @@ SPANS_S: Final = (300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_00
 SPAN_NAMES: Final = ("5 m", "15 m", "1 h", "6 h", "24 h", "7 d", "30 d")
 _FIRST_S: Final = 3_600.0
 _LEAST_S: Final = 60.0
-# Longer steps are rounded up to whole minutes, because minutes that were read can be reused for other ranges.
+# Longer steps are rounded up to whole minutes, because sums per minute can be reused for other ranges.
 _BY_MINUTE_FROM_S: Final = 400.0
 _LEAST_STEPS: Final = 20
 
 
 class ShownRange:
-    """A range of time. It ends at a moment, or follows the end of the data.
+    """A range of time that ends at a fixed moment, or that follows the end of the data.
 
     All times are seconds since the epoch. ``count`` is the number of steps that fit.
     """
@@ -31,7 +31,7 @@ class ShownRange:
 
     @property
     def span_s(self) -> float:
-        """The length in seconds. By default an hour, or less if there is less data."""
+        """The length in seconds. The default is an hour, or less if there is less data."""
         if self._span_s is not None:
             return self._span_s
         if self._pasts.archive is not None:
@@ -41,13 +41,13 @@ class ShownRange:
 
     @property
     def span_name(self) -> str:
-        """The length as text."""
+        """The length of the range as text."""
         span = self.span_s
         return SPAN_NAMES[SPANS_S.index(span)] if span in SPANS_S else formatting.whole_seconds(span)
 
     @property
     def is_live(self) -> bool:
-        """True while the range ends now."""
+        """True while the end of the range is the current time."""
         return self._until_at is None and self._pasts.is_live
 
     @property
@@ -57,13 +57,13 @@ class ShownRange:
 
     @property
     def until_at(self) -> float:
-        """The end."""
+        """The end of the range."""
         return self._pasts.ends_at if self._until_at is None else self._until_at
 
     def request_for(self, queue: str, count: int) -> PastRequest | None:
-        """Return what to read: the span, or slightly more because long steps are whole minutes.
+        """Return the range to read: the span, or slightly more because long steps are whole minutes.
 
-        ``None`` if there is no room.
+        ``None`` if the screen has no room for a plot.
         """
         if count < _LEAST_STEPS:
             return None
@@ -84,23 +84,23 @@ class ShownRange:
         self._until_at = None if until_at >= self._pasts.ends_at else until_at
 
     def show_between(self, since_at: float, until_at: float) -> None:
-        """Show the range between two moments, at least a minute."""
+        """Show the range between two moments. The range is at least a minute long."""
         middle, span = (since_at + until_at) / 2, max(_LEAST_S, until_at - since_at)
         self._span_s, self._until_at = span, middle + span / 2
         if self._until_at >= self._pasts.ends_at:
             self._until_at = None
 
     def show_around(self, at: float, count: int) -> None:
-        """Show a moment, centred unless it is already visible."""
+        """Move the range so that a moment is in the middle. Do nothing if the moment is already visible."""
         self._span_s = self.span_s
         if not self.until_at - self.length_s(count) <= at < self.until_at:
             self.set_end(at + self.length_s(count) / 2, -math.inf, count)
 
     def zoom(self, by: int, around_at: float | None, begins_at: float, count: int) -> bool:
-        """Switch to the next longer (1) or shorter (-1) span. Return False if there is none.
+        """Switch to the next longer (``1``) or shorter (``-1``) span. Return False if there is no such span.
 
-        The moment ``around_at`` keeps its position on the screen. Without it, the middle does, but a range at the end
-        of the data stays there.
+        The moment ``around_at`` keeps its position on the screen. Without ``around_at``, the middle keeps its position,
+        but a range at the end of the data stays at the end.
         """
         now = self.span_s
         longer, shorter = (each for each in SPANS_S if each > now), (each for each in reversed(SPANS_S) if each < now)

@@ -1,4 +1,4 @@
-"""Times as the history screen writes them, in the time zone of the recording."""
+"""Formats times for the history screen, in the time zone of the recording."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import datetime, tzinfo
 
 
 def moment_text(at: float, zone: tzinfo, *, named: bool = False) -> str:
-    """Return ``Tue 2026-11-17 20:00``. ``named``: with the name of the zone."""
+    """Return ``Tue 2026-11-17 20:00``. ``named``: add the name of the zone."""
     return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
 
 
 def range_text(since_at: float, until_at: float, zone: tzinfo) -> str:
-    """Return ``Tue 2026-11-17 20:00 – 20:05 CET``. The second date is left out if it is the same day."""
+    """Return ``Tue 2026-11-17 20:00 – 20:05 CET``. If both times are on the same day, the second date is left out."""
     until = moment_text(until_at, zone, named=True)
     same = moment_text(since_at, zone)[:-5] == until[: len(moment_text(since_at, zone)) - 5]
     return f"{moment_text(since_at, zone)} – {until[len(moment_text(since_at, zone)) - 5 :] if same else until}"
@@ -28,5 +28,5 @@ def day_clock_text(at: float, zone: tzinfo) -> str:
 
 
 def zone_name(at: float, zone: tzinfo) -> str:
-    """Return the name of the zone at that time, such as ``CET``."""
+    """Return the name of the zone at this time, such as ``CET``."""
     return datetime.fromtimestamp(at, zone).strftime("%Z")

@@ -16,7 +16,7 @@ from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts, spread_parts
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
-# The name of a value at the start of a line of indented JSON.
+# Matches the name of a value at the start of a line of indented JSON.
 _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
 NO_PAYLOAD: Final = "this queue has no payload column; see the columns"
 
@@ -36,7 +36,7 @@ def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int,
 def fact_lines(
     queue: QueueView, sample: MessageSample, message: Message | None, cells: int, rows: int, since_read_s: float = 0.0
 ) -> list[Line]:
-    """Return one line of times, then the owner and the state of its session.
+    """Return one line of times, then a line with the owner and the state of the owner's session.
 
     ``since_read_s``: seconds since the message was read.
     """
@@ -78,7 +78,7 @@ def _time_parts(
 
 
 def payload_summary(column: MessageColumn | None, shown: ShownPayload | None) -> str:
-    """Return the kind and size of a payload, and how much of it is shown."""
+    """Return the kind and size of a payload, and whether only its beginning is shown."""
     if column is None or column.size is None:
         return ""
     kind = "" if shown is None else f"{shown.kind}, "
@@ -87,7 +87,7 @@ def payload_summary(column: MessageColumn | None, shown: ShownPayload | None) ->
 
 
 def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> list[PagerLine]:
-    """Return the payload, or why there is none to show."""
+    """Return the payload, or why no payload can be shown."""
     if shown is not None:
         names = [_NAME.match(line) if shown.kind == "JSON" else None for line in shown.lines]
         return [
@@ -98,7 +98,7 @@ def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> l
 
 
 def column_lines(message: Message) -> list[PagerLine]:
-    """Return two lines per column: its name and type, then its value, unless it is the payload."""
+    """Return two lines per column: a line with name and type, and a line with the value. Skip the payload's value."""
     lines: list[PagerLine] = []
     shown = None if message.payload is None or message.payload.value is None else message.payload.name
     for each in message.columns:
@@ -126,7 +126,7 @@ def column_table(message: Message) -> Table:
 
 
 def known_lines(sample: MessageSample) -> list[PagerLine]:
-    """Return the message's values from the last list."""
+    """Return the values of the message that the last list contained."""
     known = {
         "id": sample.id,
         "state": sample.state.replace("_", " "),
@@ -142,5 +142,5 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
 
 def _missing_text(column: MessageColumn) -> str:
     if column.grant:
-        return f"your role may not read it; to fix: {clean(column.grant)}"
+        return f"your role may not read this column; to fix: {clean(column.grant)}"
     return "NULL" if column.size is None else f"{formatting.size(column.size)}: too large to show"

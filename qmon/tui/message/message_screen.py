@@ -1,4 +1,4 @@
-"""One message of the list on screen 2, read completely from the server when it is opened."""
+"""One message of the list on screen 2. It is read completely from the server when the user opens it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _GONE: Final = "the message is gone (popped, moved or deleted); this is the data
 
 
 class MessageRead(Posted):
-    """The message was read, is gone (``None`` without a problem), or could not be read."""
+    """The end of a reading: the message, ``None`` without a problem if the message is gone, or the problem."""
 
     def __init__(self, number: int, found: Message | None, payload: ShownPayload | None, problem: str) -> None:
         super().__init__()
@@ -42,13 +42,14 @@ class MessageRead(Posted):
 
 
 class MessageScreen(DashboardScreen):
-    """The message under the cursor of the list. Keys go to its neighbours in the list.
+    """Shows the message that was under the cursor of the list. Keys go to neighbouring messages in the list.
 
     Args:
         queue: the queue's name.
         listed: the list when the message was opened.
         at: the index of the message in the list.
-        listing: the page of the list; ``None`` means messages in progress, or at the head.
+        listing: the page of the list. ``None``: messages in progress, or the next messages to pop if none can be in
+            progress.
     """
 
     NAME = "message"
@@ -62,7 +63,7 @@ class MessageScreen(DashboardScreen):
         self._queue, self._listed, self._list_index = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
-        # The reason why there is no message to show.
+        # The reason why no message can be shown.
         self._notice_text = ""
         self._number = 0
         self._read_at: float | None = None
@@ -87,7 +88,7 @@ class MessageScreen(DashboardScreen):
 
     @property
     def sample(self) -> MessageSample:
-        """The message from the newest list. If it is no longer listed, as it was last listed."""
+        """The message from the newest list that contains it."""
         last, queue = self._listed[self._list_index], self.current_queue()
         now = queue.messages if queue is not None else None
         return next((each for each in now or () if each.id == last.id), last)
@@ -115,7 +116,7 @@ class MessageScreen(DashboardScreen):
         self.redraw()
 
     def on_message_read(self, message: MessageRead) -> None:
-        """Show the new reading. If the message is gone or could not be read, the old one is removed."""
+        """Show the new reading. If the message is gone or could not be read, remove the old reading."""
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
@@ -129,7 +130,7 @@ class MessageScreen(DashboardScreen):
     # ------------------------------------------------------------------------------------------------------- drawing
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the message. Search in it again if the search text has changed."""
+        """Draw the message. If the search text has changed, search the message again."""
         queue, sample, found = self.current_queue(), self.sample, self._found
         gone = self._notice_text == _GONE
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
@@ -179,7 +180,7 @@ class MessageScreen(DashboardScreen):
         self.draw_ages(self.app.shown, self.app.clock())
 
     def required_focus(self) -> Focus:
-        """Keep the list polled, so that the state of the message stays current."""
+        """Return a focus that polls the list, so that the state of the message stays current."""
         return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
 
     # -------------------------------------------------------------------------------------------------- what keys do
@@ -190,7 +191,7 @@ class MessageScreen(DashboardScreen):
         return view.queue(self._queue) if view is not None else None
 
     def message_choice(self) -> Choice:
-        """Return this message alone."""
+        """Return a choice with only this message."""
         sample = self.sample
         return Choice(ids=(sample.id,), state=sample.state if sample.state in STATES else None)
 
@@ -202,7 +203,7 @@ class MessageScreen(DashboardScreen):
         return self.query_one("#payload", Pager)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable reading again without a connection."""
+        """Disable the key that reads again if there is no connection."""
         return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
 
     def action_poll_now(self) -> None:
@@ -229,7 +230,7 @@ class MessageScreen(DashboardScreen):
         self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")
 
     def action_copy_row(self) -> None:
-        """Copy the payload as it was sent, with symbols for control characters."""
+        """Copy the payload as it was sent, but with symbols in place of control characters."""
         column = self._found.payload if self._found is not None else None
         value = None if column is None else column.value
         if column is None or value is None:
@@ -246,7 +247,7 @@ class MessageScreen(DashboardScreen):
         self.app.notify_briefly(f"copied: {words}")
 
     def action_back(self) -> None:
-        """Remove the search. If there is none, go back to the list."""
+        """Remove the search. If no search is active, go back to the list."""
         if self.filter_text:
             super().action_back()
         else:

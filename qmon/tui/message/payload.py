@@ -1,7 +1,7 @@
 """Formats a payload as lines: JSON and XML indented, text unchanged, bytes as a hex dump.
 
 Nothing is decoded or expanded. Only blanks between tokens change, so that numbers, duplicate keys, escapes and entities
-stay as they were sent.
+are shown exactly as they were sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _MAX_DEPTH: Final = 40
 _MAX_LINES: Final = 100_000
 _BYTES_PER_ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
-# A part that is never closed matches up to the end. Otherwise the time would grow with the square of the length.
+# A part that is never closed matches up to the end of the text. Otherwise, the time would grow with the square of the
+# length.
 _XML: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<",
     re.DOTALL,
@@ -39,7 +40,8 @@ class ShownPayload:
 def payload_text(value: str | bytes, *, cut: bool = False) -> ShownPayload:
     """Return the payload as lines.
 
-    ``cut``: the end is missing. Then a payload that looks like JSON or XML counts as such even if it does not parse.
+    ``cut``: the end of the payload is missing. A cut payload that looks like JSON or XML is formatted as JSON or XML,
+    even though it cannot be parsed.
     """
     if isinstance(value, bytes):
         return ShownPayload("bytes", tuple(_hex_dump(value)))
@@ -67,7 +69,7 @@ def _is_json(text: str) -> bool:
 
 
 def _indent_json(text: str) -> Iterator[str]:
-    """Yield indented lines. An empty list or object stays on its line."""
+    """Yield indented lines. An empty list or object stays on one line."""
     line, depth, opened = "", 0, False
     for piece in _JSON.findall(text):
         if opened and piece not in ("]", "}"):
@@ -103,7 +105,7 @@ def _reject_doctype(*_: object) -> None:
 
 
 def _indent_xml(text: str) -> Iterator[str]:
-    """Yield indented lines. An element that contains only text stays on its line."""
+    """Yield indented lines. An element that contains only text stays on one line."""
     depth, opened = 0, ""
     for piece in _XML.findall(text):
         if not piece.strip():

@@ -15,12 +15,20 @@ from qmon.tui.widgets.grid_table import GridColumn, GridRow
 COLUMNS: Final = (
     GridColumn("when", "WHEN", least=8, most=11, about="start time, by the server's clock"),
     GridColumn("what", "WHAT", least=8, most=12, about="the action"),
-    GridColumn("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="the queue it changed"),
+    GridColumn("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="queue of the changed messages"),
     GridColumn("state", "STATE", least=6, most=13, about="interrupted: qmon ended before the operation did"),
-    GridColumn("done", "DONE", True, 2, least=5, most=12, about="messages it changed"),
-    GridColumn("left", "LEFT", True, 4, least=4, most=12, about="skipped because locked, or changed since the plan"),
-    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can undo it"),
-    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="user who ran it"),
+    GridColumn("done", "DONE", True, 2, least=5, most=12, about="number of changed messages"),
+    GridColumn(
+        "left",
+        "LEFT",
+        True,
+        4,
+        least=4,
+        most=12,
+        about="messages skipped because they were locked, or had changed since the plan",
+    ),
+    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can undo the operation"),
+    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="user who ran the operation"),
     GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="reason given by the user"),
 )
 
@@ -76,7 +84,7 @@ def _kind_text(operation: Operation) -> str:
 
 
 def sort_operations(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
-    """Return the operations sorted by one column; equal ones newest first."""
+    """Return the operations sorted by one column. Operations with equal values are sorted newest first."""
     newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
     return sorted(newest, key=_VALUES[by], reverse=descending)
 
@@ -90,7 +98,7 @@ def searchable_text(operation: Operation) -> str:
 
 
 def detail_lines(operation: Operation, cells: int) -> list[Line]:
-    """Return everything known about one operation."""
+    """Return all known facts about one operation."""
     ended = (
         f"ended {figures.moment_text(operation.ended_at, seconds=True)}"
         if operation.ended_at is not None

@@ -1,4 +1,4 @@
-"""Screen 6: the operations on the queues: who, why, the result, and whether they can be undone."""
+"""Screen 6: the operations on the queues, with user, reason and result, and whether each can be undone."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class OperationsScreen(OperationsReading):
             )
 
     def _newest_version(self, shown: Operation) -> Operation:
-        """Return the operation as it was read last."""
+        """Return the operation from the newest reading."""
         return next((each for each in self.operations or () if each.id == shown.id), shown)
 
     @on(Grid.Selected)
@@ -110,10 +110,10 @@ class OperationsScreen(OperationsReading):
 
 
 class OperationDetails(TextDialog):
-    """The details of an operation. The result is True to undo it. ``undoable``: it can be undone now."""
+    """The details of an operation. The result is True if the user asks for an undo. ``undoable``: undo is possible."""
 
     BINDINGS = keys.DETAILS
 
     def __init__(self, newest: Callable[[Operation], Operation], operation: Operation, *, undoable: bool) -> None:
-        hint = "u undoes it · esc closes" if undoable else "esc closes"
+        hint = "u undoes the operation · esc closes" if undoable else "esc closes"
         super().__init__(lambda cells: operation_rows.detail_lines(newest(operation), cells), hint)

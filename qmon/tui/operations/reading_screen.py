@@ -1,4 +1,4 @@
-"""The base of screens that show operations. It reads them from the database while the screen is open."""
+"""The base class of screens that show operations. It reads operations from the database while a screen is open."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OperationsReading(DashboardScreen):
     """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds.
 
     Attributes:
-        problems: why the operations could not be read, keyed by target; empty if they were read.
+        problems: why operations could not be read, keyed by target; empty if all were read.
     """
 
     REREAD_S: ClassVar[float] = 15.0
@@ -43,7 +43,7 @@ class OperationsReading(DashboardScreen):
 
     @property
     def targets(self) -> Sequence[WatchedTarget]:
-        """The targets whose operations are read: the one whose screens are shown."""
+        """The targets whose operations are read. By default, this is the current target."""
         return (self.app.watched_target,)
 
     @property
@@ -69,7 +69,7 @@ class OperationsReading(DashboardScreen):
             self.read_operations()
 
     def read_operations(self) -> None:
-        """Read the operations of each target on a thread and show them when they arrive."""
+        """Read the operations of each target on a thread, and show the operations when they arrive."""
         for target in self.targets:
             if target.runner is not None and target.name not in self._reading:
                 self._reading.add(target.name)
@@ -81,7 +81,7 @@ class OperationsReading(DashboardScreen):
         self.post_message(OperationsRead(target, found, problem))
 
     def on_operations_read(self, message: OperationsRead) -> None:
-        """Show the operations. If reading failed, keep the old ones and show the reason."""
+        """Show the operations. If reading failed, keep the old operations and show the reason."""
         target = message.target
         self._reading.discard(target.name)
         self._read_at = self.app.clock()

@@ -24,7 +24,7 @@ COLUMN: Final = GridColumn(
     about="compared with the same hour of the week: △ above the usual range, ▽ below it",
 )
 
-# The figures outside their band, the farthest out first, keyed by queue name.
+# The figures outside their band, keyed by queue name. The figure that is farthest outside comes first.
 UnusualByQueue = Mapping[str, tuple[Anomaly, ...]]
 
 

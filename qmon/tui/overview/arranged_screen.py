@@ -1,4 +1,4 @@
-"""The base of screens that list queues: columns and order can be chosen and are remembered."""
+"""The base class of screens that list queues. The user can choose columns and order, and qmon remembers the choice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.tui.widgets.grid_table import GridColumn
 
 
 class ArrangedScreen(DashboardScreen):
-    """A table of queues. Subclasses define the target of its preferences and the usual columns."""
+    """A table of queues. Subclasses define the target for the preferences, and the usual columns."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The Service Broker panel: one line per queue, and one for messages that were sent but not delivered."""
+"""The Service Broker panel: one line per queue, and one line about messages that were sent but not delivered."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
 
-# Panels of at least this many cells show each queue's proof in its line. Narrower ones show only the worst queue's,
-# below.
+# Panels of at least this many cells show each queue's proof in its line. Narrower panels only show the proof of the
+# worst queue, below the lines.
 _WIDE: Final = 150
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="name of the queue in the database"),
     GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in the queue, counted by the server"),
     GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or the state of its queue monitor"),
     GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="activation procedures: running of the maximum"),
-    GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
+    GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for messages of the queue"),
     GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since the last empty RECEIVE"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="problem of the queue"),
     GridColumn(
@@ -87,7 +87,7 @@ def _proof_lines(broker: BrokerView, cells: int, most: int) -> list[Line]:
 
 
 def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
-    """Return a line about messages sent and not delivered, if there are any."""
+    """Return a line about messages that were sent and not delivered, if there are any."""
     if not broker.sending.value:
         return []
     if broker.verdict is not None:
@@ -99,7 +99,7 @@ def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
 
 
 def _leak_lines(broker: BrokerView, cells: int) -> list[Line]:
-    """Return a line about conversations that are never ended, if there is such a verdict."""
+    """Return a line about conversations that are never ended, if a verdict reports such conversations."""
     if broker.leak is None:
         return []
     words = f"{figures.SYMBOLS[broker.leak.severity]} {clean(broker.leak.proof)}"

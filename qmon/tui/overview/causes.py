@@ -1,4 +1,4 @@
-"""Causes that several queues share: one line each above the queues. The rows then show only what differs per queue."""
+"""Causes that several queues share. Lines above the queues show the causes; rows show how each queue differs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from qmon.tui.widgets.grid_table import Cell
 # The maximum number of lines.
 MAX_CAUSE_LINES: Final = 2
 _MIN_NAMES_CELLS: Final = 12
-# Cells reserved for the names of the queues before details are added. With fewer than `_MIN_NAMES_CELLS`, no names are
-# shown.
+# Cells reserved for the names of the queues before details are added. If fewer than `_MIN_NAMES_CELLS` are left, no
+# names are shown.
 _NAMES_CELLS: Final = 30
 
 

@@ -1,4 +1,4 @@
-"""The columns of the overview: the usual ones, or those that the user chose, including extra figures."""
+"""The columns of the overview: the usual columns, or the columns that the user chose, including extra figures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 
-# This column is always shown, because it identifies the row.
+# The queue column is always shown, because it identifies the row.
 REQUIRED_COLUMN: Final = "queue"
 _MORE_RANK: Final = 5
 
-# These columns are shown only if they are chosen.
+# These columns are only shown if the user chooses them.
 EXTRA_COLUMNS: Final = tuple(
     GridColumn(key, title, True, _MORE_RANK, most=12, about=FIGURE_MEANINGS[key])
     for key, title in (
@@ -38,13 +38,13 @@ _FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
 }
 _EMPTY_CELL: Final = ("", "muted")
 
-# Once a queue has such messages, these columns are shown even if they are not chosen.
+# These columns are shown, even if the user has not chosen them, after a queue has had such messages.
 OPTIONAL_COLUMNS: Final = ("scheduled", "dead")
 _INSERT_BEFORE: Final = "oldest"
 
 
 class OptionalColumns:
-    """Adds columns to the usual ones if their figure is not 0. An added column stays, so that columns do not jump."""
+    """Adds a column to the usual columns if its figure is not 0. An added column stays, so that columns do not jump."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {}
@@ -52,7 +52,7 @@ class OptionalColumns:
     def columns_with_optional(
         self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str
     ) -> tuple[GridColumn, ...]:
-        """Return the usual columns and those whose figure is, or once was, not 0 in one of the ``queues``."""
+        """Return the usual columns, and each column whose figure is, or once was, not 0 in one of the ``queues``."""
         seen = self._seen.setdefault(target, set())
         if hidden := set(OPTIONAL_COLUMNS) - seen:
             seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
@@ -61,7 +61,7 @@ class OptionalColumns:
 
 
 def chosen_columns(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:
-    """Return the chosen columns in the chosen order, or the usual ones without a choice.
+    """Return the chosen columns in the chosen order, or the usual columns if the user has chosen none.
 
     Unknown columns are skipped.
     """
@@ -79,7 +79,7 @@ def sort_columns_for(columns: Sequence[GridColumn], usual: Sequence[str]) -> lis
 
 
 class RowArranger:
-    """Builds rows of the chosen columns from rows of the usual ones. Unchanged rows are reused."""
+    """Builds rows with the chosen columns from rows with the usual columns. Unchanged rows are reused."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[GridRow, GridRow]] = {}
@@ -94,7 +94,7 @@ class RowArranger:
     ) -> tuple[GridRow, ...]:
         """Return the rows with the chosen ``columns``.
 
-        ``usual``: the columns of ``rows``. ``queue_for``: returns the queue of a row by its key.
+        ``usual``: the columns of ``rows``. ``queue_for``: returns the queue for the key of a row.
         """
         if columns == tuple(usual):
             return tuple(rows)

@@ -27,9 +27,9 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
     """The dialog for columns. Every choice is applied immediately to the screen behind it.
 
     Args:
-        usual: the columns shown if none are chosen.
+        usual: the columns shown if the user has chosen none.
         more: other columns that can be chosen.
-        chosen: keys of the chosen columns, in order; empty for the usual ones.
+        chosen: keys of the chosen columns, in order; empty for the usual columns.
         choose: applies a choice to the screen.
     """
 
@@ -94,7 +94,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
             self._apply_columns()
 
     def action_shift(self, by: int) -> None:
-        """Move the column under the cursor to the left (-1) or to the right (1)."""
+        """Move the column under the cursor to the left (``-1``) or to the right (``1``)."""
         key = self.query_one(Grid).cursor
         if key not in self._shown:
             return

@@ -35,7 +35,7 @@ from qmon.tui.widgets.lines import Lines
 
 @dataclass(frozen=True, slots=True)
 class _RankedView:
-    """The queues of a view, worst first, and the causes that several of them share."""
+    """The queues of a view, worst first, and the causes that several queues share."""
 
     view: View
     queues: tuple[QueueView, ...]
@@ -73,7 +73,7 @@ class OverviewScreen(ArrangedScreen):
         yield Lines(id="waiting")
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the view; before the first one, show what qmon is waiting for."""
+        """Draw the view. Before the first view, show what qmon is waiting for."""
         view = shown.view
         if view is None:
             self.add_class("-waiting")
@@ -121,7 +121,7 @@ class OverviewScreen(ArrangedScreen):
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
 
     def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
-        """Draw what depends on the cursor: the trends and the ``why:`` lines."""
+        """Draw the parts that depend on the cursor: the trends and the ``why:`` lines."""
         queue, worst = self._queue_at_cursor(view), self._ranked_view_for(view).queues
         plain = is_plain(self.app.theme)
         self.query_one("#why", Lines).show(
@@ -156,7 +156,7 @@ class OverviewScreen(ArrangedScreen):
         self.show_heading("trends-heading", name, extra)
 
     def required_focus(self) -> Focus:
-        """Return the queue under the cursor and those visible around it."""
+        """Return a focus on the queue under the cursor and on the visible queues around it."""
         return Focus(cursor=self.grid.cursor, visible=frozenset(self.grid.visible_row_keys))
 
     def current_queue(self) -> QueueView | None:
@@ -167,7 +167,7 @@ class OverviewScreen(ArrangedScreen):
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
         if not self.is_current:
-            return  # another screen, which shows its own queue, was opened after the cursor moved
+            return  # after the cursor moved, the user opened another screen, which shows its own queue
         self.app.selected = message.key
         shown = self.app.shown
         if shown.view is not None:
@@ -181,9 +181,9 @@ class OverviewScreen(ArrangedScreen):
         self.app.switch_mode("queue")
 
     def _guessed_queues_text(self, view: View) -> str:
-        """Return how many watched queues are only guessed, and how many other tables may be queues.
+        """Return the number of watched queues that are only guessed, and of other tables that may be queues, as text.
 
-        Empty if the configuration cannot be written from here.
+        Empty if this dashboard cannot write the configuration.
         """
         guessed = sum(queue.layout.is_guess for queue in view.queues)
         watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}

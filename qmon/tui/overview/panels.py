@@ -35,7 +35,7 @@ def target_lines(view: View, cells: int) -> list[Line]:
 
 
 def _sum_parts(view: View) -> list[LinePart]:
-    """Return scheduled and dead messages of all queues that have them, if they are not 0."""
+    """Return the sums of scheduled and dead messages over all queues. A sum of 0 is left out."""
     parts = []
     for field in OPTIONAL_COLUMNS:
         queues = [q for q in view.queues if q.layout.has_figure(field) or getattr(q, field).value is not None]
@@ -52,7 +52,7 @@ def _rate_part(name: str, figure: Figure, rank: int, *, hot: bool = False) -> Li
 
 
 def _sessions_part(view: View) -> LinePart:
-    """Return how many sessions are in use and how many the server allows, or nothing if that is unknown."""
+    """Return the number of sessions in use and the number that the server allows, if both are known."""
     used, limit = view.server.sessions_used, view.server.sessions_limit
     if used is None or limit is None:
         return LinePart(())
@@ -87,7 +87,7 @@ def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
 
 
 def _failures_part(view: View) -> LinePart:
-    """Return the number of failing probes. The queue screen also shows those of its queue."""
+    """Return the number of failing probes. The queue screen also shows the failing probes of its queue."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())
@@ -140,7 +140,7 @@ def proof_lines(
 ) -> list[Line]:
     """Return ``why: name is stuck in progress for 4 m: proof`` in at most ``rows`` lines.
 
-    ``verdict``: the worst of the queue by default.
+    ``verdict``: by default, the worst verdict of the queue.
     """
     worst, verdict = verdict is None or verdict is queue.verdict, verdict or queue.verdict
     lead: list[Span] = [

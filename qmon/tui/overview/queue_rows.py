@@ -1,4 +1,4 @@
-"""The rows of the overview: one per queue, and one above the queues of a shared table."""
+"""The rows of the overview: one row per queue, and one row above the queues that share a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 TREND_CELLS: Final = 6
-# Width of the number to the right of a trend, which is the top of its scale, in cells.
+# Width in cells of the number to the right of a trend. The number is the top of the trend's scale.
 _TOP_CELLS: Final = 5
 FULL_WORDS_FROM: Final = 150
 
@@ -77,7 +77,7 @@ COLUMNS: Final = (
 # The columns that `s` cycles through.
 SORT_COLUMNS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")
 
-# By rank, worst first.
+# The rank of the queue, worst first.
 DEFAULT_SORT: Final = ("verdict", True)
 
 
@@ -87,7 +87,7 @@ WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], anomalies.COLUMN, *COLUMNS[_USUAL_AT:
 
 
 _RowStyle = tuple[bool, bool, OwnVerdict | None]
-# The queue, the style, and the row built from them.
+# A queue and a style, and the row built from the two.
 _CachedRow = tuple[QueueView, _RowStyle, GridRow]
 # The cached rows, keyed by queue name.
 RowCache = dict[str, _CachedRow]
@@ -101,13 +101,13 @@ def rows_for(
     groups: Sequence[GroupView] = (),
     own_verdicts: Mapping[str, OwnVerdict] | None = None,
 ) -> tuple[GridRow, ...]:
-    """Return one row per queue, in the given order. The first queue of each of ``groups`` gets a row of sums above it.
+    """Return one row per queue, in the given order. A row of sums is above the first queue of each of ``groups``.
 
-    The trend is drawn only if the table may have room for its column.
+    The trend is only drawn if the table may have room for the column of trends.
 
     Args:
         unusual: the figures outside their bands, for rows of ``WITH_USUAL``.
-        cache: the rows built before; updated with those built now.
+        cache: the rows that earlier calls built. This call updates the cache.
         own_verdicts: the verdict texts of queues that share a cause.
     """
     wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
@@ -134,7 +134,7 @@ def _add_anomaly_cell(row: GridRow, found: Sequence[Anomaly], full: bool) -> Gri
 
 
 def _group_row(group: GroupView) -> GridRow:
-    """Return the sums of a group. Verdicts are shown per queue."""
+    """Return the row of sums of a group. It has no verdict, because verdicts are shown per queue."""
     write = {"oldest": formatting.duration, "push_rate": figures.aligned_rate, "pop_rate": figures.aligned_rate}
     cells = {
         key: figures.figure_cell(figure, write.get(key, formatting.count)) for key, figure in group.figures.items()
@@ -154,7 +154,7 @@ def _group_row(group: GroupView) -> GridRow:
 
 
 def _reuse_or_build_row(queue: QueueView, look: _RowStyle, before: _CachedRow | None) -> _CachedRow:
-    """Return the cached row if its queue was not read since."""
+    """Return the cached row if its queue has not been read since the row was built."""
     if before is not None and before[0] is queue and before[1] == look:
         return before
     return queue, look, _row(queue, *look)
@@ -190,7 +190,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool, own: OwnVerdict |
 def _design_text(queue: QueueView) -> str:
     """Return the design.
 
-    For libraries it is ``library``, because the queue's name already begins with the library's.
+    For a library's queue, return ``library``, because the queue's name already begins with the name of the library.
     """
     return queue.layout.design if queue.layout.part is None else "library"
 
@@ -211,7 +211,7 @@ def _sort_value(queue: QueueView, column: str) -> Any:
 
 
 def sort_queues(ranked: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
-    """Return the queues sorted by one column, equal ones by name. Queues without a value are always last.
+    """Return the queues sorted by one column, then by name. Queues without a value are always last.
 
     ``ranked``: the queues, worst first.
     """

@@ -1,4 +1,4 @@
-"""The summary line: how many queues have problems, and which is the worst."""
+"""The summary line: the number of queues with problems, and the worst queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit_parts
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
-# The text for one queue, the text for several, and the rank. Narrow lines drop the greatest rank first.
+# The text for one queue, the text for several queues, and the rank. Narrow lines drop the greatest rank first.
 _OTHER_STATES: Final = (
     ("is fine", "are fine", 0),
     ("has a notice", "have a notice", 7),
@@ -33,7 +33,7 @@ def summary_line(
     """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m.``
 
     ``ranked``: the queues of the view, worst first. ``age_s``: the age of stale figures in seconds, or ``None``.
-    ``hint``: what a key does, shown if there is room.
+    ``hint``: what a key does. The hint is shown if there is room.
     """
     if not ranked:
         return ((" no queue is known", "muted"),)
@@ -82,7 +82,7 @@ def _share_text(count: int, total: int, one: str, many: str) -> str:
 
 
 def _worst_parts(queue: QueueView, *, alone: bool) -> list[LinePart]:
-    """Return the worst queue with its ready messages and the age of the oldest."""
+    """Return the worst queue with the number of its ready messages and the age of the oldest message."""
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
         (queue.ready, LinePart.from_text(f", {queue.ready.text()} ready", rank=1)),

@@ -1,4 +1,4 @@
-"""The trends below the overview: depth, push and pop rate of the queue under the cursor."""
+"""The trends below the overview: depth, push rate and pop rate of the queue under the cursor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
-# Panels of at least this many rows show one large plot, others three small ones.
+# Panels of at least this many rows show one large plot. Lower panels show three small plots.
 LARGE_PLOT_ROWS: Final = 7
 
 _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rate", "push"), ("pop_rate", "pop"))
@@ -33,7 +33,7 @@ def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False)
 
 
 def small_plot_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return three plots next to each other. With one row, the label is to the right of its plot, otherwise below it.
+    """Return three plots next to each other. A label is below its plot, or to the right of it if there is one row.
 
     Each label contains the top of its scale. Push and pop share one scale.
     """

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.tui.sanitize import pad
 
-# Scales of at least this many rows also label the middle.
+# Scales of at least this many rows also have a label in the middle.
 _MIDDLE_FROM_ROWS: Final = 7
 _TICKS_S: Final = (
     10.0,
@@ -33,7 +33,7 @@ _TICK_CELLS: Final = 11
 
 
 def scale_labels(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
-    """Return the label of each row: top and bottom, and the middle if there is a row for it."""
+    """Return the label of each row: the top and the bottom have a label, and the middle if there are enough rows."""
     marks = {rows - 1: write(low), 0: write(top)}
     if rows >= _MIDDLE_FROM_ROWS and rows % 2:
         middle = write((low + top) / 2)
@@ -42,7 +42,7 @@ def scale_labels(low: float, top: float, rows: int, write: Callable[[float], str
 
 
 def past_axis(span_s: float, columns: int) -> str:
-    """Return the times below a plot that ends now: ``10 m 00 s ago``, half of that, ``now``."""
+    """Return the times below a plot that ends now: ``10 m 00 s ago``, ``5 m 00 s ago``, ``now``."""
     start, half, end = f"{formatting.whole_seconds(span_s)} ago", f"{formatting.whole_seconds(span_s / 2)} ago", "now"
     middle = columns // 2 - len(half) // 2
     line = pad(start, middle) + half if len(start) + 2 <= middle else start
@@ -73,7 +73,7 @@ def _utc_offset_s(at: float, zone: tzinfo) -> float:
 
 
 def _tick_label(at: float, zone: tzinfo, *, seconds: bool) -> str:
-    """Return a time of day; at midnight the day."""
+    """Return a time of day, or the date at midnight."""
     then = datetime.fromtimestamp(at, zone)
     if (then.hour, then.minute, then.second) == (0, 0, 0):
         return f"{then:%a} {then.day}"

@@ -26,7 +26,7 @@ class Layer:
 
 
 def area_below(bits: Bits) -> list[int]:
-    """Return, per column, the first row that is filled below a line."""
+    """Return, for each column, the first row that is filled below a line."""
     return [row + 1 for row in lowest_rows(bits)]
 
 
@@ -39,11 +39,11 @@ def paint_layers(
     until: Sequence[int] = (),
     together: int = 1,
 ) -> list[Line]:
-    """Return the cells, row by row. Where layers overlap, the first one is in front.
+    """Return the cells, row by row. If layers overlap in a cell, the first layer is in front.
 
-    ``together``: number of leading layers whose dots are combined within a cell. The cell gets the tone of the layer
-    with most dots in it. ``fill``: the first filled row per column; the area ends at the bottom, or before the row of
-    ``until``.
+    ``together``: the number of first layers whose dots are combined within a cell. The cell gets the tone of the layer
+    that has most dots in the cell. ``fill``: the first filled row of each column. The area ends at the bottom, or, if
+    ``until`` is given, before the row in ``until``.
     """
     filled = (HATCHED if plain else FILLED, "area")
     out: list[Line] = []
@@ -62,7 +62,7 @@ def paint_layers(
 
 
 def _cell_dots(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
-    """Return the dots of the front layers in one cell, with the tone of the layer that has most of them."""
+    """Return the dots of the front layers in one cell, with the tone of the layer that has most of these dots."""
     bits, first, most = 0, 0, 0
     for place, each in enumerate(dots[:together]):
         bits |= each
@@ -75,5 +75,5 @@ def _cell_dots(layers: Sequence[Layer], dots: Sequence[int], together: int) -> S
 
 
 def join_spans(cells: Iterable[Span]) -> list[Span]:
-    """Merge neighbours of the same tone into one span."""
+    """Merge neighbouring spans of the same tone into one span."""
     return [("".join([text for text, _ in same]), tone) for tone, same in groupby(cells, itemgetter(1))]

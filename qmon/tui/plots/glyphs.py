@@ -1,4 +1,4 @@
-"""Small plots in block and braille characters, one or several lines high."""
+"""Draws small plots with block and braille characters, one or several lines high."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Bits = list[list[int]]
 def trace_line(
     values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False
 ) -> Bits:
-    """Return the dots of one line through ``values``, one value per column of cells.
+    """Return the dots of a line through ``values``. Each column of cells has one value.
 
     ``low`` is drawn as the lowest dot and ``top`` as the highest. Vertical dots connect neighbouring values. Unknown
     values leave a gap. ``dashed`` skips every other cell, so that two lines can be told apart without colours.
@@ -55,7 +55,7 @@ def trace_line(
 
 
 def dot_row(value: float, low: float, top: float, rows: int) -> int:
-    """Return the row of the dot for a value, counted from the top. A row of cells has four rows of dots."""
+    """Return the row of dots for a value, counted from the top. A row of cells has four rows of dots."""
     levels = rows * 4 - 1
     return levels - min(levels, max(0, round((value - low) / (top - low) * levels) if top > low else 0))
 
@@ -73,6 +73,6 @@ def spread_dots(
 
 
 def lowest_rows(bits: Bits) -> list[int]:
-    """Return, per column, the lowest row with a dot, or the number of rows if there is none."""
+    """Return, for each column, the lowest row with a dot, or the number of rows if the column has no dot."""
     rows = len(bits)
     return [max((y for y in range(rows) if bits[y][x]), default=rows) for x in range(len(bits[0]) if bits else 0)]

@@ -13,12 +13,12 @@ from qmon.model.series import Point, figure_column
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
 
-# The spans of plots in seconds. The smallest that contains the history is used.
+# The spans of plots in seconds. A plot uses the shortest span that contains the history.
 WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
 
 
 def plot_window_s(history: Sequence[Point]) -> float:
-    """Return the seconds that a plot of this history spans, at most ten minutes."""
+    """Return the number of seconds that a plot of this history spans: at most ten minutes."""
     if not history:
         return WINDOWS_S[0]
     held = history[-1].at - history[0].at
@@ -26,22 +26,22 @@ def plot_window_s(history: Sequence[Point]) -> float:
 
 
 def usual_spacing_s(times: Sequence[float]) -> float:
-    """Return the usual seconds between two points: the median of the newest twenty distances."""
+    """Return the usual number of seconds between two points: the median of the newest twenty distances."""
     steps = sorted(b - a for a, b in pairwise(times[-21:]))
     return steps[len(steps) // 2] if steps else 0.0
 
 
 def sample_reading(history: Sequence[Point], reading: Reading, steps: int, window_s: float) -> Values:
-    """Return the mean of ``reading`` in each of ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
+    """Return the means of ``reading`` in ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
 
-    Points may be further apart than steps, so a step without a point repeats the previous value. If there was no point
-    for more than three times the usual distance, the step is ``None``, so that gaps mean no data.
+    A step without a point repeats the previous value, because points may be further apart than steps. But if the last
+    point is more than three times the usual distance away, the step is ``None``. So a gap always means no data.
     """
     return sample_readings(history, (reading,), steps, window_s)[0]
 
 
 def sample_readings(history: Sequence[Point], readings: Sequence[Reading], steps: int, window_s: float) -> list[Values]:
-    """Return ``sample_reading`` of several readings."""
+    """Return the results of ``sample_reading`` for several readings."""
     if not history or steps <= 0:
         return [[None] * max(0, steps) for _ in readings]
     times = figure_column(history, "at")
@@ -56,7 +56,7 @@ def _step_means(times: array[float], values: array[float], parts: Sequence[tuple
     end, mean, seen_at, hold = times[-1], None, float("-inf"), None
     for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         known = values[start:stop]
-        if (total := sum(known)) != total:  # one of them is NaN, which means unknown
+        if (total := sum(known)) != total:  # one value is NaN, which means unknown
             places = [place for place in range(start, stop) if values[place] == values[place]]
             known, stop = array("d", (values[place] for place in places)), places[-1] + 1 if places else start
             total = sum(known)
@@ -82,12 +82,12 @@ def _step_start(times: Sequence[float], steps: int, size: float) -> int:
     return place
 
 
-# The minimum top of a scale of messages. With a smaller one, a single message would look like a peak.
+# The minimum top of a scale of messages. With a lower top, a single message would look like a peak.
 MIN_DEPTH_SCALE: Final = 10.0
 
 
 def highest_value(*series: Sequence[float | None]) -> float:
-    """Return the greatest value of all series, 0 if none is known."""
+    """Return the greatest value of all series, or 0 if no value is known."""
     return max((v for values in series for v in values if v is not None), default=0.0)
 
 
@@ -95,7 +95,7 @@ _ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def round_up(value: float) -> float:
-    """Return a round number at or above ``value``, at least 1. The top of an axis then seldom changes."""
+    """Return a round number at or above ``value``, at least 1. So the top of an axis seldom changes."""
     if value <= 1.0:
         return 1.0
     power = 1.0

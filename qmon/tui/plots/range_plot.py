@@ -1,4 +1,4 @@
-"""A plot of a range of the past: the mean as a line, minimum and maximum around it, the usual band behind it."""
+"""A plot of a range of the past: the mean as a line, over the range from minimum to maximum and the usual band."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from qmon.tui.plots.history_series import round_up
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line
 
-# Width in cells of the scale, and of the names of the lines below it.
+# Width in cells of the scale at the left, and of the names of the lines below the plot.
 SCALE_CELLS: Final = 11
 
 Steps = Sequence[Bucket | None]
-# The usual bands, one per column like the steps.
+# The usual bands, one per column.
 Bands = Sequence[Band | None]
 
 
@@ -35,8 +35,8 @@ def range_plot_lines(
 ) -> list[Line]:
     """Return ``rows`` lines with one column per step.
 
-    ``write`` formats a value. ``plain``: draw line and band without relying on colours. Unknown steps leave a gap. A
-    cell with a part of the line does not show range or band. The area below a depth is filled.
+    ``write`` formats a value. ``plain``: draw line and band so that they differ without colours. Unknown steps leave a
+    gap. A cell with a part of the line does not show the range or the band. The area below a depth is filled.
     """
     low, high = scale_limits(steps, bands)
     line = trace_line([None if s is None else s.mean for s in steps], high, rows, low=low)
@@ -60,13 +60,13 @@ def range_plot_lines(
 
 
 def _highest_rows(bits: Bits) -> list[int]:
-    """Return, per column, the highest row with a dot, or 0 if there is none."""
+    """Return, for each column, the highest row with a dot, or 0 if the column has no dot."""
     rows = len(bits)
     return [next((y for y in range(rows) if bits[y][x]), 0) for x in range(len(bits[0]))]
 
 
 def draw_cursor(line: Line, column: int) -> Line:
-    """Return a line of a plot with the cursor at a column: a bar, or the character there highlighted."""
+    """Return a line of a plot with the cursor at a column: a bar in an empty cell, else a highlighted character."""
     out: list[tuple[str, str]] = []
     at = SCALE_CELLS + 1 + column
     for written, tone in line:

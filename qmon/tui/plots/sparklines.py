@@ -1,4 +1,4 @@
-"""Sparklines over the last ten minutes or less. Their scale is shared, or its top is shown as a label."""
+"""Sparklines over the last ten minutes or less. They share one scale, or a label shows the top of each scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READINGS: Final[tuple[Reading, ...]] = ("ready", "push_rate", "pop_rate")
 
 
 def sparkline_values(history: Sequence[Point], cells: int) -> dict[Reading, tuple[Values, float]]:
-    """Return depth, push and pop rate, each with the top of its scale. Push and pop share one scale."""
+    """Return values of depth, push rate and pop rate, each with the top of its scale. Push and pop share a scale."""
     found = dict(zip(READINGS, sample_readings(history, READINGS, cells, plot_window_s(history)), strict=True))
     rates = highest_value(found["push_rate"], found["pop_rate"])
     return {
@@ -31,7 +31,7 @@ def sparkline_values(history: Sequence[Point], cells: int) -> dict[Reading, tupl
 
 
 def sparkline_text(values: Values, top: float) -> str:
-    """Return a sparkline followed by the top of its scale: ``▁▂▃▅█ 40k``. Empty if no value is known."""
+    """Return a sparkline and the top of its scale: ``▁▂▃▅█ 40k``. If no value is known, return an empty text."""
     if all(value is None for value in values):
         return ""
     return f"{sparkline(values, top)} {formatting.short_count(top)}"

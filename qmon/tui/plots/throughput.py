@@ -1,6 +1,6 @@
-"""The large plot of a queue: push and pop as lines with one scale, depth as an area with another.
+"""The large plot of a queue: push and pop are lines with one scale, and depth is an area with another scale.
 
-Wide plots are split.
+A wide plot is split into two plots.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺�
 def throughput_lines(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
     """Return ``rows`` lines of ``cells`` cells: the last ten minutes or less, one average per column.
 
-    ``plain`` draws pop dashed and the area hatched, to tell them apart without colours.
+    ``plain``: draw pop as a dashed line and the area hatched, so that they differ without colours.
     """
     if not history or rows < _MIN_ROWS or cells < _MIN_CELLS:
         return []
@@ -69,7 +69,7 @@ def throughput_lines(history: Sequence[Point], cells: int, rows: int, *, plain: 
 def _pane_lines(
     history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int, rows: int, plain: bool
 ) -> list[Line]:
-    """Return one plot, with the legend above and the times below."""
+    """Return one plot with its legend above and its times below."""
     body, span_s = rows - 2, plot_window_s(history)
     axes = (left,) if right is None else (left, right)
     room = [_scale_cells(history, axis) for axis in axes]
@@ -96,7 +96,7 @@ def _scale_cells(history: Sequence[Point], axis: _Axis) -> int:
 def _layers_and_fill(
     axes: Sequence[_Axis], drawn: dict[str, list[Values]], tops: Sequence[float], body: int, plain: bool
 ) -> tuple[list[Layer], list[int]]:
-    """Return the lines, front first, and the first filled row of each column."""
+    """Return the layers of the lines, front first, and the first filled row of each column."""
     layers, fill = [], []
     for axis, top in zip(axes, tops, strict=True):
         for reading, values in zip(axis.readings, drawn[axis.name], strict=True):
@@ -108,7 +108,7 @@ def _layers_and_fill(
 
 
 def _legend_line(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) -> Line:
-    """Return the names of the scales, with the newest value of each line between them."""
+    """Return the names of the scales at both ends, and between the names the newest value of each line."""
     parts = [LinePart.from_text(axes[0].name, "muted", 1)]
     for axis in axes:
         for reading in axis.readings:

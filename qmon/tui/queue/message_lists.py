@@ -31,9 +31,9 @@ TITLES: Final = {
 
 
 class MessageLists:
-    """The chosen list of one queue, and its pages so far.
+    """The chosen list of one queue, and the pages that the user has opened.
 
-    Without a choice, a queue shows its messages in progress, or those at its head.
+    If the user has chosen no list, a queue shows its messages in progress, or the next messages to pop.
     """
 
     def __init__(self) -> None:
@@ -47,22 +47,22 @@ class MessageLists:
 
     @property
     def page_number(self) -> int:
-        """The number of the page, from 1."""
+        """The number of the page. The first page is 1."""
         return len(self._places)
 
     @property
     def messages_before(self) -> int:
-        """The number of messages on the earlier pages when they were read."""
+        """The number of messages that the earlier pages had when they were read."""
         return sum(self._counts)
 
     def listing_for(self, queue: str | None) -> Listing | None:
-        """Return the chosen page of ``queue``; ``None`` means messages in progress, or at the head."""
+        """Return the chosen page of ``queue``; ``None`` if the user has chosen no list."""
         if self._state is None or queue != self._queue:
             return None
         return Listing(self._state, self._places[-1], self._descending)
 
     def fill_messages(self, queue: QueueView, listing: Listing | None) -> QueueView:
-        """Return the queue with the last messages read, if messages are polled less often than figures."""
+        """Return the queue with the messages that were last read, if messages are polled less often than figures."""
         if queue.messages is not None:
             self._last = queue, listing
         elif self._last is not None and any(each.probe.startswith(_PROBES) for each in queue.throttled):
@@ -72,8 +72,8 @@ class MessageLists:
         return queue
 
     def choose_list(self, layout: Layout, by: int) -> str:
-        """Go to the next (1) or previous (-1) list of this queue. Return why lists were skipped."""
-        # Few tables have a state for blocked messages, so a missing one is skipped without a notice.
+        """Go to the next (``1``) or previous (``-1``) list of this queue. Return why lists were skipped."""
+        # Few tables have a state for blocked messages. If the state is missing, its list is skipped without a notice.
         listed = (
             state for state in STATES if state != "blocked" or layout.has_figure("blocked") or state == self._state
         )
@@ -100,7 +100,7 @@ class MessageLists:
         self._places, self._counts = [None], []
 
     def turn_page(self, page: PageSample, listed: int, by: int) -> str:
-        """Go to the next (1) or previous (-1) page. Return why there is none, or an empty string.
+        """Go to the next (``1``) or previous (``-1``) page. Return why there is no such page, or an empty text.
 
         ``listed``: the number of messages on this page.
         """
@@ -117,7 +117,7 @@ class MessageLists:
 
 
 def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
-    """Return why keys are disabled, by binding id. ``fixed``: why nothing else can be read, or empty."""
+    """Return why keys are disabled, keyed by binding id. ``fixed``: why no other list can be read, or an empty text."""
     none = queue is None or not listable_states(queue.layout)
     why = fixed or (
         "no queue is selected" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
@@ -139,7 +139,7 @@ def is_chosen_list(queue: QueueView, listing: Listing | None, fixed: str) -> boo
 
 
 def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
-    """Return the position and total, the page, the order, and which messages may be missing.
+    """Return a text with the position, total, page and order of a list, and which messages may be missing.
 
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
     ``listed`` messages the filter lets through.
@@ -165,16 +165,16 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
     elif page.order:
         parts.append(f"by {order}{first}")
     if page.cut and page.order:
-        parts.append(f"too many messages share one {order}: some are missing")
+        parts.append(f"too many messages share one {order}: some messages are missing")
     elif page.cut:
-        parts.append(f"unsorted, no index gives an order: only {formatting.count(page.looked)} rows read")
+        parts.append(f"unsorted, because no index gives an order: only {formatting.count(page.looked)} rows read")
     return " · ".join(parts)
 
 
 def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
     """Return the count for the list that is shown before the user chooses one.
 
-    If the queue's figure differs, it is added.
+    If the queue's figure is different, the text also contains the figure.
     """
     if shown != listed:
         return f"{shown} of {listed}"
@@ -185,13 +185,13 @@ def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int)
 
 
 def dated_count_text(figure: Figure) -> str:
-    """Return ``~50``, followed by when it was counted if that was before the poll of the list."""
+    """Return ``~50``. If the messages were counted before the list was polled, the age of the count follows."""
     shown = figure.text(formatting.count)
     return f"{shown} counted {formatting.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
 
 
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
-    """Return what to show if a page has no message. ``paged``: a key goes to the next page."""
+    """Return the text for a page without messages. ``paged``: a key goes to the next page."""
     what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
     if page.next is not None:
         more = ". continues" if paged else "l lists all, page by page"

@@ -1,4 +1,4 @@
-"""The rows of the queue screen: messages in progress, stuck ones first."""
+"""The rows of the queue screen: messages in progress, with stuck messages first."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ COLUMNS: Final = (
     GridColumn("id", "ID", least=6, most=36, about="the message's id"),
     GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
     GridColumn(
-        "age", "AGE", True, 1, least=9, most=10, about="time since its start, or since its push if it was not started"
+        "age",
+        "AGE",
+        True,
+        1,
+        least=9,
+        most=10,
+        about="time since the message's start, or since its push if it was not started",
     ),
-    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took it"),
-    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times it was taken"),
+    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took the message"),
+    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times the message was taken"),
     GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="beginning of the message"),
 )
-# The column for the last error, if a message has one. Narrow tables drop it first.
+# The column for the last error, which is shown if a message has an error. Narrow tables drop this column first.
 _ERROR: Final = GridColumn(
     "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
 )
@@ -42,14 +48,14 @@ def rows_title(queue: QueueView, *, stuck_only: bool) -> str:
 
 
 def columns(messages: Sequence[MessageSample]) -> tuple[GridColumn, ...]:
-    """Return the columns for these messages: ``COLUMNS``, and the last error if any of them has one."""
+    """Return the columns for these messages: ``COLUMNS``, and the last error if at least one message has an error."""
     return (*COLUMNS, _ERROR) if any(m.error is not None for m in messages) else COLUMNS
 
 
 def rows_for(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
-    """Return a row for each message, in the order given, with a cell for each of their ``columns``.
+    """Return a row for each message, in the order given, with a cell for each of ``columns(messages)``.
 
-    If some are marked, all ids are indented.
+    If a message is marked, all ids are indented.
     """
     wide = columns(messages)[-1] is _ERROR
     return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ", wide) for m in messages)
@@ -83,16 +89,16 @@ _VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
 
 
 def natural_key(id: str) -> tuple[int, int, str]:
-    """Return a sort key: numbers by value, then words alphabetically."""
+    """Return a sort key: numbers are sorted by value; words follow in alphabetical order."""
     return (0, int(id), id) if id.isdecimal() else (1, 0, id)
 
 
 def sort_messages(
     queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool
 ) -> list[MessageSample]:
-    """Return the messages sorted by one column; equal ones by id, those without a value last.
+    """Return the messages sorted by one column, then by id. Messages without a value are last.
 
-    If sorted by age, stuck messages always come first.
+    If they are sorted by age, stuck messages always come first.
     """
     if by == "id":
         return sorted(messages, key=lambda m: natural_key(m.id), reverse=descending)

@@ -1,4 +1,4 @@
-"""The panels of the queue screen: title, figures, verdicts, and what is unknown."""
+"""The panels of the queue screen: title, figures, verdicts, and unknown figures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def title_lines(queue: QueueView, cells: int) -> list[Line]:
 def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Line]:
     """Return two lines of figures: rates and depth with their trends, then counts.
 
-    ``since_read_s``: seconds from the queue's reading to the view's.
+    ``since_read_s``: seconds from the reading of the queue to the reading of the view.
     """
     drawn = (
         {name: sparkline_text(*each) for name, each in sparkline_values(queue.history, _SPARK_CELLS).items()}
@@ -140,7 +140,7 @@ def _figure_part(
 
 
 def unknown_items(queue: QueueView) -> list[tuple[str, str]]:
-    """Return what is unknown about this queue and why: failed probes, with the GRANT that helps, then figures."""
+    """Return failed probes of this queue, each with its reason and a GRANT if one helps, then unknown figures."""
     failed = [(clean(f.probe), clean(f.text)) for f in queue.failures]
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown_figures(queue):
@@ -149,7 +149,7 @@ def unknown_items(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
-    """Return what is read less often to stay within the cost budget, and how often."""
+    """Return the data that is read less often to stay within the cost budget, and how often it is read."""
     out: dict[str, list[str]] = {}
     for each in queue.throttled:
         often = f"every {formatting.duration(each.every_s)} instead of {formatting.duration(each.instead_s)}"
@@ -168,7 +168,7 @@ def _probe_subject(probe: str) -> str:
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return what is unknown as running text, for narrow screens."""
+    """Return the unknown figures as running text, for narrow screens."""
     found = unknown_items(queue)
     if not found:
         return []
@@ -178,7 +178,7 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def unknown_column(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return what is unknown as a column next to the plot, each with its reason below."""
+    """Return the unknown figures as a column next to the plot. The reason is below each figure."""
     found = unknown_items(queue)
     if not found:
         return [(("every figure is known", "muted"),)]
@@ -192,7 +192,7 @@ def unknown_column(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """Return at most ``rows`` lines: the worst verdict, the others, then past ones, newest first."""
+    """Return at most ``rows`` lines: the worst verdict, the other verdicts, then past verdicts, newest first."""
     verdicts = queue.verdicts or (queue.verdict,)
     past_rows = min(len(queue.past), max(1, rows - 1 - len(verdicts)), 3) if queue.past else 0
     left = rows - past_rows
@@ -209,7 +209,7 @@ def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[L
 
 
 def _past_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Return one line per past verdict. If there is only one row, return one line with as many verdicts as fit."""
+    """Return one line per past verdict. If there is only one row, return a line with as many verdicts as fit."""
     if not rows:
         return []
     if rows == 1:
@@ -236,7 +236,7 @@ def _past_verdict_text(past: PastVerdict) -> str:
 
 
 def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
-    """Return one line per part of the gap and one for their sum; empty without a ledger."""
+    """Return one line per part of the gap and a line with the sum; empty without a ledger."""
     ledger = queue.ledger
     if ledger is None:
         return []

@@ -1,4 +1,4 @@
-"""Screen 2: one queue: its figures, throughput and depth over time, its messages, and what is unknown."""
+"""Screen 2: one queue with its figures, throughput and depth over time, messages, and unknown figures."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-# Screens of at least this many rows show more than the worst verdict.
+# Screens of at least this many rows show more verdicts than the worst.
 TALL_ROWS = 36
 
 
 class QueueScreen(DashboardScreen):
-    """The screen of one queue, the one under the cursor of the overview."""
+    """The screen of one queue: the queue under the cursor of the overview."""
 
     NAME = "queue"
     BINDINGS = keys.QUEUE_SCREEN
@@ -79,7 +79,7 @@ class QueueScreen(DashboardScreen):
         return TALL_VERDICT_ROWS if self.size.height >= TALL_ROWS else SHORT_VERDICT_ROWS
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the queue, or a text if there are no figures or the queue no longer exists."""
+        """Draw the queue. If there are no figures, or the queue no longer exists, draw a text."""
         view, found = shown.view, self.current_queue()
         if view is None or found is None:
             self.add_class("-waiting")
@@ -111,12 +111,12 @@ class QueueScreen(DashboardScreen):
 
     @property
     def _listing(self) -> Listing | None:
-        """The chosen page; ``None`` means messages in progress, or at the head."""
+        """The chosen page; ``None`` if the user has chosen no list."""
         return None if self.app.fixed_reason else self.lists.listing_for(self.app.selected)
 
     @property
     def _row_order(self) -> tuple[str, bool]:
-        """The sort column and whether descending."""
+        """The sort column, and whether the order is descending."""
         return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.LIST_ORDER else self.sorted_by
 
     def _read_messages(self, found: QueueView) -> tuple[MessageSample, ...] | None:
@@ -165,10 +165,8 @@ class QueueScreen(DashboardScreen):
         if marked := self.marks.ids_in(found.name):
             count += f" · {len(marked)} marked, esc clears"
         if self.marks.gone_count:
-            count += (
-                f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} "
-                "no longer here"
-            )
+            gone = formatting.count_text(self.marks.gone_count, "marked message")
+            count += f" · {gone} no longer listed"
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "unknown", aged=False)
         self.show_heading("rows-heading", title, count)
@@ -195,7 +193,7 @@ class QueueScreen(DashboardScreen):
         return Focus(rows_of=shown, listing=self._listing, visible=visible)
 
     def current_queue(self) -> QueueView | None:
-        """Return this queue, with its last messages if they are polled less often."""
+        """Return this queue, with the last messages if messages are polled less often."""
         view = self.app.shown.view
         found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
         return None if found is None else self.lists.fill_messages(found, self._listing)
@@ -206,7 +204,7 @@ class QueueScreen(DashboardScreen):
         return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
 
     def message_choice(self) -> Choice:
-        """Return the marked messages in their shown state. Without marks, the choice is empty: the action decides."""
+        """Return the marked messages in the shown state. Without marks, the choice is empty; the action decides."""
         marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
         listed = self._read_messages(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
@@ -220,7 +218,7 @@ class QueueScreen(DashboardScreen):
             self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the message under the cursor, or unmark it. While messages are marked, the list keeps its order."""
+        """Mark or unmark the message under the cursor. While messages are marked, the list keeps its order."""
         if self.grid.cursor is not None and self.grid.row_keys and self.app.selected is not None:
             listed = [message.id for message in self._listed_messages]
             self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.page_number)
@@ -235,7 +233,7 @@ class QueueScreen(DashboardScreen):
             super().action_back()
 
     def action_only_stuck(self) -> None:
-        """List only stuck messages, or all in progress."""
+        """List only stuck messages, or all messages in progress."""
         self.stuck_only = not self.stuck_only
         self.redraw()
 
@@ -274,7 +272,7 @@ class QueueScreen(DashboardScreen):
             self.action_turn(message.direction)
 
     def action_sort(self) -> None:
-        """Sort by the next column. After the last column, a page returns to the order of its list."""
+        """Sort by the next column. After the last column, return a page to the order of its list."""
         if self._listing is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
             self.sorted_by = lists.LIST_ORDER
             self.redraw()
@@ -282,7 +280,7 @@ class QueueScreen(DashboardScreen):
             super().action_sort()
 
     def action_reverse(self) -> None:
-        """Reverse the order of the whole list, or of the sort column if the page is sorted by one."""
+        """Reverse the order of the whole list. If the page is sorted by a column, reverse the order of the column."""
         if self._listing is not None and self.sorted_by == lists.LIST_ORDER:
             self.lists.reverse_order()
             self._reload_list()
@@ -323,7 +321,7 @@ def _missing_lines(view: View | None, name: str | None) -> list[Line]:
 
 
 class MarkedMessages:
-    """The marked ids of one queue. Marking in another queue removes them.
+    """The ids of the marked messages of one queue. A mark in another queue removes all earlier marks.
 
     ``gone_count``: how many marked messages are no longer listed.
     """
@@ -339,7 +337,7 @@ class MarkedMessages:
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
     def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:
-        """Mark or unmark an id on a page of the list. ``listed``: the ids of that page, in the order to keep."""
+        """Mark or unmark an id on a page of the list. ``listed``: the ids of this page, in the order to keep."""
         if queue != self._queue:
             self.clear()
             self._queue = queue
@@ -352,7 +350,7 @@ class MarkedMessages:
     def keep_order(
         self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
-        """Return the page in the order that it had at the last mark, new messages last.
+        """Return the page in the order that it had when a message was last marked, with new messages last.
 
         Unmark messages not in ``read``.
 

@@ -1,4 +1,4 @@
-"""The dialog of a replay: going to a time."""
+"""The dialog of a replay in which the user types a time to go to."""
 
 from __future__ import annotations
 

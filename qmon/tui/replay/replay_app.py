@@ -28,7 +28,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         source.on_change = self._schedule_move
 
     def _new_memory(self) -> None:
-        """Return nothing: the recording contains the whole history."""
+        """Return ``None``, because the recording contains the whole history."""
 
     def _schedule_move(self) -> None:
         """Called on the replay's thread."""

@@ -1,4 +1,4 @@
-"""The notice lines of every screen: the alert, pauses, operations in the background, and the step of a tour.
+"""The notice lines of every screen: the alert, pauses, operations in the background, and the step of the tour.
 
 ``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
 """
@@ -26,7 +26,7 @@ _MIN_TEXT_CELLS = 16
 
 
 def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
-    """Return one line about the alerts, or none if nothing is raised or muted."""
+    """Return one line about the alerts, or no line if no alert is raised and alerts are not muted."""
     if alerts.muted_until is not None:
         return [_muted_line(alerts, alerts.muted_until - now, cells)]
     if alerts.open:
@@ -89,9 +89,9 @@ MAX_OPERATION_LINES: Final = 2
 
 
 def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
-    """Return one line per active pause, the one that ends first on top.
+    """Return one line per active pause. The pause that ends first is on top.
 
-    At most three lines; if there are more pauses, the last line counts the others.
+    Returns at most three lines. If there are more pauses, the last line contains the number of other pauses.
     """
     if shown.view is None:
         return []
@@ -132,13 +132,16 @@ def _pause_line(pause: Pause, clock: float, cells: int, shown: Shown) -> Line:
 def operation_lines(operations: Sequence[BackgroundOperation], cells: int) -> list[Line]:
     """Return one line per operation in the background, with its progress.
 
-    At most two lines; if there are more operations, the last line counts the others.
+    Returns at most two lines. If there are more operations, the last line contains the number of other operations.
     """
     lines = [_operation_line(each, cells) for each in operations]
     if len(lines) <= MAX_OPERATION_LINES:
         return lines
     more = LinePart.from_text(f" and {len(lines) - MAX_OPERATION_LINES + 1} more operations", "text")
-    return [*lines[: MAX_OPERATION_LINES - 1], fit_parts([more, LinePart.from_text("6 lists them", "muted", 1)], cells)]
+    return [
+        *lines[: MAX_OPERATION_LINES - 1],
+        fit_parts([more, LinePart.from_text("6 lists operations", "muted", 1)], cells),
+    ]
 
 
 def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
@@ -152,11 +155,11 @@ def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
             parts.append(LinePart.from_text(f"{formatting.rate(progress.rate)}/s", "muted", 4))
         if progress.left_s is not None:
             parts.append(LinePart.from_text(f"about {formatting.duration(progress.left_s)} left", "text", 2))
-    return fit_parts([*parts, LinePart.from_text("6 lists it", "muted", 5)], cells, "  ")
+    return fit_parts([*parts, LinePart.from_text("6 lists operations", "muted", 5)], cells, "  ")
 
 
 def tour_lines(step: TourStep, cells: int) -> list[Line]:
-    """Return the fault that the tour causes now, then the key to press. Each has at most two lines."""
+    """Return at most two lines about the fault that the tour causes now, then at most two about the key to press."""
     title = f" {step.title} "
     room = cells - text_width(title) - 1
     lines: list[Line] = []

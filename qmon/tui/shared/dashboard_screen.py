@@ -1,4 +1,4 @@
-"""The base of all dashboard screens: header, key line, a sorted and filtered table, and ages that count up."""
+"""The base class of all dashboard screens: header, key line, a sorted and filtered table, and growing ages."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 class DashboardScreen(Screen[None], inherit_bindings=False):
     """A screen of the dashboard.
 
-    Subclasses define its widgets (``compose_body``), draw the figures (``draw_figures``), and say what must be polled
-    (``required_focus``).
+    Subclasses define the widgets (``compose_body``), draw the figures (``draw_figures``), and define what must be
+    polled (``required_focus``).
     """
 
     NAME: ClassVar[str]
     SORT_COLUMNS: ClassVar[Sequence[str]] = ()
-    # The prompt of the filter line, and its hint.
+    # The prompt of the filter line, and the hint next to it.
     FILTER: ClassVar[tuple[str, str]] = ("filter", "!text excludes · enter keeps · esc clears")
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
@@ -73,7 +73,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _main_widget(self) -> Widget:
-        """The widget that has the focus unless a filter is being typed."""
+        """The widget that has the focus while the user is not typing a filter."""
         return self.grid
 
     def compose(self) -> ComposeResult:
@@ -96,7 +96,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
-        """Request the polls that this screen needs, and show the figures that arrived while another screen was open."""
+        """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
         self.app.focus_source(self.required_focus())
         self.redraw()
 
@@ -110,7 +110,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Draw everything. Widgets repaint only what has changed."""
-        if not (self.is_mounted and self.app.is_running):  # before that, some of its widgets do not exist
+        if not (self.is_mounted and self.app.is_running):  # some widgets do not exist before the screen is mounted
             return
         shown, now = self.app.shown, self.app.clock()
         self._drawn_freshness = shown.freshness(now)
@@ -119,7 +119,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
-        """Update the ages. If the figures have become stale, draw them grey."""
+        """Update the ages. If the figures have become stale, draw the figures grey."""
         shown, now = self.app.shown, self.app.clock()
         if shown.freshness(now) is not self._drawn_freshness:
             self.redraw()
@@ -149,7 +149,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
-        """Draw the alert and the operations in the background. Every screen shows them."""
+        """Draw the alert and the operations in the background, which every screen shows."""
         alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
         self.set_class(alerted, "-alerted")
         if alerted:
@@ -167,13 +167,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return keys.bindings_in((*self.grid.offered_bindings, *self.BINDINGS, *self.app.BINDINGS))
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the figures; ``stale`` greys them. Override it."""
+        """Draw the figures; grey if ``stale``. Subclasses override this."""
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """Draw the titles of the panels, which contain ages. Override it."""
+        """Draw the titles of the panels, which contain ages. Subclasses override this."""
 
     def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:
-        """Draw the title of a panel; ``aged``: with the age of the figures below it."""
+        """Draw the title of a panel. ``aged``: include the age of the figures below the title."""
         shown, now = (self.app.shown, self.app.clock()) if aged else (None, 0.0)
         self.query_one(f"#{id}", Lines).show(
             lambda cells, _: [heading_line(title, cells, extra=extra, shown=shown, now=now)]
@@ -190,7 +190,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return names[(at + by) % len(names)] if names else None
 
     def required_focus(self) -> Focus:
-        """Return what must be polled for this screen."""
+        """Return a focus that defines what must be polled for this screen."""
         return Focus()
 
     # ---------------------------------------------------------------------------------------------------- acting
@@ -200,11 +200,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return None
 
     def message_choice(self) -> Choice:
-        """Return the messages of that queue that the action keys act on."""
+        """Return the messages of the current queue that the action keys act on."""
         return Choice()
 
     def disabled_reasons(self) -> dict[str, str]:
-        """Return the reasons why keys are disabled, by binding id."""
+        """Return the reasons why keys are disabled, keyed by binding id."""
         app, queue = self.app, self.current_queue()
         here = {binding.id for binding in keys.bindings_in(self.BINDINGS)}
         reasons = {id: disabled_reason(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
@@ -219,18 +219,18 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return action_request_for(action, self.app.shown.view, self.current_queue(), self.message_choice())
 
     def action_propose(self) -> None:
-        """List the tables that may be queues, to add them to the configuration."""
+        """List tables that may be queues, so that the user can add some to the configuration."""
         self.app.propose_queues(self.current_queue())
 
     def action_act(self, action: str) -> None:
-        """Open the dialog of an action, which plans it, or notify the user why the action is disabled."""
+        """Open the dialog that plans an action. If the action is disabled, notify the user of the reason."""
         if (why := self.disabled_reasons().get(action)) is not None:
             self.app.notify_briefly(why)
         else:
             self.open_action_dialog(self.request_for(action))
 
     def open_action_dialog(self, request: ActionRequest | None) -> None:
-        """Open the dialog of this request, unless nothing may be changed here."""
+        """Open the dialog of this request. If changes are not allowed here, notify the user of the reason."""
         from qmon.tui.actions.action_dialog import ActionDialog
 
         if request is not None and self.app.runner is not None:
@@ -242,7 +242,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Open the help. It starts with the chosen column, the row under the cursor and the queue."""
+        """Open the help. The help starts with the chosen column, the row under the cursor and the queue."""
         from qmon.tui.shared.help import Help
 
         grid = next(iter(self.query(Grid)), None)
@@ -251,7 +251,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
 
     def help_topics(self) -> list[topics.TopicGroup]:
-        """Return this screen's topics, shown below the chosen column: the queue under the cursor."""
+        """Return the topics of this screen. By default, these are about the queue under the cursor."""
         queue = self.current_queue()
         return topics.queue_topics(queue) if queue is not None else []
 
@@ -279,7 +279,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return self.app.palette_places()
 
     def action_choose_theme(self) -> None:
-        """List the themes and use the chosen one."""
+        """List the themes and use the theme that the user chooses."""
         from qmon.tui.shared import palette
 
         async def do(choice: PaletteItem | None) -> None:
@@ -292,7 +292,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ---------------------------------------------------------------------------------------------------- saving
 
     def shown_table(self) -> Table | None:
-        """Return the table that ``ctrl+s`` saves as CSV or JSON; ``None`` if there is none."""
+        """Return the table that ``ctrl+s`` saves as CSV or JSON; ``None`` if there is no table."""
         grid = next(iter(self.query(Grid)), None)
         return Table(tuple(grid.columns), grid.rows) if grid is not None and grid.rows else None
 
@@ -318,7 +318,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return self.SORT_COLUMNS
 
     def action_fold(self) -> None:
-        """Hide the plots of this target, or show them again."""
+        """Hide the plots of this target, or show the plots again."""
         self.app.preferences.change_target(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
         self.redraw()
 
@@ -338,11 +338,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self._sort_by(message.column)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable these keys while a filter is being typed, because they are then part of the text."""
+        """Disable the keys of the screen while the user is typing a filter, because keys are then part of the text."""
         return action not in ("filter", "palette") or not isinstance(self.focused, FilterBar)
 
     def action_filter(self) -> None:
-        """Open the filter line. It gets the focus immediately, so that the next key reaches it."""
+        """Open the filter line and focus it immediately, so that it receives the next key."""
         bar = self.query_one(FilterBar)
         bar.open(self.filter_text)
         self.set_focus(bar)

@@ -24,7 +24,7 @@ _WIDE: Final = 120
 def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     """Return the header line.
 
-    Narrow screens drop CPU time first, then buffers, the budget, probe time and the interval.
+    Narrow screens drop CPU time first, then buffers, the cost budget, probe time and the interval.
     """
     badges = [b for b in _badge_parts(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
@@ -43,7 +43,7 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 
 def _replay_spans(shown: Shown) -> tuple[Span, ...]:
-    """Return the badge and the recorded time of a replay. Replayed figures are never labelled live."""
+    """Return the badge and the recorded time of a replay. Figures of a replay are never labelled live."""
     return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
@@ -89,7 +89,7 @@ def _engine_text(view: View) -> str:
 
 
 def _cost_parts(view: View) -> list[LinePart]:
-    """Return what a poll costs the server and how much slower the server is than before.
+    """Return the cost of a poll on the server, and how much slower the server is than before.
 
     If the cost is unknown, show how long the last poll took.
     """
@@ -118,9 +118,9 @@ def _cost_parts(view: View) -> list[LinePart]:
 
 
 def _budget_text(observing: PollingCost | None) -> str:
-    """Return the name of the budget.
+    """Return the name of the cost budget.
 
-    If other qmons poll the database, return the share of this one: ``0.33 % (3 qmons)``.
+    If other qmons poll the database, return this qmon's share of the budget: ``0.33 % (3 qmons)``.
     """
     whole = parse_budget(observing.budget) if observing is not None else None
     if observing is None or whole is None or (observing.qmons or 1) < 2:
@@ -154,7 +154,7 @@ def _badge_parts(shown: Shown) -> list[LinePart]:
 
 
 def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
-    """Return a panel's title, followed by a rule and the age of the figures below."""
+    """Return a panel's title, followed by a horizontal line and the age of the figures below."""
     left: list[Span] = [("── ", "faint"), (title, "title")]
     if extra:
         left += [("  ", "text"), (extra, "muted")]

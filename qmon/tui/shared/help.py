@@ -21,10 +21,10 @@ from qmon.tui.widgets.lines import Lines
 
 _SYMBOLS: Final = (
     ("~", "estimated: the last exact count plus the changes in the server's counters"),
-    ("≥", "at least: counted up to a limit, or seen by qmon itself since it started"),
+    ("≥", "at least: counted up to a limit, or counted only since qmon started"),
     ("–", "unknown; press ? on the column, or open the queue screen, for the reason"),
     ("■ ▲ ‖ ◦ ·", "critical, warning, paused on purpose, notice, fine"),
-    ("● live", "figures are from the last poll; their age counts from its start"),
+    ("● live", "figures are from the last poll; their age counts from the start of the poll"),
     ("◌ late", "a poll missed its deadline; the figures turn grey and get older"),
     ("✕ lost", "no connection; qmon reconnects automatically"),
     ("◇ frozen", "the display is frozen; polling continues"),
@@ -36,7 +36,7 @@ _NAME_CELLS: Final = 16
 
 
 def all_bindings(app_bindings: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
-    """Return every key of every screen once, in the order of the groups. ``app_bindings``: those of all screens."""
+    """Return every key of every screen once, in the order of the groups. ``app_bindings``: keys of all screens."""
     found: dict[str, Binding] = {}
     for binding in keys.bindings_in(
         (*app_bindings, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)
@@ -53,7 +53,7 @@ def help_lines(
 ) -> list[Line]:
     """Return the whole help as lines.
 
-    ``topic_groups``: what is under the cursor, shown first. ``columns``: those of the table on the screen.
+    ``topic_groups``: the topics under the cursor, shown first. ``columns``: the columns of the table on screen.
     ``app_bindings``: the keys of all screens.
     """
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · manual: qmon help in a shell", "muted"),), ()]

@@ -14,15 +14,15 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
-# The screens and the keys share a line if that leaves this many cells for keys. Otherwise the screens have a line of
-# their own.
+# The screens and the keys share a line if at least this many cells are left for keys. Otherwise, the screens have a
+# separate line.
 _KEY_CELLS = 66
-# Narrower terminals have one line and name only the current screen.
+# Narrower terminals have one line, which only names the current screen.
 _TWO_LINES_FROM = 100
 
 
 def key_name(binding: Binding) -> str:
-    """Return the name of the key as it is shown to users."""
+    """Return the name of the key that users see."""
     return binding.key_display or binding.key.partition(",")[0]
 
 
@@ -35,16 +35,16 @@ def keybar_lines(
     off_word: str = "",
     entries: Sequence[ScreenEntry] = ENTRIES,
 ) -> list[Line]:
-    """Return the key lines: one, or two if the names of the screens need a line of their own.
+    """Return the key lines: one line, or two if the names of the screens need a separate line.
 
-    Narrow lines drop the last keys first, but never help, palette and quit.
+    Narrow lines drop the last keys first, but never the keys for help, palette and quit.
 
     Args:
         bindings: the keys, in order.
         current: the name of the screen.
         filter_text: the current filter, or empty.
         cells: the width of the lines.
-        off: the reasons why keys are disabled, by binding id; these keys are dimmed.
+        off: the reasons why keys are disabled, keyed by binding id. Disabled keys are dimmed.
         off_word: one word for all of these reasons.
         entries: the screens that exist.
     """
@@ -112,7 +112,7 @@ class KeyLine(Lines):
         self.show(lambda cells, _: keybar_lines(bindings, current, filter_text, cells, off, off_word, entries))
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse. A click on a name presses the key before it."""
+        """Press the key under the mouse. A click on the name of a key presses this key."""
         before, left = "", event.x
         for text, _ in self._lines[event.y] if event.y < len(self._lines) else ():
             if left < text_width(text):

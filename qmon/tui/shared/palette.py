@@ -1,4 +1,4 @@
-"""The palette: every available action with its key, and every queue. Typing narrows the list."""
+"""The palette lists every available action with its key, and every queue. Typed text narrows the list."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _COLUMNS: Final = (
 )
 _MOST_QUEUES: Final = 50
 
-# Score of an action whose alias was typed. Such an action is listed before everything else.
+# Score of an action whose alias was typed. Such an action is listed first.
 _ALIAS_SCORE: Final = 1e6
 
 
 def action_items(
     active: Iterable[ActiveBinding], off: Mapping[str, str], run: Callable[[str, DOMNode], Awaitable[object]]
 ) -> list[PaletteItem]:
-    """Return every action once, in the order of the groups, without the palette itself.
+    """Return every action except the palette once, in the order of the groups.
 
-    ``off``: the reasons why actions are disabled, by binding id. ``run``: runs an action on a node.
+    ``off``: the reasons why actions are disabled, keyed by binding id. ``run``: runs an action on a node.
     """
     found: dict[str, tuple[DOMNode, Binding]] = {}
     for node, binding, enabled, _ in active:
@@ -66,7 +66,7 @@ def action_items(
 def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
     """Return an entry for every theme.
 
-    ``current``: the theme in use. ``use`` switches to the theme of the given name.
+    ``current``: the theme in use. ``use``: switches to the theme with a name.
     """
 
     async def take(name: str) -> None:
@@ -84,8 +84,8 @@ def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
 def matching_items(choices: Iterable[PaletteItem], query: str) -> list[PaletteItem]:
     """Return the entries that match the typed letters, best first.
 
-    An entry matches if its name has the letters in this order, if its description contains them, or if they are an
-    alias of its name.
+    An entry matches if its name has the typed letters in this order, if its description contains the typed text, or if
+    the typed text is an alias of the name.
     """
     matcher, words = Matcher(query), query.casefold()
     alias = manual.ALIASES.get(manual.normalize_words(query))
@@ -120,7 +120,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
     AUTO_FOCUS = "FilterBar"
 
     def on_key(self, event: events.Key) -> None:
-        """Add keys to the line that were pressed before it had the focus."""
+        """Add keys to the input line that were pressed before the line had the focus."""
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
@@ -132,14 +132,14 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         prompt: str = "go to or do",
         empty_text: str = "no action, queue or word matches",
     ) -> None:
-        """``empty_text``: what to show if nothing matches."""
+        """``empty_text``: the text to show if no entry matches."""
         super().__init__()
         self._actions, self._queues = actions, queues
         self._prompt, self._empty_text = prompt, empty_text
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs it · esc closes")
+            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs the entry · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
@@ -155,7 +155,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
     @on(FilterBar.Typed)
     def _typed(self, message: FilterBar.Typed) -> None:
         self._show_matching(message.text)
-        self.query_one(Grid).action_end(-1)  # the best is on top
+        self.query_one(Grid).action_end(-1)  # the best entry is on top
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:

@@ -34,7 +34,7 @@ _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?")
 
 
 def table_records(table: Table) -> list[dict[str, str | float | None]]:
-    """Return one record per row, by column key; unknown values are ``None``. Group headings are left out."""
+    """Return one record per row, keyed by column. Unknown values are ``None``. Headings of groups are left out."""
     return [
         {column.key: _cell_value(text, column) for column, (text, _) in zip(table.columns, row.cells, strict=True)}
         for row in table.rows
@@ -43,7 +43,7 @@ def table_records(table: Table) -> list[dict[str, str | float | None]]:
 
 
 def _cell_value(text: str, column: GridColumn) -> str | float | None:
-    """Return a number if a cell of a number column is a plain number. An estimate remains a text with its symbol."""
+    """Return the number in a cell of a number column. An estimate is returned as text, with its symbol."""
     text = text.strip()
     if column.right and _NUMBER.fullmatch(text):
         plain = text.replace(",", "")
@@ -62,7 +62,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_json(table: Table, target: str, screen: str, at: str) -> str:
-    """Return one object: the target, the screen, the time, and the table's ``rows``."""
+    """Return one JSON object with the target, the screen, the time, and the ``rows`` of the table."""
     found = {"target": target, "screen": screen, "at": at, "rows": table_records(table)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
@@ -91,7 +91,7 @@ def write_new_file(path: Path, text: str) -> Path:
 
 
 class SaveDialog(Dialog[Path], inherit_bindings=False):
-    """Ask for a file name, whose extension selects the format. The result is the name, or ``None``.
+    """Ask for a file name. The extension of the name selects the format. The result is the name, or ``None``.
 
     Args:
         name: the proposed name without extension.
@@ -115,7 +115,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         self.query_one(FilterBar).open(self._first)
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
         try:
-            where = f"enter writes it in {files.working_folder()}"
+            where = f"enter writes the file in {files.working_folder()}"
         except BadInput as problem:
             where = str(problem)
         self.query_one("#save-hint", Lines).show(
@@ -141,7 +141,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
 
 
 def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:
-    """Ask for a file, write it, and notify the user of the path or the problem.
+    """Ask for a file name, write the file, and notify the user of the path or the problem.
 
     ``at``: the time of the figures, in seconds since the epoch; ``None`` before the first figures.
     """

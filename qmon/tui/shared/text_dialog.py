@@ -13,7 +13,7 @@ from qmon.tui.widgets.lines import Lines
 
 
 class TextDialog(Dialog[bool], inherit_bindings=False):
-    """Show a text. The result is True if the user asked to act on it.
+    """Show a text. The result is True if the user presses the key that acts on the shown object.
 
     Args:
         text: returns the current lines for a width in cells.
@@ -33,7 +33,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
             yield Lines(id="details-hint")
 
     def on_mount(self) -> None:
-        """Write the text now, and again every time figures arrive or time passes."""
+        """Write the text now, and again whenever figures arrive or a second passes."""
         self.watch(self.app, "shown", self._write, init=False)
         self.watch(self.app, "ticks", self._write, init=False)
         self._write()
@@ -46,7 +46,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
         self._answer(False)
 
     def action_act(self) -> None:
-        """Close the dialog and act on what it shows."""
+        """Close the dialog and act on the shown object."""
         self._answer(True)
 
     def _answer(self, act: bool) -> None:

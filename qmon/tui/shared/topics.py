@@ -1,4 +1,4 @@
-"""The help texts for what is on screen: verdicts, figures, columns, waits. They come from the tables and the manual."""
+"""The help texts for verdicts, figures, columns and waits on screen. The texts are in tables and in the manual."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def queue_topics(queue: QueueView) -> list[TopicGroup]:
 
 
 def queue_figure_topics(queue: QueueView) -> list[TopicGroup]:
-    """Return every known figure of the queue: its value, its meaning, reasons for high or low values, what to do."""
+    """Return every known figure of the queue: its value, meaning, reasons for high or low values, and what to do."""
     topics = [
         Topic(f"{each.words} {_figure_text(each, queue)}", _join_sentences(each.about, _manual_paragraph(each.words)))
         for each in QUEUE_FIGURES
@@ -55,7 +55,7 @@ def queue_figure_topics(queue: QueueView) -> list[TopicGroup]:
 
 
 def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
-    """Return a column and why its figure is unknown or incomplete in the row under the cursor."""
+    """Return a column, and why its figure is unknown or incomplete in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
     figure = _BY_FIELD.get(column.key)
     topics = [Topic(column.about, _manual_paragraph(figure.words) if figure is not None else "")]
@@ -65,13 +65,13 @@ def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
 
 
 def figure_topics(field: str) -> list[TopicGroup]:
-    """Return a figure by the name of its field in ``QueueView``."""
+    """Return the topics of a figure. ``field``: the name of its field in ``QueueView``."""
     figure = _BY_FIELD.get(field)
     return [] if figure is None else _with_title(figure.words, [Topic(figure.about, _manual_paragraph(figure.words))])
 
 
 def wait_topics(name: str, what: str, kind: str, event: str) -> list[TopicGroup]:
-    """Return the meaning of a wait for queues, with cause and fix. ``what``: what is being waited for."""
+    """Return the meaning of a wait for queues, with cause and fix. ``what``: what the sessions wait for."""
     known = wait_meaning(kind, event)
     topics = [Topic(what)]
     if known is not None:
@@ -84,13 +84,13 @@ def _with_title(title: str, topics: list[Topic]) -> list[TopicGroup]:
 
 
 def word_topics(name: str) -> TopicGroup:
-    """Return what the manual says about a topic with this name."""
+    """Return the manual's text about the topic with this name."""
     text = _manual_paragraph(name) or (manual.find_topic(name) or "").replace("`", "").replace("#", "")
     return TopicGroup("WORD", (Topic(name, " ".join(text.split())),))
 
 
 def _manual_topics(names: list[str]) -> list[Topic]:
-    """Return the names that the manual explains, each text once."""
+    """Return the topics that the manual explains. Each text is included once."""
     return list(_without_repeats(Topic(clean(name), _manual_paragraph(name)) for name in names))
 
 

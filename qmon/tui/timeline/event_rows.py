@@ -1,4 +1,4 @@
-"""The rows of the event log: one per event."""
+"""The rows of the event log: one row per event."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TargetEvent(NamedTuple):
     event: TimelineEvent
 
 
-# Symbol and tone of events of severity fine. Verdicts and alerts have those of their severity.
+# Symbol and tone of events of severity fine. Verdicts and alerts have the symbol and tone of their severity.
 _KINDS: Final = {
     EventKind.OPERATION: ("◆", "strong"),
     EventKind.CONNECTION: ("●", "muted"),
@@ -69,9 +69,9 @@ _KINDS: Final = {
 
 
 def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool) -> GridRow:
-    """Return the row of an event. Events of another day than ``now`` show the date.
+    """Return the row of an event. If the event is on another day than ``now``, the row shows the date.
 
-    ``with_target``: with a cell for the target, for ``FLEET_COLUMNS``.
+    ``with_target``: add a cell for the target, for use with ``FLEET_COLUMNS``.
     """
     event = found.event
     when = (_time_text(event.at, zone, now), "text")
@@ -90,7 +90,7 @@ def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool
 
 
 def _event_text(event: TimelineEvent) -> str:
-    """Return the text of an event. The text describes the first queue only, so several queues are named first."""
+    """Return the text of an event. It only describes the first queue, so it begins with the names of several queues."""
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
     return names + clean(event.words)
 

@@ -18,12 +18,12 @@ from qmon.tui.past_reader import WatchedTarget
 
 _EVENTS_PER_READ: Final = 200
 
-# The name of a target, and an event of it.
+# The name of a target, and an event of this target.
 RecordedEvent = tuple[str, TimelineEvent]
 
 
 class EventsRead(Message):
-    """More events were read, older than the previous ones. ``whole``: there are no older ones."""
+    """More events were read, older than the previous events. ``whole``: there are no older events."""
 
     def __init__(self, events: Sequence[RecordedEvent], *, whole: bool) -> None:
         super().__init__()
@@ -32,13 +32,13 @@ class EventsRead(Message):
 
 
 class EventsReader:
-    """Reads the events that the targets have recorded, newest first, without those that are still in memory.
+    """Reads recorded events of the targets, newest first. Events that are still in memory are left out.
 
-    Use it on the screen's thread only.
+    Only the thread of the screen may use this object.
     """
 
     def __init__(self, targets: Sequence[WatchedTarget], receiver: MessagePump) -> None:
-        # True once all events were read.
+        # True after all events were read.
         self.is_complete = False
         self.is_reading = False
         self._events = merge(*map(_events_before_memory, targets), key=lambda found: -found[1].at)
@@ -57,7 +57,7 @@ class EventsReader:
         Thread(target=run, name="qmon-events", daemon=True).start()
 
     def finish_read(self, message: EventsRead) -> None:
-        """Record that a read has finished. Call it when ``EventsRead`` arrives."""
+        """Record that a read has finished. To be called when ``EventsRead`` arrives."""
         self.is_reading, self.is_complete = False, message.whole
 
 

@@ -29,7 +29,7 @@ from qmon.tui.widgets.lines import Lines
 class TimelineScreen(OperationsReading):
     """Verdicts that started and ended, operations, connections and alerts of all targets.
 
-    Events come from memory, older ones from recordings.
+    New events come from memory, and older events from recordings.
     """
 
     NAME = "timeline"
@@ -41,12 +41,12 @@ class TimelineScreen(OperationsReading):
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None
-        # All three are keyed by target: the recorded events read so far, the events as last collected, and these
-        # joined.
+        # Keyed by target: the recorded events read so far, the events as last collected, and the collected events after
+        # related events were joined.
         self._recorded: dict[str, list[TimelineEvent]] = {}
         self._given: dict[str, Sequence[TimelineEvent]] = {}
         self._joined: dict[str, list[TargetEvent]] = {}
-        # The events of all targets by their key, newest first.
+        # The events of all targets, newest first, keyed by `TargetEvent.key`.
         self._events: dict[str, TargetEvent] = {}
         self._rows: dict[str, tuple[TargetEvent, GridRow]] = {}
         # The values from which the rows were drawn: events, filter, day, and the text for an empty table.
@@ -61,13 +61,13 @@ class TimelineScreen(OperationsReading):
         yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
 
     def on_screen_resume(self) -> None:
-        """Read the first part of the recordings, once."""
+        """Read the first part of the recordings. This happens only once."""
         super().on_screen_resume()
         if self._reader is not None and not self._recorded:
             self._reader.read_more()
 
     def on_events_read(self, message: EventsRead) -> None:
-        """Show older events below the others."""
+        """Show older events below the known events."""
         if self._reader is not None:
             self._reader.finish_read(message)
         for target, event in message.events:
@@ -76,7 +76,7 @@ class TimelineScreen(OperationsReading):
         self.redraw()
 
     def tick(self) -> None:
-        """Show new events. This includes targets whose figures are not in ``shown``."""
+        """Show new events, including events of targets whose figures are not in ``shown``."""
         self._read_if_old()
         self.redraw()
 
@@ -99,7 +99,7 @@ class TimelineScreen(OperationsReading):
         self.grid.show([row for _, row in self._rows.values()], empty=empty)
 
     def _collect_events(self) -> None:
-        """Collect the events of all targets, if there are new ones."""
+        """Collect the events of all targets, if there are new events."""
         given = {target.name: self._target_events(target) for target in self.targets}
         changed = [name for name, events in given.items() if events != self._given.get(name)]
         for name in changed:
@@ -117,7 +117,7 @@ class TimelineScreen(OperationsReading):
         return sorted((*events, *self._recorded.get(target.name, ())), key=lambda event: -event.at)
 
     def _reuse_or_build_row(self, found: TargetEvent, today: float) -> tuple[TargetEvent, GridRow]:
-        """Return the previous row if the event is the same, otherwise a new one."""
+        """Return the previous row if the event has not changed, otherwise a new row."""
         before = self._rows.get(found.key)
         if before is not None and before[0] == found:
             return before
@@ -146,9 +146,9 @@ class TimelineScreen(OperationsReading):
         self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
 
     def _complete_since(self) -> float | None:
-        """Return the moment since which no event is missing.
+        """Return the moment from which on no event is missing.
 
-        With recordings, it is the time of the oldest event that was read.
+        If there are recordings, this is the time of the oldest event that was read.
         """
         if self._reader is None:
             return max((each.memory.oldest_event_at for each in self.targets if each.memory is not None), default=None)

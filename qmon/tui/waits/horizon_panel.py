@@ -1,4 +1,4 @@
-"""The horizon panel: which session or object holds the horizon, its age, its cost, and the gain of releasing it."""
+"""The horizon panel: the holder of the horizon, its age, its cost, and the gain if the holder ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) ->
     removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
         line: Line = (
-            (f" no session holds it for long; the oldest is {clean(short_holder_text(holders[0]))}", "muted"),
+            (
+                f" no session holds the horizon for a long time; the oldest is {clean(short_holder_text(holders[0]))}",
+                "muted",
+            ),
         )
     else:
         line = ((f" no holder: {removable}", "muted"),)
@@ -122,14 +125,14 @@ def _cost_key(use: QueueUse) -> tuple[float, int]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
-    """Return which rows can be removed once the oldest holder has ended, and the next holder of the horizon."""
+    """Return which rows can be removed after the oldest holder has ended, and which holder is next."""
     if version_store.has_version_store(view):
         after = next_holder(holders)
         return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "your role cannot see the next holder" if partly else "no session holds it next"
-    then = none if after is None or partly else f"{short_holder_text(after)} holds it next"
-    key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"
+    none = "your role cannot see the next holder" if partly else "no next holder"
+    then = none if after is None or partly else f"next holder: {short_holder_text(after)}"
+    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
+    return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"

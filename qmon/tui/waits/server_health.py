@@ -1,4 +1,4 @@
-"""Server health: the log, replicas, tempdb, service limits, jobs and plans. Lines with trouble come first."""
+"""Server health: the log, replicas, tempdb, service limits, jobs and plans. Lines about problems come first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from qmon.tui.waits import settings_card
 
 # From this number of virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
-# The name of the segments of a log, by engine.
+# The name of the segments of a log, keyed by engine.
 _LOG_PIECES: Final = {"sqlserver": "virtual log files"}
 # The label of each line, keyed by the probe that reads it.
 _PROBES: Final = {
@@ -59,7 +59,7 @@ _PROBES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A line of the panel. ``bad``: something is wrong. ``statement``: its SQL text."""
+    """A line of the panel. ``bad``: the line shows a problem. ``statement``: the SQL text of the line."""
 
     label: str
     parts: tuple[LinePart, ...]
@@ -67,26 +67,26 @@ class _Reading:
     statement: str = ""
 
     def to_lines(self, cells: int, *, whole: bool) -> list[Line]:
-        """``whole``: add the text of the statement."""
+        """Return the lines of this reading. ``whole``: add the text of the statement."""
         tone = "alarm" if self.bad else "muted"
         out: list[Line] = [((f" {self.label:<{LABEL_CELLS}}", tone), *fit_parts(self.parts, cells - LABEL_CELLS - 2))]
         return out + entry_lines("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
 
 
 def has_readings(view: View | None) -> bool:
-    """Return True if at least one of these readings exists, or failed."""
+    """Return True if at least one reading of server health exists or has failed."""
     return view is not None and (
         view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures_by_label(view))
     )
 
 
 def has_trouble(view: View | None) -> bool:
-    """Return True if a reading shows trouble."""
+    """Return True if a reading shows a problem."""
     return view is not None and any(each.bad for each in _readings(view))
 
 
 def age_text(view: View | None) -> str:
-    """Return the age of the oldest of these readings."""
+    """Return a text with the age of the oldest reading of server health."""
     state = view.server.state if view is not None else None
     if view is None or state is None or not state.read_at:
         return ""
@@ -95,7 +95,7 @@ def age_text(view: View | None) -> str:
 
 
 def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
-    """Return the panel in at most ``rows`` lines. ``whole``: with the texts of statements."""
+    """Return the panel in at most ``rows`` lines. ``whole``: include the texts of statements."""
     if view is None:
         return [((" waiting for the first figures", "muted"),)]
     found = sorted(_readings(view), key=lambda each: not each.bad)
@@ -178,7 +178,7 @@ def _log_reading(log: LogSample, pieces: str) -> _Reading:
 def _named_part(
     name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text"
 ) -> LinePart:
-    """Return a named value, or nothing if it is unknown."""
+    """Return a value with its name, or no part if the value is unknown."""
     return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
 
 
@@ -256,7 +256,7 @@ def _replica_reading(replica: ReplicationSample) -> _Reading:
 
 
 def _plan_reading(queue: str, use: StatementUse) -> _Reading:
-    """Return the pages that the most important statement of a queue reads per call, now and before."""
+    """Return a line about the pages that a queue's most important statement reads per call, now and before."""
     plan, before = use.plan, use.plan_before
     tone = "alarm" if use.is_worse else "text"
     by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""

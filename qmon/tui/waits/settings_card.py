@@ -1,4 +1,4 @@
-"""The database card of screen 3: version, edition and settings, and which settings hurt queues, with reasons."""
+"""The database card of screen 3: version, edition and settings, and the settings that hurt queues, with reasons."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from qmon.tui.spans import Line, entry_lines
 
 
 def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
-    """Return the card: one line with the number of settings that hurt a queue.
+    """Return the lines of the card. The first line contains the number of settings that hurt a queue.
 
-    If ``whole``, each of these settings follows.
+    If ``whole``, a line for each of these settings follows.
     """
     hurt = [each for each in settings if each.harm]
     if not whole:

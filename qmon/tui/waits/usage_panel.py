@@ -1,4 +1,4 @@
-"""How a queue's tables and indexes are used: a line on the queue screen, a table on the waits screen."""
+"""Shows how a queue's tables and indexes are used: in a line on the queue screen and a table on the waits screen."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
 
 
 def per_pop_spans(use: QueueUse) -> Line:
-    """Return ``412 rows touched per pop, 1.2 before``; on SQL Server ``38 logical reads per pop``."""
+    """Return ``412 rows touched per pop, 1.2 before``, or on SQL Server ``38 logical reads per pop``."""
     rows = use.touched_per_pop
     spans: list[Span] = [(rows.text(formatting.rate), "strong"), (f" {use.touched_unit} per pop", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
@@ -45,13 +45,13 @@ def per_pop_spans(use: QueueUse) -> Line:
 
 
 def trend_text(use: QueueUse, cells: int) -> str:
-    """Return the rows per pop over the last minutes as blocks."""
+    """Return the rows touched per pop over the last minutes as a sparkline."""
     values = list(use.trend)[-cells:]
     return sparkline(values, max((v for v in values if v is not None), default=0.0))
 
 
 def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
-    """Return the parts of the queue screen's line about its tables. Narrow lines drop parts by rank."""
+    """Return the parts of a line about the queue's tables, for the queue screen. Narrow lines drop parts by rank."""
     use = queue.use
     if use is None:
         return []
@@ -81,7 +81,7 @@ def usage_title(queue: QueueView | None) -> str:
 
 
 def usage_summary(queue: QueueView | None) -> str:
-    """Return how many rows and pages each pop reads, for the panel's title."""
+    """Return a text for the panel's title: the number of rows and pages that each pop reads."""
     use = queue.use if queue is not None else None
     if use is None:
         return ""
@@ -93,7 +93,7 @@ def usage_summary(queue: QueueView | None) -> str:
 
 
 def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
-    """Return one line per table and index, with the columns that fit and that this server provides."""
+    """Return one line per table and index. It has the columns that fit and for which this server provides figures."""
     if queue is None:
         return [((" no queue is selected", "muted"),)]
     use = queue.use
@@ -113,7 +113,7 @@ def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
 
 
 def _fragmentation_lines(use: QueueUse) -> list[Line]:
-    """Return how old the fragmentation figures are, and why some indexes have none."""
+    """Return lines about the age of fragmentation figures, and about indexes without such a figure."""
     ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
     out: list[Line] = [((f" FRAG as of {formatting.duration(max(ages))} ago", "muted"),)] if ages else []
     return out + [

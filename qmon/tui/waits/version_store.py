@@ -1,4 +1,4 @@
-"""The cost of holding the horizon on servers with a version store (SQL Server), and the gain of releasing it."""
+"""The cost of a held horizon on servers with a version store (SQL Server), and the gain if it is released."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COSTS: Final = 3
 def has_version_store(view: View) -> bool:
     """Return True if this server keeps old rows in a version store.
 
-    PostgreSQL keeps them as dead rows in the tables.
+    PostgreSQL has no version store: old rows stay in the tables as dead rows.
     """
     return view.engine == "sqlserver"
 
@@ -34,7 +34,7 @@ def size_spans(store: VersionStoreSample | None) -> Line:
 
 
 def cost_lines(view: View) -> list[Line]:
-    """Return the size of the version store, and the queues whose pops read most."""
+    """Return the size of the version store, and the queues whose pops read the most pages."""
     found = [size_spans(view.server.version_store)]
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched_per_pop.value is not None]
     paying.sort(key=lambda pair: pair[1].touched_per_pop.value or 0.0, reverse=True)
@@ -45,12 +45,12 @@ def cost_lines(view: View) -> list[Line]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
-    """Return what can be removed once the oldest holder has ended.
+    """Return what the server can remove after the oldest holder has ended.
 
     ``next_holder``: the next holder of the horizon, or empty.
     """
     store = view.server.version_store
     much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"{next_holder} holds it next" if next_holder else "no session holds it next"
-    key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"the server can then remove {much}, and ghost rows; {then}{key}"
+    then = f"next holder: {next_holder}" if next_holder else "no next holder"
+    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
+    return f"the server can remove {much}, and ghost rows; {then}{key}"

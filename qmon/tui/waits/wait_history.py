@@ -1,4 +1,4 @@
-"""The history of each wait, from memory."""
+"""Returns the history of each wait from memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 
 
 def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
-    """Return the sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, keyed by ``WaitRate.key``.
+    """Return the numbers of sessions in each wait, keyed by ``WaitRate.key``.
 
-    A wait missing from a step in which others were read had no session. A step in which nothing was read is ``None``.
+    There are the newest ``count`` steps of ``step_s`` seconds.
+
+    If other waits were read in a step and a wait is missing, it had no sessions. If no wait was read, the step is
+    ``None``.
     """
     start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # the start of a step of memory
     newest = (memory.ends_at - start_at) // step_s

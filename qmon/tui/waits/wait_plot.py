@@ -1,4 +1,4 @@
-"""A plot of the sessions in one wait, since qmon started, at most the last hour."""
+"""A plot of the sessions in one wait since qmon started, but at most over the last hour."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit_parts
 from qmon.tui.waits.wait_history import wait_steps
 
-# The minimum rows of a plot with its name and its axis.
+# The minimum number of rows of a plot, including its name and its axis.
 MIN_ROWS: Final = 8
-# Seconds per column. The plot uses the first of these with which it reaches back to the start of the history.
+# Seconds per column. The plot uses the first value with which all columns together cover the history.
 _STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
 
 
@@ -24,7 +24,7 @@ def wait_plot_lines(
 ) -> list[Line]:
     """Return the plot of the wait under the cursor. Empty if there is no room or no data yet.
 
-    ``plain``: draw without relying on colours.
+    ``plain``: draw so that colours are not needed.
     """
     columns = cells - SCALE_CELLS - 2
     if rate is None or memory is None or rows < MIN_ROWS or columns < 20:

@@ -108,7 +108,7 @@ COLUMNS: Final = (
 
 
 def columns_for(waiting: Waiting | None) -> tuple[GridColumn, ...]:
-    """Return the columns. The columns of counted waits are only included if the server counts waits."""
+    """Return the columns. The columns about counted waits are only included if the server counts waits."""
     if waiting is not None and waiting.source is WaitSource.COUNTED:
         return COLUMNS
     widths = {"past": 108, "per_s": _NEVER, "each": _NEVER, "signal": _NEVER}
@@ -116,7 +116,7 @@ def columns_for(waiting: Waiting | None) -> tuple[GridColumn, ...]:
 
 
 def past_values(memory: InMemoryHistory | None) -> dict[str, Values]:
-    """Return the sessions in each wait over the last ten minutes, in steps of 30 seconds, keyed by ``WaitRate.key``."""
+    """Return the sessions in each wait (keyed by ``WaitRate.key``) over ten minutes, in steps of 30 seconds."""
     if memory is None:
         return {}
     found = wait_steps(memory, _STEP_S, _STEPS)
@@ -126,7 +126,7 @@ def past_values(memory: InMemoryHistory | None) -> dict[str, Values]:
 def rows_for(
     waiting: Waiting | None, filter_text: str, past: Mapping[str, Values] | None = None
 ) -> tuple[GridRow, ...]:
-    """Return one row per wait, longest first, then latches except page latches, then one row for benign waits."""
+    """Return one row per wait, longest first, then rows of latches except page latches, then a row of benign waits."""
     if waiting is None:
         return ()
     past = past or {}
@@ -210,7 +210,7 @@ def waits_summary(waiting: Waiting | None) -> str:
 
 
 def empty_text(view: View | None, filter_text: str) -> str:
-    """Return what to show if there are no rows."""
+    """Return the text to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.waiting
@@ -227,13 +227,13 @@ def empty_text(view: View | None, filter_text: str) -> str:
 
 
 def counter_lines(view: View | None, cells: int) -> list[Line]:
-    """Return the line of counters; empty if the server has none, or before the second poll."""
+    """Return the line of counters. It is empty before the second poll, or if the server has no counters."""
     found = view.server.counters if view is not None else None
     return [((" per second  ", "muted"), *fit_parts(_counter_parts(found), cells - 13))] if found is not None else []
 
 
 def _counter_parts(rates: CounterRates) -> list[LinePart]:
-    """Return the counters. Narrow lines keep those that a DBA reads first."""
+    """Return the counters as parts of a line. Narrow lines keep the counters that a DBA reads first."""
     named = (
         ("batches", rates.batches, 2),
         ("transactions", rates.transactions, 4),

@@ -1,4 +1,4 @@
-"""Screen 3: waits and their meaning for queues, server health, the horizon, and the cost of pops."""
+"""Screen 3: waits with their meaning for queues, server health, the horizon, and the cost of pops."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SERVER_ROWS_SHORT: Final = 2
 
 
 class WaitsScreen(DashboardScreen):
-    """Waits on top, then server health, the horizon, and the tables and indexes of one queue.
+    """Shows waits on top, then server health, the horizon, and the tables and indexes of one queue.
 
-    On short screens server health is shown only if something is wrong. ``i`` gives it the whole screen.
+    On short screens, server health is only shown if there is a problem. ``i`` shows it on the whole screen.
     """
 
     NAME = "waits"
@@ -118,7 +118,7 @@ class WaitsScreen(DashboardScreen):
         )
 
     def _shown_queue(self, shown: Shown) -> QueueView | None:
-        """Return the selected queue, or the one whose pops touch the most rows."""
+        """Return the selected queue, or the queue whose pops touch the most rows."""
         view = shown.view
         if view is None or not view.queues:
             return None
@@ -145,7 +145,7 @@ class WaitsScreen(DashboardScreen):
         return long_holder(view.server.horizon) if view is not None else None
 
     def disabled_reasons(self) -> dict[str, str]:
-        """Return why the horizon's holder cannot be ended: it is not a session, or changes are disabled."""
+        """Return why the holder of the horizon cannot be ended: it is no session, or changes are disabled."""
         why, holder = read_only_reason(self.app.runner, self.app.shown.view), self._horizon_holder()
         if why is None and holder is None:
             why = "no session holds the horizon for long"
@@ -159,7 +159,7 @@ class WaitsScreen(DashboardScreen):
         return end_session_request(holder.session, holder.started_at) if holder is not None else None
 
     def handle_result(self, result: OperationResult | None) -> None:
-        """Poll immediately, to show the current holder of the horizon."""
+        """Poll immediately, to show the new holder of the horizon."""
         self.app.source.poll_now()
 
     def action_neighbour(self, by: int) -> None:

@@ -1,4 +1,4 @@
-"""A one-line button. Brackets and arrows show the focus, so that it works without colours."""
+"""A one-line button. Brackets and arrows show the focus, so that the focus is visible without colours."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Button(Widget, can_focus=True):
         return len(self.label) + 6
 
     def render_line(self, y: int) -> Strip:
-        """Draw ``[  Purge  ]``, with the focus ``[> Purge <]``."""
+        """Draw ``[ Purge ]``, or ``[> Purge <]`` if the button has the focus."""
         styles = tones(self.app.theme)
         if self.has_focus:
             style = styles["badge"] if self._hot else styles["strong"] + Style(reverse=True)

@@ -1,4 +1,4 @@
-"""A choice among a few words. Space, left and right go through them."""
+"""A choice among a few words. The keys space, left and right go through the words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of all dialogs, and the functions to use for leaving a screen that was pushed onto another."""
+"""The base class of all dialogs, and functions that leave a screen that was pushed onto another screen."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Dialog(ModalScreen[ScreenResultType], inherit_bindings=False):
         use_current_size(self, event)
 
     def finish(self, result: ScreenResultType | None = None) -> None:
-        """Close with ``result``. Does nothing if the dialog is already closed or another dialog is on top of it.
+        """Close with ``result``. Do nothing if the dialog is already closed, or if another dialog is on top.
 
         The second of two quick keys may arrive after the first has closed the dialog. Without the check, the second key
-        would close the screen below. If there is no screen below, the program would end.
+        would close the screen below, or end the program if there is no screen below.
         """
         if self.is_active:  # is_current is also true for screens below a dialog
             self.dismiss(result)
 
 
 def leave_screen(screen: Screen[Any]) -> None:
-    """Go back from a pushed screen to the one below. Does nothing if it is not the topmost screen."""
+    """Go back from a pushed screen to the screen below. Do nothing if the pushed screen is not on top."""
     if screen.is_active and len(screen.app.screen_stack) > 1:
         screen.app.pop_screen()
 
 
 async def leave_pushed_screen(app: App[Any]) -> None:
-    """Go back to the screen of the current mode, if a screen was pushed onto it."""
+    """Go back to the screen of the current mode, if another screen was pushed onto this screen."""
     if len(app.screen_stack) > 1:
         await app.pop_screen()

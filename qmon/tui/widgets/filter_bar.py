@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class FilterBar(Widget, can_focus=True):
-    """One line of text, edited at its end only. Enter keeps the filter, escape removes it."""
+    """One line of text that can only be edited at its end. Enter keeps the filter, and escape removes it."""
 
     ALLOW_SELECT = False
 
@@ -31,7 +31,7 @@ class FilterBar(Widget, can_focus=True):
             self.text = text
 
     class Done(Message):
-        """Typing has ended. ``kept``: with enter, not with escape."""
+        """The user has finished typing. ``kept``: the user pressed enter, not escape."""
 
         def __init__(self, kept: bool) -> None:
             super().__init__()
@@ -44,13 +44,13 @@ class FilterBar(Widget, can_focus=True):
         self._hint = hint
 
     def open(self, text: str) -> None:
-        """Show the line with ``text`` as its current text."""
+        """Show the filter line, with ``text`` as the current filter."""
         self.text = text
         self.display = True
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """Add every printable key to the text, even if it is a key of the screen."""
+        """Add every printable key to the text, even if the key has a meaning on the screen."""
         if event.key == "enter":
             self.post_message(self.Done(kept=True))
         elif event.key == "escape":
@@ -68,7 +68,7 @@ class FilterBar(Widget, can_focus=True):
         event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Add the pasted text, joined to one line."""
+        """Add the pasted text. Several lines are joined to one line."""
         event.stop()
         self._set_text(self.text + " ".join(event.text.split()))
 
@@ -102,7 +102,7 @@ class FilterBar(Widget, can_focus=True):
 def matches_filter(filter_text: str, text: str) -> bool:
     """Return True if ``text`` contains ``filter_text``, ignoring case.
 
-    ``!word``: True if it does not contain the word. An empty filter matches all.
+    For the filter ``!word``, return True if ``text`` does not contain the word. An empty filter matches all texts.
     """
     needle = filter_text.removeprefix("!").strip().casefold()
     return not needle or (needle in text.casefold()) is not filter_text.startswith("!")

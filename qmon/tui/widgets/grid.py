@@ -1,6 +1,6 @@
 """A table of keyed rows that repaints only what has changed.
 
-The cursor is on the first row until the user moves it. From then on it stays on its row, even if the row moves.
+The cursor is on the first row until the user moves it. Then the cursor stays on its row, even if the row moves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ARROWS = {True: "▾", False: "▴"}
 class Grid(TonedWidget, can_focus=True):
     """A header line with rows below it.
 
-    The rows must be sorted and filtered, because the grid gets texts and not values.
+    The rows must already be sorted and filtered, because the grid receives texts, not values.
     """
 
     BINDINGS = GRID
@@ -48,7 +48,7 @@ class Grid(TonedWidget, can_focus=True):
             self.key = key
 
     class Beyond(Message):
-        """The user paged past the last row (``direction`` 1) or the first (-1)."""
+        """The user paged past the last row (``direction`` is 1) or the first row (``direction`` is -1)."""
 
         def __init__(self, direction: int) -> None:
             super().__init__()
@@ -79,7 +79,7 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def offered_bindings(self) -> list[Binding]:
-        """The keys that do something in this table."""
+        """The keys that have an effect in this table."""
         return [b for b in bindings_in(GRID) if self.check_action(b.action, ())]
 
     @property
@@ -103,7 +103,7 @@ class Grid(TonedWidget, can_focus=True):
         return tuple(p.column.title for p in self._placed)
 
     def use_columns(self, columns: Sequence[GridColumn]) -> None:
-        """Use these columns from the next ``show`` on. Its rows must have a cell for each of them."""
+        """Use these columns from the next ``show`` on. Each row must then have a cell for each of these columns."""
         if tuple(columns) != self.columns:
             self.columns, self._widths = tuple(columns), ()
 
@@ -112,8 +112,8 @@ class Grid(TonedWidget, can_focus=True):
     ) -> None:
         """Show these rows in this order.
 
-        ``sorted_by``: the key of the sort column, and whether descending. ``stale`` greys the rows. ``empty``: what to
-        show if there are no rows.
+        ``sorted_by``: the key of the sort column, and whether the order is descending. ``stale``: draw the rows grey.
+        ``empty``: the text to show if there are no rows.
         """
         old, old_top, height = self._rows, self._top, len(self._rows)
         look = (self._placed, self._sorted, self._stale, self._empty)
@@ -137,7 +137,7 @@ class Grid(TonedWidget, can_focus=True):
             self._paint_changes(old, cursor)
 
     def _nearest_key(self, old: Sequence[GridRow]) -> str | None:
-        """Return the row for the cursor if its own row is gone: the row that is now at the same place."""
+        """Return the row for the cursor if its row no longer exists: the row that is now at the same place."""
         keys, before = self.row_keys, _row_keys(old)
         at = before.index(self.cursor) if self.cursor in before else 0
         return keys[min(at, len(keys) - 1)] if keys else None
@@ -156,7 +156,7 @@ class Grid(TonedWidget, can_focus=True):
                 changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
                 differ = [p for p in self._placed if before.cells[p.index] != after.cells[p.index]]
-                if differ:  # one region per row, because a second region costs more than the cells between the two
+                if differ:  # one region per row: a second would cost more than the cells in between
                     left, right = differ[0].x, min(differ[-1].x + differ[-1].width, cells)
                     changed.append(Region(left, line + 1, right - left, 1))
         if changed:
@@ -184,7 +184,7 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def rows(self) -> tuple[GridRow, ...]:
-        """All rows, including those that are not on the screen."""
+        """All rows, including rows that are not on the screen."""
         return self._rows
 
     def select(self, key: str) -> None:
@@ -196,7 +196,7 @@ class Grid(TonedWidget, can_focus=True):
             self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height of the header and all rows, or of the header and the line for an empty table."""
+        """Return the height of the header and all rows. An empty table has one line below its header."""
         return 1 + max(1, len(self._rows))
 
     # ------------------------------------------------------------------------------------------------- painting
@@ -290,11 +290,11 @@ class Grid(TonedWidget, can_focus=True):
         self._move_cursor(self._cursor_index() + direction * max(1, self.size.height - 2))
 
     def action_end(self, direction: int) -> None:
-        """Move the cursor to the first row (-1) or the last (1)."""
+        """Move the cursor to the first row (``-1``) or the last row (``1``)."""
         self._move_cursor(0 if direction < 0 else len(self._rows) - 1)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys that do nothing in this table."""
+        """Disable the keys that have no effect in this table."""
         return self.opens or action != "open"
 
     def action_open(self) -> None:
@@ -307,7 +307,7 @@ class Grid(TonedWidget, can_focus=True):
             self._copy_text(row.name, row.name)
 
     def action_copy_row(self) -> None:
-        """Copy the row under the cursor, one line per column."""
+        """Copy the row under the cursor, with one line per column."""
         if (row := self.cursor_row) is not None:
             cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
             self._copy_text("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
@@ -332,7 +332,7 @@ class Grid(TonedWidget, can_focus=True):
         return next((p for p in self._placed if p.x - 1 <= x < p.x + p.width + 1), None)
 
     def on_click(self, event: events.Click) -> None:
-        """Select a row; a double click opens it. A click on the header sorts."""
+        """Select the clicked row, or open it after a double click. A click on the header sorts the rows."""
         if event.y == 0:
             placed = self._column_at(event.x)
             if placed is not None and placed.column.sortable:

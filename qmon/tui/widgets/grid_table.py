@@ -1,4 +1,4 @@
-"""The rows and columns of a table: which columns fit, and how wide each is. Pure functions."""
+"""Pure functions that lay out the rows and columns of a table: which columns fit, and how wide each column is."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class GridColumn:
 
     Attributes:
         rank: narrow tables drop the columns with the greatest rank first.
-        least, most: the limits of its width, in cells.
-        shrinks_to: cells it may be cut to before any column is dropped; 0 if it may not.
-        grows: takes the space left over; at most one column of a table.
-        from_width: hide it in tables narrower than this many cells.
-        about: its explanation, for the tooltip.
+        least, most: the minimum and maximum width in cells.
+        shrinks_to: the width in cells to which the column may be cut before any column is dropped; 0: it may not be
+            cut.
+        grows: the column takes the space left over. At most one column of a table may grow.
+        from_width: the column is hidden in tables narrower than this many cells.
+        about: the explanation of the column, for the tooltip.
     """
 
     key: str
@@ -47,7 +48,7 @@ class GridRow:
     """A row: its key and one cell per column.
 
     Attributes:
-        notes: why figures are unknown, by column key.
+        notes: why figures are unknown, keyed by column.
         heading: the row is the title of a group; the cursor skips it.
         id: the object that the row describes, if its first cell does not name it.
     """
@@ -74,7 +75,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PlacedColumn:
-    """A column with its place: ``index`` in the row's cells, ``x`` and ``width`` in cells."""
+    """A column with its place. ``index``: its index in the cells of a row. ``x``, ``width``: in terminal cells."""
 
     column: GridColumn
     index: int
@@ -85,9 +86,9 @@ class PlacedColumn:
 def natural_widths(
     columns: Sequence[GridColumn], rows: Sequence[GridRow], old_widths: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the cells that each column needs for its contents.
+    """Return the width in cells that each column needs for its contents.
 
-    Never less than ``old_widths``, so that columns do not jump.
+    A width is never less than in ``old_widths``, so that columns do not jump.
     """
     out = []
     for index, column in enumerate(columns):
@@ -98,7 +99,7 @@ def natural_widths(
 
 
 def _title_width(column: GridColumn) -> int:
-    """Return the cells of a title.
+    """Return the width of a title in cells.
 
     Left-aligned sortable columns need one more cell for the arrow. In right-aligned columns, the arrow is in the gap.
     """
@@ -106,10 +107,11 @@ def _title_width(column: GridColumn) -> int:
 
 
 def place_columns(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> tuple[PlacedColumn, ...]:
-    """Return the columns that fit into ``cells``, each with its place. One cell stays free at both ends.
+    """Return the columns that fit into ``cells``, each with its place. One cell stays free at each end.
 
-    If space is short, gaps become narrow and shrinking columns give up cells. Then the columns of the greatest rank are
-    dropped. Space left over goes back to the columns that shrank, then into wider gaps, then to the growing column.
+    If space is short, gaps become narrow and columns with ``shrinks_to`` are cut. Then the columns of the greatest rank
+    are dropped. Space left over goes back to the columns that were cut, then into wider gaps, then to the growing
+    column.
     """
     room = cells - 2
     kept = [i for i, c in enumerate(columns) if cells >= c.from_width]

@@ -20,7 +20,7 @@ Writer = Callable[[int, int], Sequence[Line]]
 class Lines(TonedWidget, can_focus=False):
     """Lines of spans.
 
-    With ``height: auto``, the widget has as many rows as the writer returns lines, up to ``most``.
+    With ``height: auto``, the widget has one row for each line that the writer returns, but at most ``most`` rows.
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, most: int = 100) -> None:
@@ -30,7 +30,7 @@ class Lines(TonedWidget, can_focus=False):
         self._most = most
 
     def show(self, writer: Writer, *, stale: bool = False) -> None:
-        """Draw what ``writer`` returns for the current size; ``stale`` greys it."""
+        """Draw the lines that ``writer`` returns for the current size. ``stale``: draw the lines grey."""
         self._writer = writer
         if stale != self._stale:
             self._stale = stale

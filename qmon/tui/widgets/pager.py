@@ -1,4 +1,4 @@
-"""A scrollable, searchable and selectable text. Long lines are broken; only the visible rows are drawn."""
+"""A text that can be scrolled, searched and selected. Long lines are broken. Only the visible rows are drawn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from qmon.tui.widgets.toned import TonedWidget
 class PagerLine:
     """One line, safe for a terminal.
 
-    ``muted``: the text is qmon's own, not a value. ``name``: the number of characters at its start that name the value.
+    ``muted``: the text was written by qmon, it is not a value. ``name``: the number of characters at the start that
+    name the value.
     """
 
     text: str
@@ -41,7 +42,7 @@ class _Row:
 
 
 class Pager(TonedWidget, can_focus=True):
-    """Shows lines and scrolls through them; ``search`` marks matches."""
+    """Shows lines in a scrolling view. ``search`` marks matches."""
 
     BINDINGS = PAGER
     ALLOW_SELECT = True
@@ -59,7 +60,7 @@ class Pager(TonedWidget, can_focus=True):
         self._search_text = ""
 
     def show(self, lines: Sequence[PagerLine], *, stale: bool = False) -> None:
-        """Show these lines. If they differ from the previous ones, start at the first."""
+        """Show these lines. If they differ from the previous lines, go to the first line."""
         if stale != self._stale:
             self._stale = stale
             self.refresh()
@@ -71,7 +72,7 @@ class Pager(TonedWidget, can_focus=True):
     # ----------------------------------------------------------------------------------------------------- searching
 
     def search(self, text: str) -> None:
-        """Mark all matches, ignoring case, and go to the first from the current row on. Empty removes the marks."""
+        """Mark all matches, ignoring case, and go to the first from the current row on. An empty text removes marks."""
         self._search_text, self._matches, self._match_index = text, [], 0
         if text:
             pattern = re.compile(re.escape(text), re.IGNORECASE)
@@ -88,7 +89,7 @@ class Pager(TonedWidget, can_focus=True):
         self.refresh()
 
     def go_to_match(self, by: int) -> None:
-        """Go to the next match (1) or the previous one (-1)."""
+        """Go to the next match (``1``) or the previous match (``-1``)."""
         if self._matches:
             self._match_index = (self._match_index + by) % len(self._matches)
             self._scroll_to_match()
@@ -96,7 +97,7 @@ class Pager(TonedWidget, can_focus=True):
 
     @property
     def match_position(self) -> tuple[int, int]:
-        """The number of the current match, from 1, and how many there are."""
+        """The number of the current match (the first is 1), and the number of matches."""
         return (self._match_index + 1 if self._matches else 0, len(self._matches))
 
     def _scroll_to_match(self) -> None:
@@ -112,7 +113,7 @@ class Pager(TonedWidget, can_focus=True):
 
     @property
     def position_text(self) -> str:
-        """The visible lines: ``lines 1–20 of 100``. Empty if all lines are visible."""
+        """The visible lines: ``lines 1–20 of 100``. An empty text if all lines are visible."""
         rows, height = len(self._rows), self.size.height
         if rows <= height or not height:
             return ""
@@ -127,15 +128,15 @@ class Pager(TonedWidget, can_focus=True):
             self.post_message(self.Moved())
 
     def action_move(self, by: int) -> None:
-        """Scroll down by ``by`` rows."""
+        """Scroll down by this number of rows."""
         self._scroll_to_row(self._top + by)
 
     def action_page(self, by: int) -> None:
-        """Scroll down by ``by`` screenfuls."""
+        """Scroll down by this number of screenfuls."""
         self._scroll_to_row(self._top + by * max(1, self.size.height - 1))
 
     def action_end(self, end: int) -> None:
-        """Go to the first row (-1) or the last (1)."""
+        """Go to the first row (``-1``) or the last row (``1``)."""
         self._scroll_to_row(0 if end < 0 else len(self._rows))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

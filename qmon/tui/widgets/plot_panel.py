@@ -1,4 +1,4 @@
-"""A panel for a plot. The mouse points at columns, marks ranges of them, and zooms."""
+"""A panel for a plot. The mouse points at columns, marks ranges of columns, and zooms."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qmon.tui.widgets.lines import Lines
 
 
 class PlotPanel(Lines):
-    """Posts messages with the column under the mouse. ``left``: the cells before the first column."""
+    """Posts messages with the column under the mouse. ``left``: the number of cells before the first column."""
 
     class Pressed(Message):
-        """The mouse button was pressed, dragged (``dragged``) or released (``released``) at a column."""
+        """The mouse button was pressed or released (``released``), or the mouse dragged (``dragged``), at a column."""
 
         def __init__(self, column: int, *, released: bool = False, dragged: bool = False) -> None:
             super().__init__()
@@ -21,7 +21,7 @@ class PlotPanel(Lines):
             self.dragged = dragged
 
     class Wheeled(Message):
-        """The wheel was turned over a column: ``by`` 1 zooms out, -1 zooms in."""
+        """The wheel was turned over a column. ``by``: 1 to zoom out, -1 to zoom in."""
 
         def __init__(self, column: int, by: int) -> None:
             super().__init__()

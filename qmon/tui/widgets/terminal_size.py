@@ -9,10 +9,10 @@ from textual.screen import Screen
 
 
 def use_current_size(screen: Screen[Any], event: events.Resize) -> None:
-    """Let a resize event of a screen mean the terminal's current size. Call it before Textual handles the event.
+    """Write the terminal's current size into a resize event. Must be called before Textual handles the event.
 
-    After each change of its size, Textual's screen posts itself an event with that size. While the screen is busy, the
-    terminal may already have another size. The event with the old size would then replace the newer event, or both
-    events would follow each other for ever.
+    After each change of its size, Textual's screen posts an event with the new size to itself. If the screen is busy,
+    the terminal may already have another size when the event is handled. The event with the old size would then replace
+    the newer event, or both events would alternate for ever.
     """
     event.size = screen.app.size

@@ -1,4 +1,4 @@
-"""The base of widgets that are drawn in tones. It computes the styles once, not for every line."""
+"""The base class of widgets that are drawn in tones. It computes the styles once, not for every line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.tui.themes import Tones, tones
 
 
 class TonedWidget(Widget):
-    """Caches its tones on its own background until its style changes. ``_stale``: the figures are too old."""
+    """Caches the styles of tones on its background until its style changes. ``_stale``: the figures are too old."""
 
     ALLOW_SELECT = False
     _stale = False
@@ -31,7 +31,7 @@ class TonedWidget(Widget):
         return tones(self.app.theme, stale=self._stale, base=self.base)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Leave out Textual's conversion of ANSI colours, because tones have no ANSI colours."""
+        """Return the filters without Textual's conversion of ANSI colours, because tones have no ANSI colours."""
         return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
 
     def notify_style_update(self) -> None:

@@ -39,7 +39,7 @@ class _PostgresReadings:
 
 @dataclass(frozen=True, slots=True)
 class SqlServerReadings:
-    """A row of ``readings.sql`` on SQL Server: totals since the server started, or loaded the table into memory."""
+    """A row of ``readings.sql`` on SQL Server. Totals begin when the server starts or loads the table into memory."""
 
     wal: int | None
     reads: int
@@ -58,16 +58,16 @@ class SqlServerReadings:
 class BenchCounters:
     """The server's counters at one time.
 
-    All are totals, except ``dead`` (rows) and ``bytes``, which are current values.
+    All counters are totals, except ``dead`` (rows) and ``bytes``, which are current values.
 
     Attributes:
         at_s: time on our monotonic clock, in seconds.
         wal: bytes of log written.
         reads: buffers, or pages, read.
-        updated, hot, vacuums: updated rows, those updated within their page, and vacuum runs; ``None`` if the server
-            has no such counter.
-        tables: SQL Server's counters of the queue's tables; ``None`` elsewhere.
-        server: SQL Server's counters of the whole server; ``None`` elsewhere.
+        updated, hot, vacuums: updated rows, rows updated within their page, and vacuum runs; ``None`` if the server has
+            no such counter.
+        tables: SQL Server's counters of the queue's tables; ``None`` on other servers.
+        server: SQL Server's counters of the whole server; ``None`` on other servers.
     """
 
     at_s: float
@@ -112,7 +112,7 @@ def growth(before: float | None, after: float | None) -> float | None:
 
 
 def server_counts_between(before: BenchCounters, after: BenchCounters, cycles: int) -> ServerCounts | None:
-    """Return what SQL Server counted between two readings; ``None`` on another server, or if there was no cycle."""
+    """Return SQL Server's counts between two readings; ``None`` on another server, or if there was no cycle."""
     if not cycles or before.tables is None or after.tables is None or before.server is None or after.server is None:
         return None
 
@@ -142,7 +142,7 @@ def server_counts_between(before: BenchCounters, after: BenchCounters, cycles: i
 
 
 def wait_until_sessions_end(site: BenchSite) -> None:
-    """Wait until no producer or consumer session is left, because all of them have then reported their counts."""
+    """Wait until no producer or consumer session is left. Every session has then reported its counts."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while time.monotonic() < deadline:
         if site.fetch_rows("sessions", {"prefix": site.load_prefix}) == ((0,),):

@@ -65,8 +65,9 @@ class BenchPlan:
             raise BadInput("a batch must have 1 to 10,000 messages")
 
     def load_cases(self) -> tuple[Case, ...]:
-        """Return the runs under load, part by part. Batches of a design without batches are skipped when it is
-        installed.
+        """Return the runs under load, part by part.
+
+        Runs with batches are included for all designs. They are skipped when the installed design has no batches.
         """
         return tuple(
             Case(design, batch, part is Part.HELD)
@@ -87,7 +88,7 @@ class BenchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run under load: a design, messages per call, and whether a transaction is open during the whole run."""
+    """One run under load: the design, the messages per call, and whether a transaction is open during the whole run."""
 
     design: str
     batch: int
@@ -106,8 +107,8 @@ class Case:
 def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
     """Return the units of the gate: the messages per step, and how many steps producers may be ahead of consumers.
 
-    The second is at least one step for each session, so that each may have an unfinished step, and at most half of a
-    ring with ``size`` slots.
+    The number of steps is at least one for each session, so that each session may have an unfinished step. The steps
+    cover at most half of a ring with ``size`` slots.
     """
     unit = max(16, batch)
     messages = plan.ahead + (50 * batch if batch > 1 else 0)
@@ -118,7 +119,7 @@ def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]
 
 
 def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[str, ...]:
-    """Return the designs that the user named, all if none is named.
+    """Return the designs that the user named, or all designs if the user named none.
 
     Raises ``BadInput`` for a design that does not exist.
     """

@@ -26,12 +26,12 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class ServerCounts:
-    """SQL Server's counters over a whole load, including the warm-up. ``None``: unknown, or reset in between.
+    """SQL Server's counters over a whole load, including the warm-up. ``None``: unknown, or reset during the load.
 
     Counters that end in ``_per_cycle`` are about the queue's tables, except for the last three.
 
     Attributes:
-        allocations_per_cycle: pages allocated because one was full, including page splits.
+        allocations_per_cycle: pages allocated because a page was full, including page splits.
         page_latches_per_cycle: waits for a latch on a page in memory; ``page_latch_ms_per_cycle``: milliseconds waited.
         locks_per_cycle: waits for a lock on a row or page; ``lock_ms_per_cycle``: milliseconds waited.
         root_latches_per_cycle: waits for the latch on the root of a tree (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of the
@@ -66,7 +66,7 @@ class CaseResult:
         pushed_per_s: messages pushed per second.
         buffers_per_cycle: buffers of tables, indexes, payloads and sequences read for one cycle; on SQL Server, pages
             read by the design's procedures.
-        wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle, including those of
+        wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle, including the log of
             other sessions.
         waits: the waits of the sessions, most frequent first.
         samples: number of session samples behind ``waits``.
@@ -75,9 +75,9 @@ class CaseResult:
         vacuums: number of vacuum runs during the load; ``None`` on SQL Server.
         bytes: size of the queue's tables and indexes at the end.
         deadlocks: deadlocks in the whole database during the load.
-        missed: number of pushes into a full ring and of pops that found nothing.
-        errors: failed operations, for example because of a deadlock. On PostgreSQL, it is the number of failed slices.
-            In loops over single messages without complete, the work of a failed slice is not counted.
+        missed: number of pushes into a full ring, plus number of pops that found no message.
+        errors: number of failed operations, for example because of a deadlock; on PostgreSQL, the number of failed
+            slices. In loops over single messages without complete, the work of a failed slice is not counted.
         timeline: cycles per second, one figure for each slice.
         slice_s: length of a slice in seconds.
         server: further counters of SQL Server; ``None`` on PostgreSQL.
@@ -109,7 +109,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Buffers, or pages, read: in total, and of tables, indexes, and separately stored payloads (with their indexes).
+    """Buffers (or pages) read: in total, and of tables, indexes, and separately stored payloads with their indexes.
 
     SQL Server does not distinguish table from index. Its ``payload`` counts the payload pages that were fetched.
     """
@@ -122,7 +122,7 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Dequeue:
-    """The dequeue part for one design and batch: ``first`` batches of a new queue, and all until it is empty."""
+    """The dequeue part for one design and batch size: the ``first`` batches of a new queue, and all batches."""
 
     design: str
     batch: int
@@ -141,7 +141,7 @@ class Conditions:
     engine: EngineName
     version: str
     settings: dict[str, str]
-    # Rounds per second of the empty loop, all sessions together. This is the limit of the measuring loop itself.
+    # Rounds per second of the empty loop, all sessions together. This is the limit of the measurement itself.
     empty_loops_per_s: float
     # Resolution of the server's clock in microseconds; `None` if it is a microsecond or less.
     clock_step_us: float | None = None
@@ -155,11 +155,11 @@ class BenchResults:
     conditions: Conditions
     outcomes: tuple[CaseResult, ...]
     dequeues: tuple[Dequeue, ...]
-    # Designs that pop one message at a time, and were left out of the runs with batches.
+    # Designs that pop one message at a time. They were left out of the runs with batches.
     without_batches: tuple[str, ...] = ()
 
     def ratio(self, outcome: CaseResult) -> float | None:
-        """Return the rate as a multiple of that of ``naive`` in the same part and batch; ``None`` if not measured."""
+        """Return the rate divided by the rate of ``naive`` in the same part and batch; ``None`` if not measured."""
         return self._ratio_to(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
     def held_share(self, outcome: CaseResult) -> float | None:

@@ -1,4 +1,4 @@
-"""The schema in which a bench works, and its removal."""
+"""The schema in which a bench works: creates and removes this schema."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def new_schema_name() -> str:
 
 
 def check_version(engine: Engine, version: tuple[int, int]) -> None:
-    """Raise ``BadInput`` if the server is too old for the bench. Every server that the bench supports can run all
-    designs.
+    """Raise ``BadInput`` if the server is too old for the bench.
+
+    Every server that the bench supports can run all designs.
     """
     if not queries.has_query(engine.name, "action/bench/gate", version):
         raise BadInput(
@@ -66,7 +67,7 @@ class BenchSite:
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
         """Return a statement of the bench.
 
-        Statements without names are rendered only once, because some are used often.
+        Statements without names are rendered only once, because some of these statements are used often.
         """
         if names:
             return bench_statement(self.engine, name, self.connection.version, names)
@@ -80,11 +81,11 @@ class BenchSite:
 
     @property
     def salvage_statement(self) -> Statement | None:
-        """The statement that reads what a slice did before it failed; ``None`` if loops continue after an error."""
+        """The statement that reads the counts of a slice that failed; ``None`` if loops continue after an error."""
         return self.statement("salvage") if self.has_statement("salvage") else None
 
     def statement_with(self, name: str, names: Mapping[str, Name]) -> Statement:
-        """Return a statement of the bench with the names that it uses; missing ones become ``None``."""
+        """Return a statement of the bench with the names that it uses. Names that are missing become ``None``."""
         query = queries.load_query(self.engine.name, f"action/bench/{name}", self.connection.version)
         return queries.render(query, {slot: names.get(slot) for slot in query.names}, self.engine)
 
@@ -97,14 +98,15 @@ class BenchSite:
         return self.connection.fetch(Bound(self.statement(name), values or {})).rows
 
     def create_schema(self) -> None:
-        """Create the schema, with a comment that says what it is."""
+        """Create the schema, with a comment that explains its purpose."""
         with self.connection.transaction():
             self.run_statement("create_schema", {"schema": self.schema})
             self.run_statement("comment", {"schema": self.schema})
 
     def drop_schema(self) -> None:
-        """Drop the schema with everything in it. Raises ``QueryFailed`` if other sessions hold locks on it for too
-        long.
+        """Drop the schema with all its contents.
+
+        Raises ``QueryFailed`` if other sessions hold locks on the schema for too long.
         """
         deadline = time.monotonic() + _DROP_WITHIN_S
         while True:
@@ -123,8 +125,8 @@ class BenchSite:
 
     def connect_load(self, role: str) -> Connection:
         """Open a session of the load. It uses plans like an application, and has no deadline."""
-        # Threads that do not end are abandoned, so a call needs no thread of its own. The bench would measure such a
-        # thread too.
+        # Threads that do not end are abandoned, so a call needs no separate thread. The bench would also measure the
+        # time of such a thread.
         session = Session(
             idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True, silence_s=None
         )
@@ -137,7 +139,7 @@ class BenchSite:
 def sweep_schema(target: Target, schema: str) -> None:
     """End the remaining sessions of a bench and drop its schema. Does nothing if the schema is gone.
 
-    Raises what connecting raises, and ``QueryFailed`` if the schema cannot be dropped.
+    Raises ``QmonError`` if the connection fails, and ``QueryFailed`` if the schema cannot be dropped.
     """
     engine = engine_for(target)
     session = Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True)

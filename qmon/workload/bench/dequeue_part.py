@@ -1,4 +1,4 @@
-"""The articles' comparison of batch dequeues: what one batch reads, without other load."""
+"""Repeats an article's comparison of batch dequeues: the pages that one batch reads, without other load."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.workload.bench.bench_results import Dequeue, Reads
 from qmon.workload.bench.bench_site import BenchSite
 from qmon.workload.bench.loops import routine_or_type
 
-# Batch, logical reads and LOB logical reads of the article (Al Zabir 2010, SQL Server), 40,000 rows, 500 MB.
+# Batch, logical reads and LOB logical reads in the article (Al Zabir 2010, SQL Server; 40,000 rows, 500 MB).
 ARTICLE_READS: Final[dict[str, tuple[int, int, int]]] = {
     "batch_single": (10, 1695, 675),
     "batch_split": (10, 1546, 380),
@@ -25,16 +25,16 @@ ARTICLE_READS: Final[dict[str, tuple[int, int, int]]] = {
 _FIRST_BATCHES: Final = 20
 _FILL_ROWS: Final = 200
 
-# Called with the finished share (0 to 1).
+# Called with the share of the run that is finished (0 to 1).
 OnProgress = Callable[[float], None]
 
 
 def measure_dequeue(
     site: BenchSite, plan: BenchPlan, design: str, batch: int, layout: Layout, on_progress: OnProgress
 ) -> Dequeue:
-    """Fill a newly installed queue, then pop it empty in batches, with one session after another.
+    """Fill a newly installed queue, then pop all messages in batches, with one session after another.
 
-    Payloads are read completely. Popped messages stay in the table, as in the article: nothing is archived.
+    Payloads are read completely. As in the article, popped messages stay in the table and are not archived.
     """
     _fill_queue(site, plan, layout, on_progress)
     before = read_counters(site, layout, batch)
@@ -72,7 +72,7 @@ def _fill_queue(site: BenchSite, plan: BenchPlan, layout: Layout, on_progress: O
 def _pop_batches(
     site: BenchSite, layout: Layout, batch: int, max_batches: int | None, on_progress: OnProgress | None = None
 ) -> int:
-    """Pop ``max_batches`` batches, or all, in a separate session. Return the number of batches."""
+    """Pop ``max_batches`` batches, or all batches, in a separate session. Return the number of batches."""
     statement = site.statement_with("dequeue", {"pop_batch": routine_or_type(layout, "pop_batch")})
     batches = messages = 0
     with contextlib.closing(site.connect_load("load dequeue")) as connection:

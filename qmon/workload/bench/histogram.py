@@ -12,19 +12,19 @@ from typing import Final
 
 BUCKETS: Final = 192
 
-# An operation of t microseconds is in bucket floor(8 · log2(1 + t)). The last bucket holds everything longer.
+# An operation of t microseconds is in bucket floor(8 · log2(1 + t)). The last bucket also counts all longer operations.
 PER_OCTAVE: Final = 8
 
 EMPTY: Final = (0,) * BUCKETS
 
 
 def bucket_start(index: float) -> float:
-    """Return where a bucket begins, in microseconds."""
+    """Return the start of a bucket in microseconds."""
     return math.exp2(index / PER_OCTAVE) - 1
 
 
 def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    """Return the sum of histograms; all zero if there are none."""
+    """Return the sum of histograms. The sum of no histograms is all zero."""
     total = [0] * BUCKETS
     for each in histograms:
         if each is not EMPTY:
@@ -34,7 +34,7 @@ def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
 
 
 def percentile(counts: Sequence[int], share: float) -> float | None:
-    """Return the time in milliseconds below which this share (0 to 1) of the operations stayed; ``None`` without any.
+    """Return the milliseconds below which this share (0 to 1) of operations stayed; ``None`` without operations.
 
     The position within a bucket is unknown, so the error is at most 9 %, and usually 4 %.
     """

@@ -1,7 +1,7 @@
-"""``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench ends in any way.
+"""``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench ends, even if it is killed.
 
-It reads the target and the schema from its standard input, and waits for the end of the input. The input ends when the
-bench closes it, or when the process of the bench is gone.
+The janitor reads the target and the schema from its standard input, and waits for the end of this input. The input ends
+when the bench closes it, or when the process of the bench ends.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _WITHIN_S: Final = 60.0
 def drop_schema_afterwards(target: Target, schema: str) -> Iterator[None]:
     """Guarantee that the schema is dropped after the block, whatever happens to the block or this process.
 
-    A janitor in a separate process, which does not receive the terminal's signals, drops it. Raises what
-    ``sweep_schema`` raises.
+    A janitor drops the schema. It is a separate process that does not receive the terminal's signals. Raises the errors
+    of ``sweep_schema``.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "qmon.workload.bench.janitor"],
@@ -45,7 +45,7 @@ def drop_schema_afterwards(target: Target, schema: str) -> Iterator[None]:
     try:
         process.stdin.write(f"{schema} {WorkerSpec(target).to_json()}\n")
         process.stdin.flush()
-        process.stdout.readline()  # it runs and will clean up
+        process.stdout.readline()  # the janitor runs and will clean up
         yield
     finally:
         with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ def drop_schema_afterwards(target: Target, schema: str) -> Iterator[None]:
 
 
 def main(orders: TextIO) -> int:
-    """Wait until standard input ends, then drop the schema. Return 0 if it is gone."""
+    """Wait until standard input ends, then drop the schema. Return 0 if the schema no longer exists."""
     for number in (system.HANGUP, signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGQUIT", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
     schema, _, spec = orders.readline().partition(" ")

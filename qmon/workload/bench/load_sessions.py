@@ -1,4 +1,4 @@
-"""The sessions of a load: each has a thread and a connection, and calls a loop inside the server slice by slice."""
+"""The sessions of a load. Each has a thread and a connection, and calls a loop inside the server for each slice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
-# Seconds of a slice. Slices are short, so that the server's counters and its autovacuum notice the load soon, and a
+# Seconds of a slice. Slices are short, so that the server's counters and autovacuum notice the load soon, and that a
 # bench can end quickly.
 SLICE_S: Final = 0.25
 _GRACE_S: Final = 5.0
@@ -20,7 +20,7 @@ _GRACE_S: Final = 5.0
 
 @dataclass(slots=True)
 class Slice:
-    """The counts of one session in one slice: messages, operations that found nothing, and its histograms."""
+    """The counts of one session in one slice: messages, operations that found no message, and histograms."""
 
     number: int
     messages: int
@@ -35,8 +35,10 @@ class LoadSession:
     def __init__(
         self, connection: Connection, call: Statement, salvage: Statement | None, settings: Mapping[str, Value]
     ) -> None:
-        """``settings``: the values of ``call.sql``, without ``until`` and ``carry``. ``salvage``: the statement that
-        reads what a slice did before it failed; ``None`` if loops continue after an error.
+        """``settings``: the values of ``call.sql``, without ``until`` and ``carry``.
+
+        ``salvage``: the statement that reads the counts of a slice that failed; ``None`` if loops continue after an
+        error.
         """
         self.slices: list[Slice] = []
         self.errors = 0
@@ -77,7 +79,7 @@ class LoadSession:
             self.last_error = str(found["error"])
 
     def _salvage_counts(self, number: int, until: float) -> None:
-        """Count what a slice committed before it failed, if its loop has stored that.
+        """Count the messages that a slice committed before it failed, if its loop has stored this number.
 
         The times of the slice are lost.
         """
@@ -102,7 +104,7 @@ class LoadSession:
 
 
 class LoadSessions:
-    """All sessions of one run. Leaving the block ends them: after their current slice, or by a cancel."""
+    """All sessions of one run. At the end of the ``with`` block, they end after their slice, or are cancelled."""
 
     def __init__(self, connect: Callable[[str], Connection], salvage: Statement | None) -> None:
         """``connect``: opens a session for a role. ``salvage``: see ``LoadSession``."""
@@ -114,7 +116,7 @@ class LoadSessions:
         self._threads: list[threading.Thread] = []
 
     def connect_sessions(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
-        """Connect ``number`` sessions of a role, ``producer`` or ``consumer``. Raises what connecting raises."""
+        """Connect ``number`` sessions of a role, ``producer`` or ``consumer``. Raises ``QmonError``."""
         into = self.producers if role == "producer" else self.consumers
         for _ in range(number):
             into.append(LoadSession(self._connect(f"load {role}"), call, self._salvage, settings))

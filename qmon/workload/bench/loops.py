@@ -19,7 +19,7 @@ POPPED: Final = "bench_popped"
 # The two sequences of the gate, as an array literal.
 GATE: Final = f"{{{PUSHED},{POPPED}}}"
 
-# The statement that creates the type for the result of a pop, keyed by the columns of the result.
+# The statements that create the type for the result of a pop, keyed by the columns of the result.
 _FOUND: Final = {
     ("id", "payload"): "found",
     ("id", "payload", "attempt"): "found_attempt",
@@ -72,7 +72,7 @@ def _make_procedure(site: BenchSite, layout: Layout, file: str, procedure: str, 
 
 
 def routine_or_type(layout: Layout, slot: str) -> Name:
-    """Return a routine of the design, or the type of a routine's parameter; ``None`` if the design has none."""
+    """Return a routine of the design, or the type of a routine's parameter; ``None`` if the design does not have it."""
     found = layout.routine_for(slot)
     return table_type_for(layout, slot) if found is None else found.parts
 

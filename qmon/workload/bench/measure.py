@@ -31,15 +31,15 @@ SAMPLE_EVERY_S: Final = 0.2
 EMPTY_S: Final = 1.0
 _SETTLE_S: Final = 0.2
 
-# Called with the elapsed seconds, and the recent cycles per second.
+# Called with the elapsed seconds and the recent number of cycles per second.
 OnProgress = Callable[[float, float], None]
 
 
 def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:
     """Load one newly installed queue and return the results.
 
-    The loops begin with a warm-up, which rates and latencies leave out. Buffers and log are totals of the whole load,
-    divided by all its cycles. Raises the error of a lost connection.
+    The loops begin with a warm-up, which rates and latencies do not include. Buffers and log are totals of the whole
+    load, divided by the number of all its cycles. If a connection is lost, its error is raised.
     """
     loops = make_loops(site, layout, case)
     unit, ahead = gate_units(plan, case.batch, None if layout.ring is None else layout.ring.size)
@@ -82,7 +82,7 @@ def measure_empty_rate(site: BenchSite, plan: BenchPlan) -> float:
 def _run_sessions(
     site: BenchSite, sessions: LoadSessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
 ) -> None:
-    """Start the sessions, and observe them until they finish."""
+    """Start the sessions, and observe the sessions until all have finished."""
     start_at = _read_clock(site) + _SETTLE_S
     sessions.start(start_at, count)
     pause = threading.Event()
@@ -118,7 +118,7 @@ def _count_messages(sessions: Iterable[LoadSession], first: int) -> int:
 
 
 def _count_in_slice(sessions: Iterable[LoadSession], number: int) -> int:
-    """Return the messages of one slice, from the sessions that have finished it."""
+    """Return the number of messages in one slice, summed over the sessions that have finished this slice."""
     return sum(each.messages for session in sessions for each in tuple(session.slices[-8:]) if each.number == number)
 
 

@@ -1,4 +1,4 @@
-"""A whole bench: creates its schema, runs case after case in it, and removes everything at the end."""
+"""A whole bench: creates its schema, runs case after case in this schema, and drops it at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUE = "q"
 
 
 class InstallDesign(Protocol):
-    """Creates the objects of a design; ``qmon.operate.install.install_queue.install_trial``."""
+    """Creates the objects of a design. The implementation is ``qmon.operate.install.install_queue.install_trial``."""
 
     def __call__(
         self, connection: Connection, engine: Engine, design: str, *, schema: str, queue: str, ring_size: int
@@ -31,7 +31,7 @@ class InstallDesign(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchProgress:
-    """The progress of a bench. ``what``: description of the current run. ``share``: its finished share (0 to 1)."""
+    """The progress of a bench. ``what``: describes the current run. ``share``: finished share of the run (0 to 1)."""
 
     number: int
     total: int
@@ -50,9 +50,9 @@ def run_bench(
 ) -> BenchResults:
     """Run the plan in a new schema of this name. ``finished`` is called with each result.
 
-    Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting and
-    running raise. The schema is gone when this function returns or raises (also ``KeyboardInterrupt``), and soon after
-    this process is killed.
+    Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and ``QmonError`` if the
+    connection or a run fails. The schema no longer exists when this function returns or raises (including
+    ``KeyboardInterrupt``), and soon after this process is killed.
     """
     plan.check_possible()
     engine = engine_for(target)
@@ -67,14 +67,15 @@ def run_bench(
 
 
 def find_leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
-    """Return the schemas left over from benches whose machine went down."""
+    """Return the schemas of earlier benches that could not drop their schema, because their machine went down."""
     rows = connection.fetch(Bound(bench_statement(engine, "leftovers", connection.version))).rows
     return tuple(str(row[0]) for row in rows)
 
 
 def read_conditions(site: BenchSite, plan: BenchPlan) -> Conditions:
-    """Read the server's conditions before anything is created. Raises ``BadInput`` if it has no room
-    for the sessions.
+    """Read the server's conditions before the bench creates objects.
+
+    Raises ``BadInput`` if the server has no room for the sessions.
     """
     rows = site.connection.fetch(Bound(site.statement("conditions")))
     (row,) = rows.rows
