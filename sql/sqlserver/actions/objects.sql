@@ -1,4 +1,4 @@
--- Which of these names exist in a schema, with their kinds; and the schema itself, if it exists. Names are compared by
+-- The given names that exist in a schema, with their kinds, and the schema itself, if it exists. Names are compared by
 -- the database's collation, which decides whether an object can be created. Index names are each table's own. Without
 -- OPENJSON: a database of an older compatibility level does not have it.
 -- :schema  the schema

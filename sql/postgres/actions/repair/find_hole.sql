@@ -1,4 +1,4 @@
--- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots.
+-- Numbers that a producer has taken and whose message is missing, in some slots of a ring.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn

@@ -1,4 +1,4 @@
--- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots.
+-- Messages whose number a consumer has taken and not popped, in some slots of a ring.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn

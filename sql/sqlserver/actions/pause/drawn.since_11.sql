@@ -1,4 +1,4 @@
--- The position of a sequence: each number is drawn by a push (or, from a ring's pop sequence, by a pop).
+-- The position of a sequence: each push takes a number (each pop from a ring's pop sequence).
 -- {sequence} the sequence
 -- > moved    the last number drawn; NULL if we may not see it
 SELECT (

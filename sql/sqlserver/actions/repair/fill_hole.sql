@@ -1,4 +1,4 @@
--- Give a number up that will never be pushed; the design's own routine, which proves that first.
+-- Fills a hole: skips a number that will never be pushed. The design's own routine first proves this.
 -- {fill_hole}  procedure of the design
 -- :number      the number
 -- :wait_ms     milliseconds to wait for the proof

@@ -1,5 +1,5 @@
--- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots: those that are not
--- locked, and not among the numbers that the next producer takes.
+-- Numbers that a producer has taken and whose message is missing, in some slots of a ring. Leaves out locked slots, and
+-- numbers that the next producer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot

@@ -1,5 +1,5 @@
--- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots: those that are not
--- locked, and not among the numbers that the next consumer takes.
+-- Messages whose number a consumer has taken and not popped, in some slots of a ring. Leaves out locked slots, and
+-- numbers that the next consumer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot

@@ -1,4 +1,4 @@
--- Fault: lock the newest messages, those a stack pops next, until the transaction ends. In the order of the index that
+-- Fault: lock the newest messages, which a stack pops next, until the transaction ends. In the order of the index that
 -- the table is clustered on, so that no more rows are locked than counted.
 -- {table} the queue's table
 -- {id}    column: the id
