@@ -1,7 +1,7 @@
--- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots. The
--- numbers behind a position are in one range of slots, or in two at the end of the ring: each is read as a range, so
--- that a page with many of them is read once.
--- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
+-- Positions of a ring and the slots around both of them, in one statement; reads at most 3 x :window slots. The numbers
+-- after a position are in one range of slots, or in two ranges at the end of the ring. Each range is read at once, so
+-- that a page with many slots is read once. A slot whose turn is n is free for message n, n + 1 holds it, n + size has
+-- been popped: see the design "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn

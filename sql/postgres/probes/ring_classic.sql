@@ -1,7 +1,7 @@
--- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
--- slots. A slot holds message n if its message id is n. Up to pop_last a slot without its message is one that
--- has been popped, or one whose message is still to come: the two look the same, so the latter are not counted.
--- The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
+-- Positions of a ring without turns and the slots around both of them, in one statement; reads at most 2 x :window
+-- slots. A slot holds message n if its message id is n. Up to pop_last, a slot without its message was popped, or its
+-- message is not pushed yet. These two cases look the same, so missing messages are not counted. The numbers after a
+-- position are in one range of slots, or in two ranges at the end of the ring: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {message_id}    column: the message in the slot, NULL if it is empty

@@ -1,8 +1,8 @@
--- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the producers,
--- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
--- more than :window slots a position, and after that of the one furthest behind.
--- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
--- The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
+-- Positions of a ring that several subscribers read and the slots around them, in one statement: the position of the
+-- producers, and the position of the slowest subscriber, because a slot is free again when the last subscriber has read
+-- it. Reads at most :window slots per position, and as many after the position of the slowest subscriber. A slot whose
+-- turn is n is free for message n, n + 1 holds it for the subscribers in "unread", n + size has been read by all. The
+-- numbers after a position are in one range of slots, or in two ranges at the end of the ring: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn

@@ -1,5 +1,5 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
--- fixed number of slots by their key, whatever the depth.
+-- Possible holes and orphans in some slots of a ring; see action/repair/find_hole and find_orphan. Reads a fixed number
+-- of slots by key, whatever the depth.
 -- {table}          the ring's table
 -- {slot}           column: the slot
 -- {turn}           column: the turn

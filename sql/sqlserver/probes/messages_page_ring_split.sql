@@ -1,5 +1,5 @@
--- The same of a ring of pointers, the payload from the second table; see "messages_page_ring".
--- No more than :walk slots are looked at, by their key.
+-- Like "messages_page_ring", for a ring of pointers, with payloads from the second table; see "messages_page_ring".
+-- Reads at most :walk slots by their key.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {message_id}    column: the number of the message in the slot, NULL if it is empty

@@ -1,7 +1,6 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
--- fixed number of slots by their key, whatever the depth, and takes no lock. An uncommitted push or pop counts as done,
--- and a number that its session could not use is among the spare ones: no session holds a number that is in neither
--- place.
+-- Possible holes and orphans in some slots of a ring; see action/repair/find_hole and find_orphan. Reads a fixed number
+-- of slots by their key, whatever the depth, and takes no lock. An uncommitted push or pop counts as done, and a number
+-- that its session could not use is among the spare ones: no session holds a number that is in neither place.
 -- {table}          the ring's table
 -- {spare}          its spare numbers: drawn, and free for the next consumer
 -- {slot}           column: the slot
