@@ -1,5 +1,6 @@
 -- A limited count of a queue without any order, and its oldest message, if the table (or each partition) has at most
--- 128 pages. Of a larger table, only 128 pages are read, and the result is a lower bound.
+-- 128 pages.
+-- Of a larger table, only 128 pages are read, and the result is a lower bound.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
 -- :table_id      the table's oid

@@ -8,7 +8,7 @@
 -- > session       its process id, 0 if it has none
 -- > name          name of the prepared transaction, slot or standby, otherwise empty
 -- > xid           transaction id that it holds at
--- > age           transaction ids drawn since
+-- > age           transaction ids taken since
 -- > held_s        seconds since its transaction began, or was prepared; NULL: unknown
 -- > started_at    when the session began, seconds since the epoch
 -- > state         active, idle in transaction …; prepared; for a slot, in use or no reader

@@ -1,5 +1,5 @@
--- Like "messages_page", for split tables, with payloads from the second table; see "messages_page". Reads at most :walk
--- rows of the index that finds the state.
+-- Like "messages_page", for split tables, with payloads from the second table; see "messages_page".
+-- Reads at most :walk rows of the index that finds the state.
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

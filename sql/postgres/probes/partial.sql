@@ -1,5 +1,5 @@
--- Tables with row-level security that hides rows from our role, and columns that an extension masks for our role, by
--- the security labels of role and column. Reads no table.
+-- Rows of these tables that row level security hides from our role, and columns that an extension masks for it,
+-- by its security labels of role and column. Reads no table.
 -- :tables       table ids as an array, {1,2}
 -- > table_id    one of these
 -- > column_name a column that is masked for our role; NULL: rows are hidden

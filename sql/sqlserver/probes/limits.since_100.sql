@@ -1,5 +1,5 @@
--- The used share of this database's limits in Azure SQL Database, on average over 15 seconds. Needs VIEW DATABASE
--- STATE. Shares are 0 to 1; NULL: not shown.
+-- The used share of this database's limits in Azure SQL Database, on average over 15 seconds.
+-- Needs VIEW DATABASE STATE. Shares are 0 to 1; NULL: not shown.
 -- > cpu       processor time
 -- > data_io   reads and writes of data files
 -- > log_write bytes written to the log

@@ -13,7 +13,7 @@
 -- > id           the message's number
 -- > state        in_progress or ready
 -- > age_s        seconds since it was pushed
--- > owner        NULL: a ring does not record who drew a number
+-- > owner        NULL: a ring does not record who took a number
 -- > attempts     NULL: a pop is final
 -- > payload      its first characters; only its size if it is large
 -- > error        NULL: a ring has no column for errors

@@ -1,6 +1,6 @@
 -- The oldest ready message of each priority, if the table has a state column. Uses an index that starts with the
--- priority: one seek per priority, whatever the depth. Recompiled for each execution if the index is filtered: only
--- then can the statement use that index.
+-- priority: one seek per priority, whatever the depth.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {message_id}     column: the id of the message
 -- {id}             column: the order of messages with the same priority

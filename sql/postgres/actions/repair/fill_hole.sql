@@ -2,5 +2,5 @@
 -- {fill_hole}  function of the design
 -- :number      the number
 -- :wait_ms     milliseconds to wait for the proof
--- > became     the number, if it was given up; NULL if it is not a hole, or not proven yet
+-- > became     the number, if it was skipped; NULL if it is not a hole, or not proven yet
 SELECT CASE WHEN {fill_hole}(CAST(:number AS bigint), CAST(:wait_ms AS int)) THEN CAST(:number AS bigint) END AS became

@@ -1,5 +1,5 @@
--- The messages are due now, as after the library's timeout; the attempt counts. If the old worker is still alive, it
--- deletes the job when it ends, even if another worker is working on the job.
+-- The messages are due now, as after the library's timeout; the attempt counts.
+-- If the old worker is still alive, it deletes the job when it ends, even if another worker is working on the job.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,5 +1,5 @@
--- The messages are available now, and have an attempt left and one more error, as after a rescue by the library. A job
--- that should be cancelled stays. If the old worker is still alive, it ends the job when it ends.
+-- The messages are available now, and have an attempt left and one more error, as after a rescue by the library.
+-- One that was to be cancelled stays. If the old worker is still alive, it ends the job when it ends.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

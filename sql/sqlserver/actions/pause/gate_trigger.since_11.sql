@@ -1,7 +1,8 @@
--- A gate: a trigger that refuses to insert while the producers are paused. Error 770001. Pauses do not stop qmon's own
--- actions. The server refuses INSERT … OUTPUT without INTO on a table with a gate (error 334). The gate does not stop
--- bulk loads without FIRE_TRIGGERS. It does not stop replication, because the publishing server has already accepted
--- the row. Takes Sch-M on the table.
+-- A gate: a trigger that refuses to insert while the producers are paused.
+-- Error 770001. Pauses do not stop qmon's own actions.
+-- The server refuses INSERT … OUTPUT without INTO on a table with a gate (error 334). The gate does not stop bulk loads
+-- without FIRE_TRIGGERS. It does not stop replication, because the publishing server has already accepted the row.
+-- Takes Sch-M on the table.
 -- {table} the table
 -- {gate}  the trigger
 CREATE TRIGGER {gate} ON {table}

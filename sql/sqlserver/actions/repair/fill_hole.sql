@@ -2,7 +2,7 @@
 -- {fill_hole}  procedure of the design
 -- :number      the number
 -- :wait_ms     milliseconds to wait for the proof
--- > became     the number, if it was given up; NULL if it is not a hole, or not proven yet
+-- > became     the number, if it was skipped; NULL if it is not a hole, or not proven yet
 DECLARE @number bigint, @filled int;
 SET @number = :number;
 EXEC {fill_hole} @number = @number, @wait_ms = :wait_ms, @filled = @filled OUTPUT, @quiet = 1;

@@ -8,7 +8,7 @@
 -- {time}          column: time when the slot was last written; in the future if it never was
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a producer
+-- :position       the last number taken by a producer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :limit          maximum number of rows
 -- > number        the number

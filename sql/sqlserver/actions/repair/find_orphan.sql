@@ -9,7 +9,7 @@
 -- {payload?}      column: the message
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :limit          maximum number of rows
 -- > number        the message's number

@@ -10,7 +10,7 @@
 -- {unread}        column: subscribers that have not read the message yet
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :bit            the bit of the subscriber in it
 -- :subscriber     the subscriber
