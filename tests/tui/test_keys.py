@@ -364,7 +364,7 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("h")
-        assert "r requeues those of dead owners" in " ".join(d.text().split())
+        assert "r requeues messages of dead owners" in " ".join(d.text().split())
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
     untold = replace(given, gap=Figure.unknown(Reason.IDS_NOT_NUMBERS.format(type="uuid")))
     told = ["".join(t for t, _ in line) for line in help_lines(70, topics.queue_topics(untold))]

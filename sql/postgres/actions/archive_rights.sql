@@ -1,4 +1,4 @@
--- What our role lacks to archive: the statements that would give it. The design's routine runs with its caller's rights.
+-- The GRANTs that our role lacks to archive. The design's routine runs with the rights of its caller.
 -- {table}        the queue's table
 -- {data?}        table of the payloads; NULL if they are in the same table
 -- {archive_log}  the archive

@@ -1,4 +1,4 @@
--- Which of these names exist in a schema, with their kinds; and the schema itself, if it exists.
+-- The given names that exist in a schema, with their kinds, and the schema itself, if it exists.
 -- :schema  the schema
 -- :names   the names, as a JSON array
 -- > kind   schema, table, view, index, sequence, type, function or procedure

@@ -1,4 +1,4 @@
--- From which key to which there are committed rows in an archive. Read before the archive's writers are read.
+-- The smallest and the greatest key of committed rows in an archive. Read before the archive's writers are read.
 -- {archive_log}  the archive
 -- > oldest       smallest key; NULL if it is empty
 -- > newest       greatest key

@@ -1,5 +1,5 @@
--- The columns by which rows are placed in partitions: changing one moves the row, an insert and a delete to the server.
--- An expression is not looked into.
+-- The columns that decide the partition of a row. If such a column changes, the row moves: the server counts an insert
+-- and a delete. Columns within an expression are not listed.
 -- > table_id    the topmost parent's oid
 -- > column_name the column
 WITH RECURSIVE part AS (

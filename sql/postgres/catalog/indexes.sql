@@ -1,5 +1,5 @@
--- The key columns of the usable ordered indexes of some tables, one row a column. The server locks a table in order to
--- print a predicate, so predicates of tables with an exclusive lock, granted or requested, are left out.
+-- The key columns of the usable ordered indexes of some tables, one row per column. The server locks a table to print a
+-- predicate, so the predicates of a table are left out if a session has or waits for an exclusive lock on it.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
 -- > index_name   the index's name

@@ -1,4 +1,4 @@
--- Identity of this server and session, which shows whether a pooler is in between. Sets nothing.
+-- The identity of this server and session, which shows whether a pooler is in between. Changes no setting.
 -- > major        the server's major version
 -- > minor        its minor version
 -- > session_id   the server's process for this session

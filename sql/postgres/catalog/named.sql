@@ -1,5 +1,5 @@
 -- An object of this database with this name that is not among "tables": a view, a foreign table, a partition and so on,
--- with its base objects, one row for each of those. Upper and lower case are one.
+-- with its base objects, one row per base object. Upper and lower case are not distinguished.
 -- :its_schema   its schema, '' if none was named
 -- :its_name     its name
 -- > named_schema  its schema

@@ -1,3 +1,3 @@
--- The server's process that answers us just now: behind a pooler not always the same.
+-- The server process of this session. Behind a pooler, it may change.
 -- > session_id  its number
 SELECT pg_catalog.pg_backend_pid() AS session_id

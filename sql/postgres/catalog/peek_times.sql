@@ -1,4 +1,4 @@
--- The times of the newest rows of a table, and the clock to compare them with: the newest 20 by an index.
+-- The times of the newest 20 rows of a table, by an index, and the clock to compare the times with.
 -- {table}    the table
 -- {id}       column: the id; an index must lead with it
 -- {column}   column: the time, without a time zone

@@ -1,4 +1,4 @@
--- What of qmon's own things is there already.
+-- The objects of qmon that already exist.
 -- > qmon_schema          the schema qmon
 -- > registry             the table qmon.queues
 -- > monitor_role         the role qmon_monitor

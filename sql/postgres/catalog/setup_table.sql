@@ -1,4 +1,4 @@
--- A table of a library, and the sequences that number its rows: what roles need rights on.
+-- A table of a library, and the sequences that number its rows: the objects that roles need rights on.
 -- {table}      the table
 -- > object_id  its oid, or that of a sequence
 SELECT CAST(c.oid AS bigint) AS object_id

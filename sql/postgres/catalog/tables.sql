@@ -1,5 +1,5 @@
--- Every table of the users, and what our role may do with it. Left out are partitions, system tables, unlogged tables
--- on a standby, which cannot be read there, and tables that were just dropped, for which the server reports no rights.
+-- Every table of the users, and what our role may do with it. Leaves out partitions, system tables, unlogged tables on
+-- a standby (they cannot be read there), and tables that were just dropped (the server reports no rights for them).
 -- > table_id        its oid
 -- > table_schema    its schema
 -- > table_name      its name

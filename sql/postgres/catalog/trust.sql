@@ -1,9 +1,9 @@
--- What speaks against reading or writing qmon's own schema: each object in it that is not as qmon makes it, or that a
--- role may change which is not trusted. No row: nothing, or there is no such schema.
+-- Reasons not to trust qmon's own schema: each object that differs from the object that qmon creates, or that an
+-- untrusted role may change. No row means that the schema is trusted or does not exist.
 -- The schema's owner must be our role, a superuser, or the role that the configuration names (qmon.schema_owner, which
--- every session of qmon sets). Being a member of a role is no reason to trust it: its members are granted by others.
--- Everything in the schema must belong to its owner, and no other role but ours may create objects or triggers in it.
--- Otherwise that role could replace something later.
+-- every session of qmon sets). Membership in a role is no reason to trust this role, because other roles decide who its
+-- members are. All objects in the schema must belong to the owner of the schema, and no role except ours may create
+-- objects or triggers in it. Otherwise that role could replace an object later.
 -- > object  the object
 -- > problem its problem
 -- > advice  what to do

@@ -1,7 +1,7 @@
--- The values of some columns, as far as the catalog knows without reading a row: the labels of an enum, a check on the
--- column, its default, and the values that the last ANALYZE noted, most common ones and bounds of the histogram (those
--- only if our role may read the column). The server locks a table in order to print an expression: expressions of
--- tables with an exclusive lock, granted or requested, are left out.
+-- The values of some columns that the catalog shows without reading a row: the labels of an enum, a check on the
+-- column, the default, and the most common values and histogram bounds of the last ANALYZE (only if our role may read
+-- the column). The server locks a table to print an expression, so the expressions of a table are left out if a session
+-- has or waits for an exclusive lock on it.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
 -- > column_name  the column

@@ -1,4 +1,4 @@
--- The time zone of the server's local time, as sessions get it that ask for none; ours are in UTC.
+-- The time zone of the server's local time: the default of sessions that set no time zone. Our sessions use UTC.
 -- > zone  its name
 SELECT CAST(s.reset_val AS text) AS zone
 FROM pg_catalog.pg_settings AS s

@@ -1,3 +1,3 @@
--- Lets the watching role look into a schema that has queues.
+-- Lets the watching role use a schema that has queues.
 -- {schema}  the schema
 GRANT USAGE ON SCHEMA {schema} TO qmon_monitor

@@ -1,4 +1,4 @@
--- Writes that an operation begins.
+-- Records the start of an operation.
 -- :id         its id
 -- :kind       kind of the operation
 -- :queue      the queue's name

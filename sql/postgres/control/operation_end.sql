@@ -1,4 +1,4 @@
--- Writes how an operation ended.
+-- Records the end and the result of an operation.
 -- :state  done, cancelled, interrupted or failed
 -- :notes  notes for the operator, a JSON array
 -- :id     the operation

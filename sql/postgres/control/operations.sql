@@ -1,4 +1,4 @@
--- The latest operations, the last one first. A running one whose session is gone was interrupted.
+-- The latest operations, the newest first. A running operation whose session is gone was interrupted.
 -- :id          only this one; NULL: all
 -- :limit       maximum number of rows
 -- > id         its id

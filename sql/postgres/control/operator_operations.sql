@@ -1,5 +1,5 @@
--- Lets the acting role record its operations: it begins operations, and counts and ends its own. It changes no row
--- otherwise and deletes none.
+-- Lets the acting role record its operations: it begins operations, and counts and ends its own operations. It may not
+-- change or delete other rows.
 GRANT USAGE ON SCHEMA qmon TO qmon_operator;
 GRANT SELECT ON qmon.operations, qmon.stores TO qmon_operator;
 GRANT INSERT (id, kind, queue, about, by, session_id, session_start, reason, predicate, frozen, planned, undo_of, undoable)

@@ -1,3 +1,3 @@
--- Lets the acting role draw numbers and set a sequence back, which repairing a ring needs.
+-- Lets the acting role take numbers from a sequence and set it back, to repair a ring.
 -- {sequence}  the sequence
 GRANT USAGE, UPDATE ON SEQUENCE {sequence} TO qmon_operator

@@ -1,2 +1,2 @@
--- Lets the acting role end the session that blocks everybody; those of superusers are out of its reach.
+-- Lets the acting role end a session that blocks others, but not a session of a superuser.
 GRANT pg_signal_backend TO qmon_operator

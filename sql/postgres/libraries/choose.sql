@@ -1,4 +1,4 @@
--- Messages of a library's queue that are in one state, the oldest first, with their details.
+-- The messages of a library's queue that are in one state, the oldest first, with their details.
 -- {table}     the table of messages
 -- {id}        column: the id
 -- {key}       the same, as a name alone

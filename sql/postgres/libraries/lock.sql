@@ -1,4 +1,4 @@
--- Locks those of some messages that are still as the plan saw them. Skips rows locked by other sessions.
+-- Locks the given messages that have not changed since the plan. Skips rows locked by other sessions.
 -- {table}     the table of messages
 -- {id}        column: the id
 -- {key}       the same, as a name alone

@@ -1,7 +1,7 @@
--- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
--- each session that only blocks. Parallel workers stand under their leader's number; of qmon's sessions there are those
--- that hold up others. pg_blocking_pids takes the lock manager for itself for a moment, so only waiting sessions are
--- asked for.
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one row without a blocker
+-- for each session that only blocks. Parallel workers have the number of their leader. Of qmon's sessions, only those
+-- that block others are listed. pg_blocking_pids locks the lock manager for a moment, so it is called only for waiting
+-- sessions.
 -- :limit          maximum number of waiting sessions; those with the longest waits first
 -- :chars          maximum characters of a statement
 -- > session       its process id; 0 is a prepared transaction, which has none

@@ -1,6 +1,6 @@
--- Sessions that wait for a lock of a session that is waiting too: if such pairs form a circle, a deadlock is near. Read
--- between polls, only while several sessions wait. pg_blocking_pids takes the lock manager for itself for a moment, so
--- a bounded few are asked for.
+-- Sessions that wait for a lock of a session that is also waiting: if such pairs form a circle, a deadlock is near.
+-- Read between polls, only while several sessions wait. pg_blocking_pids locks the lock manager for a moment, so it is
+-- called for a limited number of sessions.
 -- :limit        maximum number of waiting sessions
 -- :chars        maximum characters of a statement
 -- > session     its process id

@@ -1,5 +1,5 @@
--- The sessions of programs in this database, without qmon's own, with their identity and last statement. What our role
--- may not see of a session is NULL or empty. Grows with the number of sessions, not with the queues.
+-- The sessions of programs in this database, without qmon's own, with their identity and last statement. Values that
+-- our role may not see are NULL or empty. The cost grows with the number of sessions, not of queues.
 -- :limit        maximum number of sessions; those with the newest last statement first
 -- :chars        maximum characters of a statement
 -- > session     process id

@@ -1,5 +1,5 @@
--- What our own session has cost: pages it has read or found in the buffer pool since it began.
--- A session reports its counters at most once a second; on request, ours does so at the end of this statement.
+-- The cost of our own session: pages that it has read or found in the buffer pool since it began.
+-- A session reports its counters at most once a second; on request, ours reports them at the end of this statement.
 -- > buffers pages touched so far
 -- > cpu_ms  NULL: unknown
 SELECT CAST(sum(coalesce(b.hits, 0) + coalesce(b.reads, 0)) AS bigint) AS buffers, CAST(NULL AS bigint) AS cpu_ms

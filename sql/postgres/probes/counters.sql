@@ -1,9 +1,9 @@
 -- The statistics counters of the queue tables, by table id; reads no table.
--- A session adds to them at most once a second while it works, and if it becomes idle within that second, ten seconds
--- later (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL; measured on 15 and 18). They do not change inside a long
--- transaction, and inserted, updated and deleted count rolled-back work; live, dead and modified_since_analyze count
--- committed work until vacuum or analyze sets them again.
--- A parent counts nothing itself: the sums are of all below it.
+-- A session updates the counters at most once a second while it works. If it becomes idle within that second, it
+-- updates them ten seconds later (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL; measured on 15 and 18). The counters do
+-- not change inside a long transaction. The counters inserted, updated and deleted include rolled-back work; live, dead
+-- and modified_since_analyze contain committed work until vacuum or analyze sets them again.
+-- A parent has no counters of its own: its sums include all partitions.
 -- :tables table ids as an array, {1,2}
 -- > table_id               as asked
 -- > inserted               rows inserted, committed or not

@@ -1,5 +1,6 @@
--- Open transactions that have drawn from a ring's sequences: before they end, none of their numbers can be proven to be
--- a hole or an orphan. Drawing locks the sequence until the transaction ends; see action/repair/drawing.
+-- Open transactions that have taken a number from a ring's sequences: before such a transaction ends, none of its
+-- numbers can be proven to be a hole or an orphan. Taking a number locks the sequence until the transaction ends; see
+-- action/repair/drawing.
 -- :sequences       ids of the sequences as an array
 -- > sequence_id    the sequence
 -- > session        process id; 0: a prepared transaction

@@ -1,4 +1,4 @@
--- Blockers of a group's blocked messages, for each of its queues. The statement reads a bounded number of messages.
+-- Blockers of a group's blocked messages, by queue. Reads a limited number of messages.
 -- {table}     the group's table
 -- {queue?}    column: the queue
 -- {blocker}   column: name of the blocker

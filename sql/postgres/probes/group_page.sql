@@ -1,5 +1,5 @@
 -- A page of the messages of one queue of a group that are in some states, and the first and last of the rows that were
--- looked at for it: no more than :walk, along an index that holds all rows.
+-- read for it: at most :walk rows of an index that contains all rows.
 -- {table}         the group's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

@@ -1,5 +1,5 @@
--- The same as group_states, if the queue is in another table: rows are counted by their reference to it, and it is
--- looked up once for each.
+-- The same as group_states, if the queue is in another table: rows are counted by their reference to the row of the
+-- queue, and the queue's name is read once per reference.
 -- {table}     the group's table
 -- {by}        column of the row that refers to it
 -- {by_name}   that column's name

@@ -1,5 +1,5 @@
--- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count. Rows that
--- a consumer has deleted without committing are still visible: the probe "held" identifies them.
+-- The oldest message of a queue that deletes on pop, starting at the last known oldest message, and a limited count.
+-- Rows that a consumer has deleted without committing are still visible: the probe "held" identifies them.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed

@@ -1,6 +1,6 @@
--- A bounded count of a queue without any order, and its oldest message, if the table is small, at most 128 pages (each
--- partition of a parent).
--- Of a larger table only those pages are read, and the result is a lower bound.
+-- A limited count of a queue without any order, and its oldest message, if the table (or each partition) has at most
+-- 128 pages.
+-- Of a larger table, only 128 pages are read, and the result is a lower bound.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
 -- :table_id      the table's oid

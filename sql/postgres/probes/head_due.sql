@@ -1,4 +1,4 @@
--- The message that has been due longest, of a queue that deletes on pop, and a bounded count of due messages.
+-- The message that has been due longest, of a queue that deletes on pop, and a limited count of due messages.
 -- {table}        the queue's table
 -- {id?}          column: the id
 -- {due_at}       column: when it is due

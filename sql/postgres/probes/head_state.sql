@@ -1,5 +1,6 @@
--- The oldest ready message of a queue with a state column, sought from the last known head on, and a bounded count.
--- Served by an index led by the id, best a partial one on ready rows; dead rows before the head are not visited.
+-- The oldest ready message of a queue with a state column, starting at the last known oldest message, and a limited
+-- count. Uses an index that starts with the id, if possible a partial index on ready rows. Does not read dead rows
+-- before the start.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {state}        column: the state

@@ -1,4 +1,4 @@
--- The ready message that has been due longest, of a queue with a state column, and a bounded count of due messages.
+-- The ready message that has been due longest, of a queue with a state column, and a limited count of due messages.
 -- {table}        the queue's table
 -- {id?}          column: the id
 -- {state}        column: the state

@@ -1,6 +1,7 @@
 -- Rows near the head that a transaction has locked or deleted (queues that delete on pop), by transaction.
--- A transaction that has ended also leaves its mark on the row, so each is checked. A savepoint has an id of its own,
--- and the server does not show its transaction; the id is at least as new as that of the transaction.
+-- A transaction that has ended also leaves its id in the row, so each transaction is checked. A savepoint has its own
+-- id, and the server does not show its transaction; the id of a savepoint is at least as new as the id of the
+-- transaction.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- :head   last known head id, NULL at first

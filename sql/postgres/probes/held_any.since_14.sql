@@ -1,5 +1,5 @@
--- Rows of a heap that a transaction has locked or deleted, by transaction; see "held". Reads its first 128 pages, which
--- are all of them if the table is no larger.
+-- Rows of a heap that a transaction has locked or deleted, by transaction; see "held". Reads at most the first 128
+-- pages.
 -- {table} the queue's table
 -- :limit  maximum number of rows to read
 -- > xid     transaction id as text

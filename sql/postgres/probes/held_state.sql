@@ -1,5 +1,5 @@
 -- Ready rows near the head that a transaction has locked or is marking as popped, by transaction; see "held". For
--- tables without a state for messages in progress: until its consumer commits, a message looks ready to all other
+-- tables without a state for messages in progress: until the consumer commits, a message looks ready to all other
 -- sessions.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops

@@ -1,13 +1,14 @@
--- The holders of the horizon: vacuum cannot remove rows that died after it. The oldest first; reads no table. A session
--- holds it by the id of its transaction and by what its running statement may still see, and only in its own database;
--- a standby's feedback and a slot hold it in all. Vacuum itself does not hold it. Our session that asks is left out.
+-- The holders of the horizon, the oldest first: vacuum cannot remove rows that died after the horizon. Reads no table.
+-- A session holds the horizon by the id of its transaction and by the snapshot of its statement, and only in its own
+-- database. A standby's feedback and a slot hold it in all databases. Vacuum does not hold it. Our own session is left
+-- out.
 -- :limit          maximum number of holders
 -- :chars          maximum characters of a statement
 -- > kind          session, prepared, slot, standby
 -- > session       its process id, 0 if it has none
 -- > name          name of the prepared transaction, slot or standby, otherwise empty
 -- > xid           transaction id that it holds at
--- > age           transaction ids drawn since
+-- > age           transaction ids taken since
 -- > held_s        seconds since its transaction began, or was prepared; NULL: unknown
 -- > started_at    when the session began, seconds since the epoch
 -- > state         active, idle in transaction …; prepared; for a slot, in use or no reader

@@ -1,5 +1,5 @@
--- Sessions that wait for a latch on a page of a queue's table, or of an index of it. The server does not say which page
--- it is, but a session that waits has locked the tables it works on. Read only after a session was seen in such a wait.
+-- Sessions that wait for a latch on a page of a queue's table, or of an index of it. The server does not show the page,
+-- but a waiting session has locked the tables that it works on. Read only after a session was seen in such a wait.
 -- :tables       table ids as an array, {1,2}
 -- :chars        maximum characters of a statement
 -- > session     its process id

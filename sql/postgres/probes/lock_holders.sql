@@ -1,6 +1,6 @@
--- Sessions that keep even readers away from some tables: the session with an exclusive lock on a table, a partition or
--- an index of it, or, without one, the first session that waits for it. Reads the catalog and the lock table, and waits
--- for no lock.
+-- Sessions that block even readers of some tables: the session with an exclusive lock on a table, or on a partition or
+-- an index of the table. If there is none, the first session that waits for such a lock. Reads the catalog and the lock
+-- table, and waits for no lock.
 -- :tables         table ids as an array, {1,2}
 -- > table_id      one of these
 -- > session       its process id; 0 is a prepared transaction, which has none

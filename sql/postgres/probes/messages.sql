@@ -1,5 +1,6 @@
--- The first messages of a queue that deletes on pop, for the queue screen. One that a running transaction has locked or
--- deleted is in progress, and its owner is that session; a savepoint's session is unknown.
+-- The first messages of a queue that deletes on pop, for the queue screen. A message that a running transaction has
+-- locked or deleted is in progress, and the session of this transaction is the owner. The session of a savepoint is
+-- unknown.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
 -- {called!text}   columns: the name of a message

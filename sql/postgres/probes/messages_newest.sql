@@ -1,4 +1,4 @@
--- The newest messages of a stack, for the queue screen, those that are popped next first; see "messages".
+-- The newest messages of a stack, for the queue screen, in the order of pops; see "messages".
 -- {table}        the queue's table
 -- {id}           column: the id; pops take the greatest
 -- {called!text}   columns: the name of a message

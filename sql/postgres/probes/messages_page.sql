@@ -1,5 +1,5 @@
--- A page of a queue's messages in one state, and the first and last of the rows that were looked at for it.
--- No more than :walk rows are looked at, along the index that leads to them.
+-- A page of a queue's messages in one state, and the first and last of the rows that were read for it.
+-- Reads at most :walk rows of the index that finds the state.
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

@@ -1,5 +1,5 @@
--- The same of split tables, the payload from the second one; see "messages_page".
--- No more than :walk rows are looked at, along the index that leads to them.
+-- Like "messages_page", for split tables, with payloads from the second table; see "messages_page".
+-- Reads at most :walk rows of the index that finds the state.
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

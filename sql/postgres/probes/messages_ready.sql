@@ -1,5 +1,5 @@
 -- The first ready messages of a queue that has a state column but no state for messages in progress, for the queue
--- screen. One that a running transaction has locked or is marking as popped is in progress; see "messages".
+-- screen. A message that a running transaction has locked or is marking as popped is in progress; see "messages".
 -- {table}        the queue's table
 -- {id}           column: the order of pops
 -- {state}        column: the state

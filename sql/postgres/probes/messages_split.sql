@@ -1,4 +1,5 @@
--- Messages in progress of split tables for the queue screen, the longest-running first, their payload from the second table.
+-- Messages in progress of split tables, for the queue screen, the longest-running first, with payloads from the second
+-- table.
 -- {table}       the queue's table, with the state
 -- {data_table}  the table with the payloads
 -- {message_id}  column: the id

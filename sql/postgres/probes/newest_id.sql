@@ -1,4 +1,4 @@
--- The newest id that was committed, for a standby: it has no sequences that tell. Sought at the end of an index.
+-- The newest committed id, for a standby, which has no positions of sequences. Read from the end of an index.
 -- {table}   the queue's table
 -- {message_id} column: the id
 -- > last_id the greatest id; NULL if there is no row

@@ -1,5 +1,6 @@
--- How many rows operations of qmon have changed: those under way, and those that ended in the last minute. Each batch
--- counts itself in its own transaction, so these counts are committed. Read after the tables' counters.
+-- The number of rows that operations of qmon have changed: running operations, and operations that ended in the last
+-- minute. Each batch adds its count in its own transaction, so these counts are committed. Read after the tables'
+-- counters.
 -- > id    the operation
 -- > about the table
 -- > done  rows so far

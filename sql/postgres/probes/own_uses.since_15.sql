@@ -1,5 +1,5 @@
--- What our own session has read of the tables of the queues and has not handed in yet; it does so at the end of this
--- transaction. Reads no table.
+-- What our own session has read from the tables of the queues and has not reported yet. The session reports it at the
+-- end of this transaction. Reads no table.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself

@@ -1,4 +1,4 @@
--- The owners of the longest-running messages in progress, and the proof about each. The same words as
+-- The owners of the longest-running messages in progress, and the proof about each owner. Uses the same words as
 -- action/operate/choose.
 -- {table}       the queue's table
 -- {called!text}  columns: the name of a message

@@ -1,4 +1,4 @@
--- The pauses in force: they are recorded, and their switch contains a later time.
+-- The current pauses: recorded pauses whose switch contains a future time.
 -- > queue    the queue's name
 -- > about    its table
 -- > side     producers or consumers

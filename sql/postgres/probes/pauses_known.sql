@@ -1,5 +1,4 @@
--- Whether this database records pauses, and operations, that our role may read, in tables that are trusted: see
--- catalog/trust.
+-- Whether this database has trusted tables of pauses and operations that our role may read: see catalog/trust.
 -- > readable    pauses
 -- > operations  operations
 SELECT coalesce(bool_or(k.trusted) FILTER (WHERE k.relname = 'pauses'), false)     AS readable,

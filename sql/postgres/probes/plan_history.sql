@@ -1,5 +1,5 @@
--- Whether pg_stat_statements counts what statements read, and whether our role sees whose they are. It counts each statement
--- from its first call on, whatever its plan.
+-- Whether pg_stat_statements counts the reads of statements, and whether our role sees the statements of other roles.
+-- pg_stat_statements does not distinguish plans.
 -- > read_at server clock, seconds since the epoch
 -- > kept    it can be read
 -- > why     the reason why it cannot, otherwise empty

@@ -1,6 +1,6 @@
 -- Rows and pages read by the statements that pop or change rows of a queue's table, since pg_stat_statements began to
--- count them, and their durations. A statement is recognized by the names in its text; qmon's own are left out. The
--- plan of a single call is not recorded. Needs pg_read_all_stats.
+-- count them, and the durations of these statements. The names in its text identify a statement. qmon's own statements
+-- are left out. The plan of a single call is not recorded. Needs pg_read_all_stats.
 -- {counts}       the function pg_stat_statements, with its schema: sessions that watch may not read views of others
 -- :name          the table's name
 -- :pops          names of functions that pop, as an array

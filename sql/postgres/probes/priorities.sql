@@ -1,5 +1,5 @@
--- The oldest message of each priority. Goes from priority to priority along an index that leads by it, so it costs one
--- seek each, whatever the depth.
+-- The oldest message of each priority. Uses an index that starts with the priority: one seek per priority, whatever the
+-- depth.
 -- {table}        the queue's table
 -- {message_id}   column: the id of the message
 -- {id}           column: the order of messages with the same priority

@@ -1,5 +1,5 @@
--- The server that answers, and its replicas: those that stream its log, and physical slots without a reader. Reads no
--- table. Without pg_read_all_stats there is no more of a copy than that it is there.
+-- The connected server and its replicas: replicas that stream its log, and physical slots without a reader. Reads no
+-- table. Without pg_read_all_stats, only the existence of a replica is known.
 -- > name        cluster_name, or the address at which the server was reached; for a replica its name or address
 -- > host        address and port of the answering server (empty over a socket: the port), otherwise empty
 -- > local       it is the server that answers

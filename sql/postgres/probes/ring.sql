@@ -1,6 +1,6 @@
--- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots. The
--- numbers behind a position are in one range of slots, or in two at the end of the ring: each is read as a range, so
--- that a page with many of them is read once.
+-- Positions of a ring and the slots around both of them, in one statement; reads at most 3 x :window slots. The numbers
+-- after a position are in one range of slots, or in two ranges at the end of the ring. Each range is read at once, so
+-- that a page with many slots is read once.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
@@ -10,10 +10,10 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
 -- :window         numbers to look at behind each position, and for the oldest ready message
--- > push_last     last number drawn by a producer
--- > pop_last      last number drawn by a consumer
+-- > push_last     last number taken by a producer
+-- > pop_last      last number taken by a consumer
 -- > push_open     numbers near push_last without a message yet
--- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
+-- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or skipped as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message
 -- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed

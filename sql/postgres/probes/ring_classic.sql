@@ -1,4 +1,4 @@
--- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
+-- Positions of a ring without turns and the slots around both of them, in one statement; reads at most 2 x :window
 -- slots. A slot holds message n if its message id is n. Up to pop_last a slot without its message is one that
 -- has been popped, or one whose message is still to come: the two look the same, so the latter are not counted.
 -- The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
@@ -10,11 +10,11 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
 -- :window         numbers to look at behind each position, and for the oldest ready message
--- > push_last     last number drawn by a producer
--- > pop_last      last number drawn by a consumer
+-- > push_last     last number taken by a producer
+-- > pop_last      last number taken by a consumer
 -- > push_open     numbers near push_last, beyond pop_last, without a message yet
 -- > push_open_ahead the same
--- > pop_waiting   numbers that consumers have drawn ahead of all producers
+-- > pop_waiting   numbers that consumers have taken ahead of all producers
 -- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH pos AS MATERIALIZED (

@@ -1,8 +1,8 @@
--- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the producers,
--- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
--- more than :window slots a position, and after that of the one furthest behind.
--- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
--- The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
+-- Positions of a ring that several subscribers read and the slots around them, in one statement: the position of the
+-- producers, and the position of the slowest subscriber, because a slot is free again when the last subscriber has read
+-- it. Reads at most :window slots per position, and as many after the position of the slowest subscriber.
+-- A slot whose turn is n is free for message n, n + 1 holds it for the subscribers in "unread", n + size has been read
+-- by all. The numbers behind a position are in one range of slots, or in two at the end of the ring: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn
@@ -12,13 +12,13 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequences  ids of the subscribers' pop sequences as an array, {1,2}, in their order
 -- :window         numbers to look at behind each position, and for the oldest ready message
--- > push_last     last number drawn by a producer
--- > pop_last      last number drawn by a consumer of that subscriber
+-- > push_last     last number taken by a producer
+-- > pop_last      last number taken by a consumer of that subscriber
 -- > push_open     numbers near push_last without a message yet
--- > push_open_ahead numbers beyond pop_last, near push_last, that have no message for it: not there yet, or given up
+-- > push_open_ahead numbers beyond pop_last, near push_last, that have no message for it: not there yet, or skipped
 -- > pop_waiting   numbers up to pop_last that wait for their message
 -- > pop_held      numbers up to pop_last with a message that the subscriber has not read yet
--- > oldest_s      seconds since the oldest message that it has not drawn was pushed
+-- > oldest_s      seconds since the oldest message that it has not taken was pushed
 WITH pos AS MATERIALIZED (
     SELECT
         coalesce(pg_sequence_last_value(p.seqrelid), p.seqstart - 1) AS push_last,

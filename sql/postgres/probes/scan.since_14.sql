@@ -1,4 +1,4 @@
--- Counts one range of a table's pages, of a queue that deletes on pop. Reads those pages and no others: a TID range scan.
+-- Counts the rows of one range of pages, in a queue that deletes on pop. Reads only these pages, by a TID range scan.
 -- {part}         the table, or one of its partitions
 -- {due_at?}      column: when a message is due
 -- {enqueued_at?} column: when it was pushed

@@ -1,5 +1,5 @@
--- Counts one range of a table's pages, of a queue that deletes on pop. Reads only those pages: it asks for each
--- possible position of a row there, because this server has no range of positions.
+-- Counts the rows of one range of pages, in a queue that deletes on pop. Reads only these pages: it lists each possible
+-- position of a row, because this server has no TID range scan.
 -- {part}         the table, or one of its partitions
 -- {due_at?}      column: when a message is due
 -- {enqueued_at?} column: when it was pushed

@@ -1,5 +1,5 @@
--- The tables that hold the rows of a queue: the table itself, or its partitions and children, each with its size, so
--- that they can be read range by range. Reads no row.
+-- The tables that store the rows of a queue: the table itself, or its partitions and children. The size of each table
+-- allows reading it in ranges. Reads no row.
 -- :table_id     the table's oid
 -- > part_id     oid
 -- > part_schema its schema

@@ -1,4 +1,4 @@
--- Counts one range of a table's pages by state. Reads those pages and no others: a TID range scan.
+-- Counts the rows of one range of pages, by state. Reads only these pages, by a TID range scan.
 -- {part}         the table, or one of its partitions
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due

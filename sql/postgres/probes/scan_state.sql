@@ -1,5 +1,5 @@
--- Counts one range of a table's pages by state. Reads only those pages: it asks for each possible position of a row
--- there, because this server has no range of positions.
+-- Counts the rows of one range of pages, by state. Reads only these pages: it lists each possible position of a row,
+-- because this server has no TID range scan.
 -- {part}         the table, or one of its partitions
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due

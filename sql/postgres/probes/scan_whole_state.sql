@@ -1,4 +1,5 @@
--- Counts a whole table by state in one statement. Reads the table: slow cadence, own connection, own budget.
+-- Counts a whole table by state in one statement. Reads the table: rarely, on a separate connection, with a separate
+-- budget.
 -- {table}        the queue's table
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due

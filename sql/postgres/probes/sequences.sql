@@ -1,4 +1,4 @@
--- The last number each sequence has issued.
+-- The last number that each sequence has issued.
 -- :sequences sequence ids as an array, {1,2}
 -- > sequence_id as asked
 -- > last_value  last number issued; NULL if there is none yet, or if our role may not see it

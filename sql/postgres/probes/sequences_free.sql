@@ -1,5 +1,5 @@
--- The same as `sequences`, after a lock on one of them could not be taken: without those with an exclusive lock,
--- granted or requested.
+-- The same as `sequences`, without sequences on which a session has or waits for an exclusive lock. Used after
+-- `sequences` could not lock one of them.
 -- :sequences sequence ids as an array, {1,2}
 -- > sequence_id as asked
 -- > last_value  last number issued; NULL if there is none yet, or if our role may not see it

@@ -1,5 +1,6 @@
--- The settings of this server and database that a queue feels, and those of its tables. Reads no table. Settings of
--- our role or our connection do not apply to other sessions: for these the value that the database sets for all, otherwise NULL.
+-- The settings of this server, this database and the tables of queues that affect queues. Reads no table. Settings of
+-- our role or connection do not apply to other sessions: instead, the result has the value that the database sets for
+-- all sessions, or NULL.
 -- :tables  table ids as an array, {1,2}
 -- > name   the name of the setting
 -- > object the table, or the first of several with the same value and the number of the others; empty: not a setting of a table

@@ -1,5 +1,6 @@
 -- The sizes of a queue's table and its indexes. Measuring waits for sessions that lock the table, so each table is
--- measured separately. A parent is as large as its partitions, an index of the parent as theirs.
+-- measured separately. The size of a parent is the sum of its partitions, and the size of a parent's index is the sum
+-- of the partitions' indexes.
 -- :table_id   the table
 -- > table_id  as asked
 -- > index_id  the index; 0: the table itself

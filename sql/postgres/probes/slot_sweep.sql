@@ -1,5 +1,5 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
--- fixed number of slots by their key, whatever the depth.
+-- Possible holes and orphans in some slots of a ring; see action/repair/find_hole and find_orphan. Reads a fixed number
+-- of slots by key, whatever the depth.
 -- {table}          the ring's table
 -- {slot}           column: the slot
 -- {turn}           column: the turn
@@ -11,11 +11,11 @@
 -- :pop_sequences   ids of the pop sequences as an array
 -- :min_age_s       minimum seconds since the slot was last written
 -- > from_slot      as asked
--- > push_last      last number drawn by a producer
--- > pop_last       last number that every consumer's side has drawn
--- > holes          numbers drawn by producers without a message
+-- > push_last      last number taken by a producer
+-- > pop_last       last number that every consumer's side has taken
+-- > holes          numbers taken by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number consumers have drawn but not popped
+-- > orphans        messages whose number consumers have taken but not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH pos AS MATERIALIZED (

@@ -1,6 +1,6 @@
--- The statistics that plans are made by, of the tables of the queues; reads no table.
--- For a parent they are the sums of its partitions, because the plans read these; it was updated when the last of them
--- was.
+-- The planner's statistics of the tables of the queues; reads no table.
+-- For a parent, the sums of its partitions, because plans read the partitions, and the time of the newest update of a
+-- partition.
 -- :tables          table ids as an array, {1,2}
 -- > table_id       as asked
 -- > estimated_rows rows when they were last updated; NULL: never

@@ -1,5 +1,5 @@
--- The message at the head of a queue that pops in a transaction, and the mark of the last transaction that took or
--- locked it: if the mark changes while the message stays, the message was popped and given back.
+-- The oldest message of a queue that pops in a transaction, and the id of the last transaction that popped or locked
+-- it: if this id changes while the message stays, the message was popped and given back.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- :head   last known head id, NULL at first

@@ -1,4 +1,4 @@
--- The most often popped of the first ready messages, if a column counts pops.
+-- The message with the most pops among the first ready messages, if a column counts pops.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {message_id} column: the id of the message

@@ -1,4 +1,5 @@
--- The message at the head of a queue with a state column but without a count of attempts, and its mark; see "tried".
+-- The oldest message of a queue with a state column but without a count of attempts, and the id of the last
+-- transaction; see "tried".
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- {state} column: the state

@@ -1,8 +1,7 @@
--- How the tables of the queues and their indexes are used, from statistics counters; reads no table.
--- Our own session reads queues, too: its reads that are not yet reported are listed next to the totals, and reading
--- them reports them at the end of the transaction.
--- A parent is used if its partitions are used: the sums are those of the partitions, and an index of the parent
--- includes theirs.
+-- The use of the tables of the queues and their indexes, from statistics counters; reads no table.
+-- The result also has the unreported reads of our own session. The session reports them at the end of the transaction.
+-- The use of a parent is the sum of its partitions, and the use of a parent's index is the sum of the partitions'
+-- indexes.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself

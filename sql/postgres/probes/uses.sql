@@ -1,7 +1,7 @@
--- How the tables of the queues and their indexes are used, from statistics counters; reads no table.
--- What our own session has read is in the totals as well, and not known before version 15.
--- A parent is used if its partitions are used: the sums are those of the partitions, and an index of the parent
--- includes theirs.
+-- The use of the tables of the queues and their indexes, from statistics counters; reads no table.
+-- The totals include the reads of our own session, which are not known before version 15.
+-- The use of a parent is the sum of its partitions, and the use of a parent's index is the sum of the partitions'
+-- indexes.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself

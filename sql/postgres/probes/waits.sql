@@ -1,6 +1,6 @@
--- Current waits of active sessions; parallel workers count separately, qmon's own sessions are left out. If
--- track_activities is off in a session, only its wait is shown: it counts unless it waits for its client's next
--- statement.
+-- Current waits of active sessions. Parallel workers count separately. qmon's own sessions are left out. If
+-- track_activities is off in a session, only the wait is visible: the session counts unless it waits for the client's
+-- next statement.
 -- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU if the session runs
 -- > event    name of the wait; empty if the session runs
 -- > sessions number of sessions

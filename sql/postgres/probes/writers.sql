@@ -1,5 +1,5 @@
 -- Running transactions that have written, so that a row's xmax identifies its holder (queues that delete on pop).
--- Subtransactions hold a lock of their own, so they are found too.
+-- Subtransactions have their own lock, so they are found, too.
 -- > xid           transaction id as text
 -- > session       its session; 0 is a prepared transaction, which has none
 -- > transaction_s seconds since its transaction began, or was prepared; 0 if it has just ended; NULL if our role may not

@@ -1,10 +1,10 @@
--- The switch of an installed queue, of any design: until when its producers and its consumers are paused, in
--- milliseconds since the epoch on the server's wall clock. Read by push and pop before any number is drawn; see paused.
+-- The switch of an installed queue, of any design: the times until which its producers and its consumers are paused, in
+-- milliseconds since the epoch on the server's wall clock. push and pop read it before they take a number; see paused.
 --
--- Sequences, because their value counts at once for every session, in the middle of its transaction and at any
--- isolation level, survives a restart, and costs a push next to nothing to read. Not paused: 0, which push sees without
--- looking at the clock, or a time that is over, so that a pause ends by itself. Nothing draws from them: setval() sets
--- them. Every role may read them, because a producer must see that it is paused.
+-- The switch consists of sequences, because a new value takes effect at once in every session, within a transaction and
+-- at any isolation level. The value survives a restart, and costs a push almost nothing to read. Without a pause, the
+-- value is 0, so that push need not read the clock, or a past time, so that a pause ends by itself. Only setval() sets
+-- the sequences. Every role may read them, because a producer must see that it is paused.
 -- {push_until} the sequence for producers
 -- {pop_until}  the sequence for consumers
 CREATE SEQUENCE {push_until} AS bigint MINVALUE 0 CACHE 1;

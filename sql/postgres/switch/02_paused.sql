@@ -1,6 +1,6 @@
--- Stops a paused producer (p_side 'producers') or consumer ('consumers'): raises an error that can be retried later,
--- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if the session asked to
--- wait, waits for the end of the pause. Called by push and pop, which then have drawn no number and touched no row.
+-- Stops a paused producer (p_side 'producers') or consumer ('consumers'): raises an error that allows a later retry
+-- (SQLSTATE QM001 for producers, QM002 for consumers) with the end of the pause in UTC. If the session asked to wait,
+-- it first waits for the end of the pause. push and pop call it before they take a number or touch a row.
 --
 -- Settings of the session (SET, ALTER ROLE, or the connection's options):
 --   qmon.pause_wait_ms  maximum milliseconds to wait before the error; 60,000 at most, since the statement's

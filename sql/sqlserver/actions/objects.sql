@@ -1,6 +1,6 @@
--- Which of these names exist in a schema, with their kinds; and the schema itself, if it exists. Names are compared by
--- the database's collation, which decides whether an object can be created. Index names are each table's own. Without
--- OPENJSON: a database of an older compatibility level does not have it.
+-- The given names that exist in a schema, with their kinds, and the schema itself, if it exists. Names are compared by
+-- the database's collation, which decides whether an object can be created. Index names are unique only within a table.
+-- Does not use OPENJSON, because databases with an older compatibility level lack it.
 -- :schema  the schema
 -- :names   the names, as a JSON array
 -- > kind   schema, table, view, index, key, sequence, type, function or procedure

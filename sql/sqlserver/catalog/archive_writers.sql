@@ -1,5 +1,5 @@
--- The running transactions that may have written to an archive: all of the server that are not read-only, but ours.
--- Including more than those is safe: missing rows are searched for a little longer.
+-- The running transactions that may have written to an archive: all transactions of the server that are not read-only,
+-- except ours. It is safe to include too many: the reader only searches missing rows a little longer.
 -- {archive_log}  the archive
 -- > writer       transaction id
 SELECT CONVERT(nvarchar(20), a.transaction_id) AS writer

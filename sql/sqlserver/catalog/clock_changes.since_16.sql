@@ -1,5 +1,5 @@
--- The changes of the server's clock, 500 days back and ahead: looked for day by day, and on the days that have one by
--- quarters of an hour.
+-- The changes of the server's clock within 500 days back and ahead: compares days, and on days with a change, quarters
+-- of an hour.
 -- > since_at  seconds since the epoch
 -- > minutes   so far ahead of UTC the local time is from then on
 WITH digits AS (

@@ -1,4 +1,4 @@
--- The columns of one table, for servers that take no list of tables; else as "columns".
+-- The columns of one table, for servers that take no list of tables; otherwise like "columns".
 -- :table_id         the table's object id
 -- > table_id        as asked
 -- > column_name     the column's name

@@ -1,4 +1,5 @@
--- The columns by which rows are placed in partitions: changing one moves the row, an insert and a delete to the server.
+-- The columns that decide the partition of a row. If such a column changes, the row moves: the server counts an insert
+-- and a delete.
 -- > table_id    the table's object id
 -- > column_name the column
 SELECT k.object_id                                                                      AS table_id,

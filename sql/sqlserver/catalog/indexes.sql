@@ -1,5 +1,5 @@
--- The key columns of the usable ordered indexes of some tables, one row a column. To a nonclustered index that is not
--- unique the server adds the columns of the clustered one: they follow here too.
+-- The key columns of the usable ordered indexes of some tables, one row per column. The server adds the columns of the
+-- clustered index to a nonclustered index that is not unique: these columns are also listed.
 -- :tables        object ids, separated by commas
 -- > table_id     the table's object id
 -- > index_name   the index's name

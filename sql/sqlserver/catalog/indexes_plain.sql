@@ -1,4 +1,5 @@
--- The key columns of the usable ordered indexes of one table, one row a column, for servers that take no list of tables.
+-- The key columns of the usable ordered indexes of one table, one row per column, for servers that take no list of
+-- tables.
 -- :table_id      the table's object id
 -- > table_id     as asked
 -- > index_name   the index's name

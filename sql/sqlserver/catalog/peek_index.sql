@@ -1,4 +1,4 @@
--- The distinct values of a column that leads an index, one seek a value, at most 12.
+-- The distinct values of a column that leads an index, at most 12, with one seek per value.
 -- {table}    the table
 -- {column}   the column; an index must lead with it
 -- > value    one value as text

@@ -1,5 +1,5 @@
 -- The rights that qmon can use in Azure SQL Database, whether our user has each, its purpose, and the statement for it.
--- For Basic, S0, S1 and elastic pools, which ask for a role of the server: its member is added in master.
+-- For Basic, S0, S1 and elastic pools, which need a server role: members are added in master.
 -- > name   the right
 -- > held   our login has it
 -- > gives  its purpose

@@ -1,4 +1,5 @@
--- What of qmon's own things is there already, in Azure SQL Database. Rights are not asked for: granting them again does nothing.
+-- The objects of qmon that already exist, in Azure SQL Database. Does not read rights: granting them again does
+-- nothing.
 -- > qmon_schema          the schema qmon
 -- > registry             the table qmon.queues
 -- > monitor_role         the role qmon_monitor

@@ -1,4 +1,4 @@
--- What of qmon's own things is there already. Rights are not asked for: granting them again does nothing.
+-- The objects of qmon that already exist. Does not read rights: granting them again does nothing.
 -- > qmon_schema          the schema qmon
 -- > registry             the table qmon.queues
 -- > monitor_role         the role qmon_monitor

@@ -1,4 +1,4 @@
--- Some tables and sequences to grant rights on. Rights are not asked for: granting them again does nothing.
+-- Some tables and sequences to grant rights on. Does not read rights: granting them again does nothing.
 -- :objects             object ids, separated by commas
 -- > object_schema      schema of the table or sequence
 -- > object_name        its name

@@ -1,4 +1,4 @@
--- Whether one object of a queue is there. Rights are not asked for: granting them again does nothing.
+-- Whether one object of a queue exists. Does not read rights: granting them again does nothing.
 -- {object}   the object
 -- :kind      switch, archive, or routine
 -- > present  it is there

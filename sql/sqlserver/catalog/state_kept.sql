@@ -1,5 +1,6 @@
--- Whether a text column can store a value unchanged: by its collation's code page and length, and by the code page of
--- the database, through which compared values go. Characters that these lack become question marks. Reads no row.
+-- Whether a text column can store a value unchanged: by the code page of its collation, its length, and the code page
+-- of the database (the server converts compared values to it). Characters that these lack become question marks. Reads
+-- no row.
 -- {table} the table
 -- {state} column: of type char or varchar
 -- :value  the value

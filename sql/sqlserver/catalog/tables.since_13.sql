@@ -1,4 +1,4 @@
--- Every table of the users, and what our role may do with it. Left out are memory-optimized and external tables, which
+-- Every table of the users, and what our role may do with it. Leaves out memory-optimized and external tables, which
 -- have no locks and counters of their own, and the histories of temporal tables.
 -- > table_id        its object id
 -- > table_schema    its schema

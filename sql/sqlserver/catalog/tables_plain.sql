@@ -1,4 +1,4 @@
--- Every table of the users, for servers that do not tell how large they are; else as "tables".
+-- Every table of the users, for servers that do not show the size of tables; otherwise like "tables".
 -- > table_id        its object id
 -- > table_schema    its schema
 -- > table_name      its name

@@ -1,5 +1,5 @@
--- What speaks against reading or writing qmon's own schemas: each object in them that is not as qmon makes it. No row:
--- nothing, or there is no such schema.
+-- Reasons not to trust qmon's own schemas: each object that differs from the object that qmon creates. No row means
+-- that the schemas are trusted or do not exist.
 -- The schema qmon must belong to dbo or to our user, the stores to dbo or to the role that setup makes for them. A
 -- member of db_owner can act as dbo, and can run code as any user of the database in other ways: see SECURITY.md.
 -- > object  the object

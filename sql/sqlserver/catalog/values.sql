@@ -1,5 +1,5 @@
--- Which values some columns take, as far as the catalog knows without reading a row: the default of a column, and
--- the checks that name it.
+-- The values of some columns that the catalog shows without reading a row: the default of a column, and the checks that
+-- name the column.
 -- :tables        object ids, separated by commas
 -- > table_id     the table's object id
 -- > column_name  the column

@@ -1,5 +1,5 @@
--- Adds what one batch of an operation did, within the transaction of the batch. Changes no row if the operation is over
--- or another login began it: then the batch must not be committed.
+-- Adds the counts of one batch to an operation, within the transaction of the batch. Changes no row if the operation is
+-- over or another login began it: the batch must not be committed then.
 -- :done     rows touched
 -- :skipped  rows left alone, since others had locked them
 -- :changed  rows skipped because they changed after the plan

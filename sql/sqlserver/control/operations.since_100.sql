@@ -1,5 +1,5 @@
--- The latest operations, the last one first. A running one whose session is gone was interrupted; without VIEW DATABASE
--- STATE, other sessions are not visible, and their operations keep their state.
+-- The latest operations, the newest first. A running operation whose session is gone was interrupted; without VIEW
+-- DATABASE STATE, other sessions are not visible, and their operations keep their state.
 -- :id          only this one; NULL: all
 -- :limit       maximum number of rows
 -- > id         its id

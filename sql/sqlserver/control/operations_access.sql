@@ -1,4 +1,4 @@
--- Whether operations can be written down in this database.
+-- Whether operations can be recorded in this database.
 -- > recorded    the table of operations is there
 -- > writable    we may use the procedures that write into it, make stores and put rows back
 -- > can_create  true: our role may create the missing objects

@@ -1,3 +1,3 @@
--- Lets the acting role draw numbers, which requeueing a message of a ring needs.
+-- Lets the acting role take numbers from a sequence, to requeue a message of a ring.
 -- {sequence}  the sequence
 GRANT UPDATE ON OBJECT::{sequence} TO qmon_operator

@@ -1,4 +1,4 @@
--- Whether there are pauses to read or to write in this database.
+-- Whether pauses can be read or recorded in this database.
 -- > recorded    the table of pauses is there
 -- > readable    we may read it
 -- > writable    we may write into it

@@ -1,3 +1,3 @@
--- Takes a queue out of the registry; its tables are not touched.
+-- Removes a queue from the registry. Does not change its tables.
 -- :queue  the queue's name
 DELETE FROM qmon.queues WHERE queue = :queue

@@ -1,5 +1,6 @@
 -- The current file of a database-level event session that collects blocked_process_report, in Azure SQL Database, if
--- there is one with a file. Reading this makes the server flush its buffered events. Needs VIEW DATABASE STATE.
+-- there is a session with a file. Reading this view makes the server flush its buffered events. Needs VIEW DATABASE
+-- STATE.
 -- > path its address in the storage of the account
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

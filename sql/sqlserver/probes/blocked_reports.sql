@@ -1,6 +1,6 @@
 -- The last reports of blocked processes from the file of an event session, the newest first: the waiting session, its
--- wait, its blocker, and the statements of both. The server reads the file from the given block on, and one processor
--- is busy meanwhile; the newest reports alone become XML. Other databases are not included.
+-- wait, its blocker, and the statements of both. The server reads the file from the given block on, which keeps one
+-- processor busy. Only the newest reports are converted to XML. Other databases are not included.
 -- :path                the file
 -- :file                the same as returned before, to begin after a block of it; empty: from its start
 -- :offset              that block, the same; -1: from its start

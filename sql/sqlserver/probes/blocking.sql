@@ -1,6 +1,6 @@
--- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one without a blocker for
--- each session that only blocks. Tasks of one session are one; of qmon's sessions there are those that hold up others.
--- Names come from the catalog without waiting for locks on it, as the functions for names would.
+-- Sessions that wait for a lock in this database, with their blockers: one row per pair, and one row without a blocker
+-- for each session that only blocks. Tasks of one session count as one. Of qmon's sessions, only those that block
+-- others are listed. Names come from the catalog without waiting for locks; functions for names would wait.
 -- :limit          maximum number of pairs of waiting sessions; those with the longest waits first
 -- :chars          maximum characters of a statement
 -- :waiters        1: all statements; 0: only those of sessions that wait for no other session, the heads of the chains

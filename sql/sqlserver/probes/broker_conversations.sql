@@ -1,5 +1,5 @@
--- The conversations of Service Broker in this database, of which our role sees those of services that it may see (VIEW DEFINITION).
--- No more than 5,000 of them are read, in no order: where both sides end theirs there are few.
+-- The conversations of Service Broker in this database, for services that our role may see (VIEW DEFINITION). Reads at
+-- most 5,000 conversations, in no order. If both sides end their conversations, there are few.
 -- > counted conversations read; 5,000: there may be more
 -- > talking of these, conversations that neither side has ended
 -- > left    the ones that the other side has ended, and this one has not (disconnected inbound, error)

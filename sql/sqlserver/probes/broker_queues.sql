@@ -1,5 +1,5 @@
--- The queues of Service Broker in this database, those with most messages first. A queue's messages lie in an internal table,
--- whose rows the server counts itself: no message is read.
+-- The queues of Service Broker in this database, the queue with the most messages first. An internal table stores a
+-- queue's messages. The server counts the rows of this table, so no message is read.
 -- > queue_id        its object id
 -- > queue_schema    its schema
 -- > queue           its name

@@ -1,5 +1,5 @@
--- The transmission queue of this database: messages that were sent and not delivered. The server counts its rows itself; of
--- these no more than 100 are read, in no order, since the oldest could only be found by reading all.
+-- The transmission queue of this database: messages that were sent and not delivered. The server counts the rows. At
+-- most 100 rows are read, in no order, because finding the oldest row would mean reading all rows.
 -- > enabled   Service Broker is on in this database
 -- > messages  messages in it; NULL if our role may not see the table behind it
 -- > counted   messages read of them

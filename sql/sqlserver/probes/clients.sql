@@ -1,6 +1,6 @@
--- The sessions of programs in this database, without qmon's own, with their identity and last statement. Sessions of
--- others are seen with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE) only. Grows with the number of
--- sessions, not with the queues.
+-- The sessions of programs in this database, without qmon's own, with their identity and last statement. Only VIEW
+-- SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE) shows the sessions of other logins. The cost grows with
+-- the number of sessions, not of queues.
 -- :limit        maximum number of sessions; those with the newest last statement first
 -- :chars        maximum characters of a statement
 -- :texts        number of sessions whose statements are read, the newest; empty for the others

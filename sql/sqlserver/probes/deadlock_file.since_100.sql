@@ -1,5 +1,6 @@
 -- The current file of a database-level event session in Azure SQL Database: of a session that collects
--- database_xml_deadlock_report, if there is one with a file. Reading this makes the server flush its buffered events.
+-- database_xml_deadlock_report, if there is a session with a file. Reading this view makes the server flush its
+-- buffered events.
 -- > path its address in the storage of the account
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

@@ -1,5 +1,5 @@
--- The file that the health session, which the server itself runs, writes its events to at present. Reading this makes
--- the server flush its buffered events. No row where the session writes to no file, or does not run.
+-- The current file of the server's own health session. Reading this view makes the server flush its buffered events. No
+-- row if the session writes to no file, or does not run.
 -- > path its path on the server
 SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
 FROM (

@@ -1,6 +1,6 @@
 -- The last deadlocks of this database in Azure SQL Database: from the memory of a database-level event session that
 -- collects database_xml_deadlock_report, if there is one; the server has none by default. Read only after the count of
--- deadlocks has risen. A row a pair of the waiting and the one it waited for.
+-- deadlocks has risen. One row per pair: the waiting session and the session that it waited for.
 -- :chars        maximum characters of a statement
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited

@@ -1,6 +1,7 @@
--- The last deadlocks of this database, from the health session that the server itself runs: who waited for whom, with what
--- each ran. Asked only after the count of deadlocks has risen, since reading the session's memory has its price. The server
--- hands a report over within two minutes. A row a pair of the waiting and the one it waited for.
+-- The last deadlocks of this database, from the server's own health session: pairs of sessions that waited for each
+-- other, with their statements. Read only after the count of deadlocks has risen, because reading the session's memory
+-- is expensive. A report appears within two minutes. One row per pair: the waiting session and the session that it
+-- waited for.
 -- :chars        maximum characters of a statement
 -- > at          when the server resolved it, seconds since the epoch
 -- > session     session that waited

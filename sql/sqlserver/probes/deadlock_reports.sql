@@ -1,6 +1,7 @@
--- The last deadlocks by the file of an event session, the newest first: who waited for whom, with what each ran. The
--- server reads the file from the given block on, which keeps one processor busy; only the newest reports it finds
--- become XML. Read only after the count of deadlocks has risen. A row a pair of the waiting and the one it waited for.
+-- The last deadlocks from the file of an event session, the newest first: pairs of sessions that waited for each other,
+-- with their statements. The server reads the file from the given block on, which keeps one processor busy. Only the
+-- newest reports are converted to XML. Read only after the count of deadlocks has risen. One row per pair: the waiting
+-- session and the session that it waited for.
 -- :path         the file
 -- :file         the same as returned before, to begin after a block of it; empty: from its start
 -- :offset       that block, the same; -1: from its start

@@ -1,6 +1,6 @@
--- The rows that the server itself counts in one index, without reading one of them: the depth of a queue where the index
--- holds the ready rows and no others (all rows of a queue that deletes on pop, or a filtered index on the ready ones). The
--- number moves with each row written, before its commit; the documentation calls it approximate. No row for another index.
+-- The number of rows that the server counts in one index, without reading a row: the depth of a queue if the index
+-- contains only ready rows (all rows of a queue that deletes on pop, or a filtered index on ready rows). The number
+-- changes with each written row, before the commit; the documentation calls it approximate. No row for another index.
 -- {ready_index?} the index that gives the ready rows
 -- :table_id      the table's object id
 -- :all_rows      whether every row of the table is ready

@@ -1,7 +1,8 @@
--- How far one index is fragmented: the share of its leaf pages that do not follow the one before on disk. LIMITED reads the level
--- above the leaves and no leaf: one page in some hundreds where keys are short, one in eight at worst. A heap would be read from
--- end to end, so it is never asked about; nor is an index that is not named, since NULL would mean all of them. Takes an intent
--- shared lock on the table while it runs. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- The fragmentation of one index: the share of leaf pages that do not follow the previous leaf page on disk. LIMITED
+-- reads only the level above the leaves: one page in some hundreds if keys are short, and one page in eight at worst.
+-- It is never used for a heap, because the server would read the whole heap. The index is always named, because NULL
+-- would mean all indexes. Takes an intent shared lock on the table while it runs. Needs VIEW DATABASE STATE (2022 and
+-- later: VIEW DATABASE PERFORMANCE STATE).
 -- :table_id     the table's object id
 -- :index_id     the index as the server counts it, 1 or more
 -- > read_at     server clock, seconds since the epoch

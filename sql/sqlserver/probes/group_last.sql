@@ -1,4 +1,4 @@
--- The newest row of a table to which rows are only ever added.
+-- The newest row of an append-only table.
 -- {log}       the table
 -- {id}        column: numbers its rows in the order of insertion
 -- > last_id   the greatest number; NULL if there is no row

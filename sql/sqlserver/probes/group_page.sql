@@ -1,5 +1,5 @@
 -- A page of the messages of one queue of a group that are in some states, and the first and last of the rows that were
--- looked at for it: no more than :walk, along an index. Recompiled for each execution if that is filtered: see
+-- read for it: at most :walk rows of an index. If the index is filtered, recompiled for each execution: see
 -- "messages_page".
 -- {table}         the group's table
 -- {columns!list}  its columns that are read

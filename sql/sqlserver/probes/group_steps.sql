@@ -1,4 +1,4 @@
--- How many steps of one kind were written down since a row, for each queue of a group.
+-- The number of steps of one kind since a row, for each queue of a group.
 -- {log}       the table of steps, to which rows are only ever added
 -- {id}        column: numbers its rows in the order of insertion
 -- {queue?}    column: the queue

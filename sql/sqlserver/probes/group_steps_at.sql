@@ -1,4 +1,4 @@
--- How many steps of one kind have a time within some seconds, for each queue of a group: by an index on the time.
+-- The number of steps of one kind within some seconds, for each queue of a group, by an index on the time.
 -- {log}       the table whose rows have that time
 -- {at}        column: when it was
 -- {queue}     column: the queue

@@ -1,5 +1,6 @@
--- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count. A row that
--- a consumer has deleted without committing is not seen any more: the probe "held" counts these by their locks.
+-- The oldest message of a queue that deletes on pop, starting at the last known oldest message, and a limited count. A
+-- row that a consumer has deleted without committing is no longer visible: the probe "held" counts such rows by their
+-- locks.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed

@@ -1,6 +1,5 @@
--- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128
--- pages. A larger table is not read: a heap keeps the pages that deletes have emptied, and rows may be behind all of
--- them.
+-- A limited count of a queue without any order, and its oldest message, if the table has at most 128 pages. A larger
+-- table is not read: a heap keeps the pages that deletes have emptied, and rows may come after all of these pages.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
 -- :table_id      the table's object id

@@ -1,5 +1,5 @@
--- The oldest ready message of a queue with a state column, sought from the last known head on, and a bounded count.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- The oldest ready message of a queue with a state column, starting at the last known oldest message, and a limited
+-- count. Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {state}        column: the state

@@ -1,5 +1,5 @@
--- The ready message that has been due longest, of a queue with a state column, and a bounded count of due messages.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- The ready message that has been due longest, of a queue with a state column, and a limited count of due messages.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}      the queue's table
 -- {id?}        column: the id
 -- {state}      column: the state

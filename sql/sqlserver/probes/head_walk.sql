@@ -1,5 +1,5 @@
--- The oldest ready message, if the index with the order of pops contains rows of every state, and a bounded count. The
--- walk begins at a place known from an earlier poll, or at the beginning, and ends after :walk rows whatever they are.
+-- The oldest ready message, if the index with the order of pops contains rows of every state, and a limited count. The
+-- walk begins at a place known from an earlier poll, or at the beginning, and ends after :walk rows in any state.
 -- {table}        the queue's table
 -- {id}           column: the order of pops (such as a queue date); several rows may have the same
 -- {message_id}   column: the id

@@ -1,7 +1,7 @@
 -- The holders of the horizon: no row version newer than a holder's transaction can leave the version store, and ghosts
 -- of rows deleted since then stay. The oldest first; transactions with row versions, of the whole server. With
--- accelerated database recovery this database keeps its versions itself, also for the oldest transaction that has
--- written, whether it reads versions or not: it is among them.
+-- accelerated database recovery, this database stores the versions itself, also for the oldest transaction that has
+-- written: this transaction is included, whether it reads versions or not.
 -- :limit          maximum number of holders
 -- :chars          maximum characters of a statement
 -- > kind          always session

@@ -1,6 +1,6 @@
 -- The holders of the horizon: no row version newer than a holder's transaction can leave the version store, and ghosts
--- of rows deleted since then stay. The oldest first; transactions with row versions only, of the whole server. Without
--- row versions (READ_COMMITTED_SNAPSHOT and snapshots off) there are none, and nothing is held up.
+-- of rows deleted since then stay. The oldest first; only transactions with row versions, of the whole server. If
+-- READ_COMMITTED_SNAPSHOT and snapshots are off, there are no row versions and no holders.
 -- :limit          maximum number of holders
 -- :chars          maximum characters of a statement
 -- > kind          always session

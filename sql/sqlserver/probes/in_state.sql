@@ -1,5 +1,5 @@
 -- Messages in one state, counted up to a limit (dead letters).
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {dead_index} the index that leads to the rows in that state

@@ -1,7 +1,7 @@
--- Who waits for a latch on a page of this database at this moment, and whose page it is. The use of a page follows from
--- its number: in each file, page 1 and every 8,088th are PFS, 2 and every 511,232nd after it GAM, 3 and every 511,232nd
--- after it SGAM; these belong to no table. The page itself is not read, so its table and index are not known here;
--- `page_owner` reads one page, from 2019 on.
+-- Sessions that wait for a latch on a page of this database, and the use of the page, which follows from its number: in
+-- each file, page 1 and every 8,088th are PFS, 2 and every 511,232nd after it GAM, 3 and every 511,232nd after it SGAM;
+-- these belong to no table. This statement does not read the page, so its table and index are unknown; `page_owner`
+-- reads one page, from 2019 on.
 -- :chars       maximum characters of a statement
 -- > session     its id
 -- > event       PAGELATCH_EX and the like

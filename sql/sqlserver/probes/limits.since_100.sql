@@ -1,4 +1,4 @@
--- How much of what this database may use in Azure SQL Database it has used, on average over 15 seconds.
+-- The used share of this database's limits in Azure SQL Database, on average over 15 seconds.
 -- Needs VIEW DATABASE STATE. Shares are 0 to 1; NULL: not shown.
 -- > cpu       processor time
 -- > data_io   reads and writes of data files

@@ -1,5 +1,5 @@
--- Sessions that keep even readers away from some tables: the session that changes a table's schema (Sch-M), or, without
--- one, a session that waits for that. Reads the lock table, and waits for no lock.
+-- Sessions that block even readers of some tables: the session that changes a table's schema (Sch-M), or, if there is
+-- none, a session that waits to do so. Reads the lock table, and waits for no lock.
 -- :tables         the tables' object ids, "1,2"
 -- > table_id      one of these
 -- > session       its id; 0 is a distributed transaction without a session

@@ -1,6 +1,7 @@
--- The locks by which transactions hold rows of the queues' tables for themselves, of all queues at once: walking the lock table is
--- dear, whatever it finds. With optimized locking (2025, Azure SQL Database, Managed Instance) a transaction gives up its lock on
--- a row at once unless its statement asks for UPDLOCK or the like: a row of table 0 says that this is on.
+-- The exclusive locks of transactions on rows of all queues' tables. One statement reads them for all queues, because
+-- reading the lock table is expensive. With optimized locking (2025, Azure SQL Database, Managed Instance), a
+-- transaction releases its lock on a row at once, unless its statement uses a hint such as UPDLOCK: a row with table 0
+-- means that optimized locking is on.
 -- :tables      the tables' object ids, "1,2"
 -- :places      number of locks of a transaction on an index to list; the others are only counted
 -- > table_id   the table

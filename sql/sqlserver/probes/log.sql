@@ -1,5 +1,6 @@
--- The transaction log of this database: how full it is, and what keeps its oldest part from being used again. Needs VIEW SERVER
--- STATE (2022 and later: VIEW SERVER PERFORMANCE STATE). The server keeps the sums itself, so no log is read.
+-- The transaction log of this database: its used share, and the reason why its oldest part cannot be used again. Needs
+-- VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE). The server keeps these sums, so the log is not
+-- read.
 -- > total   bytes of its files
 -- > used    bytes of these that cannot be reused yet
 -- > most    maximum bytes of its files, by their limits and the free space on their disks; NULL: unknown

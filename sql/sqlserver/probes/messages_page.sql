@@ -1,6 +1,6 @@
--- A page of a queue's messages in one state, and the first and last of the rows that were looked at for it.
--- No more than :walk rows are looked at, along the index that leads to them.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- A page of a queue's messages in one state, and the first and last of the rows that were read for it.
+-- Reads at most :walk rows of the index that finds the state.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

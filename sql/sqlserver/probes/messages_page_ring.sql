@@ -1,9 +1,9 @@
--- A page of a ring's messages in one state. They are identified by their numbers, and message n is in slot n % size:
--- from the start of the page, at most :walk slots are read by their key, and no more once enough are found. Up to
--- pop_last, of several subscribers that of the one furthest behind, numbers have been drawn by consumers: their
--- messages are in progress, those behind it ready. Each slot is in either list once, at the number that it has in the
--- lap from pop_last on, or in the lap that ends there; so a message that a repair has left a lap behind, or ahead, is
--- not missed. Before 2017, a sequence from which no number was drawn looks as if its first number were drawn: that
+-- A page of a ring's messages in one state. Numbers identify the messages, and message n is in slot n % size. The
+-- statement reads at most :walk slots by their key, from the start of the page until enough messages are found.
+-- Consumers have taken the numbers up to pop_last (of the slowest subscriber): messages up to this number are in
+-- progress, and messages after it are ready. Each slot is in one of the two lists once: with its number in the lap that
+-- starts at pop_last, or in the lap that ends there. So the lists include a message that a repair has left a lap behind
+-- or ahead. Before 2017, a sequence from which no number was taken looks as if its first number were taken: that
 -- message is listed as in progress.
 -- {table}         the ring's table
 -- {slot}          column: the slot
@@ -23,7 +23,7 @@
 -- > id            the message's number; empty in the last row
 -- > state         the same
 -- > age_s         seconds since it was pushed
--- > owner         NULL: a ring does not record who drew a number
+-- > owner         NULL: a ring does not record who took a number
 -- > attempts      NULL: a pop is final
 -- > payload       its first characters; only its size if it is large
 -- > error         NULL: a ring has no column for errors

@@ -1,5 +1,5 @@
--- The same of a ring of pointers, the payload from the second table; see "messages_page_ring".
--- No more than :walk slots are looked at, by their key.
+-- Like "messages_page_ring", for a ring of pointers, with payloads from the second table; see "messages_page_ring".
+-- Reads at most :walk slots by their key.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {message_id}    column: the number of the message in the slot, NULL if it is empty
@@ -20,7 +20,7 @@
 -- > id            the message's number; empty in the last row
 -- > state         the same
 -- > age_s         seconds since it was pushed
--- > owner         NULL: a ring does not record who drew a number
+-- > owner         NULL: a ring does not record who took a number
 -- > attempts      NULL: a pop is final
 -- > payload       its first characters; only its size if it is large
 -- > error         NULL: a ring has no column for errors

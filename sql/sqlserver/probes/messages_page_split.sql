@@ -1,6 +1,6 @@
--- The same of split tables, the payload from the second one; see "messages_page".
--- No more than :walk rows are looked at, along the index that leads to them.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Like "messages_page", for split tables, with payloads from the second table; see "messages_page".
+-- Reads at most :walk rows of the index that finds the state.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}         the queue's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at

@@ -1,5 +1,5 @@
 -- The first ready messages of a queue that has a state column but no state for messages in progress, for the queue
--- screen. Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- screen. Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
 -- {state}        column: the state

@@ -1,5 +1,5 @@
--- The next messages of a ring, for the queue screen: those a consumer has drawn a number for, then those that are ready; of
--- several subscribers for the one whose position is furthest behind. Looks at no more than 1,000 slots.
+-- The next messages of a ring, for the queue screen: first the messages whose number a consumer has taken, then ready
+-- messages. With several subscribers, the messages of the slowest subscriber. Reads at most 1,000 slots.
 -- {table}        the ring's table
 -- {slot}         column: the slot
 -- {message_id}   column: the number of the message in the slot, NULL if it is empty
@@ -11,7 +11,7 @@
 -- > id           the message's number
 -- > state        in_progress or ready
 -- > age_s        seconds since it was pushed
--- > owner        NULL: a ring does not record who drew a number
+-- > owner        NULL: a ring does not record who took a number
 -- > attempts     NULL: a pop is final
 -- > payload      its first characters; only its size if it is large
 -- > error        NULL: a ring has no column for errors

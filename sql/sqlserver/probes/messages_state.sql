@@ -1,6 +1,6 @@
 -- Messages in progress for the queue screen, the longest-running first.
--- No more than 1,000 of them are looked at, in the order of the index, best that of the start times.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Reads at most 1,000 messages, in the order of the index (if possible, of start times).
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {called!text}     columns: the name of a message
 -- {state}          column: the state

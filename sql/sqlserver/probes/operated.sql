@@ -1,5 +1,5 @@
--- How many rows operations of qmon have changed: those under way, and those that ended in the last minute. Read after
--- the tables' counters.
+-- The number of rows that operations of qmon have changed: running operations, and operations that ended in the last
+-- minute. Read after the tables' counters.
 -- > id    the operation
 -- > about the table
 -- > done  rows so far

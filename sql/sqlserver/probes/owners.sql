@@ -1,6 +1,6 @@
 -- The owners of the longest-running messages in progress, as far as the index gives them first, and the proof about
--- each. The same words as action/operate/choose.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- each owner. Uses the same words as action/operate/choose.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {called!text}     columns: the name of a message
 -- {state}          column: the state

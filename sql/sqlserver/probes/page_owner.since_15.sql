@@ -1,5 +1,5 @@
--- Which table and index a page of this database belongs to. Reads the page's header under its latch, so qmon asks once for a page
--- that sessions wait for. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- The table and index that a page of this database belongs to. Reads the page's header under its latch, so qmon asks
+-- once for a page that sessions wait for. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
 -- :file_id    the page's file
 -- :page_id    its number in the file
 -- > page      file and page

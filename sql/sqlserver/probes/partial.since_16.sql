@@ -1,6 +1,6 @@
--- Rows of these tables that a security policy hides from our login, and columns that are masked for it. Whom a policy lets see
--- all, only the function of its predicate knows. A computed column made of a masked one is masked, too. A login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY is shown
--- no policy.
+-- Rows of these tables that a security policy hides from our login, and columns that are masked for it. Only the
+-- function of a policy's predicate decides who sees all rows. A column computed from a masked column is masked, too. A
+-- login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY sees no policy.
 -- :tables       table ids, separated by commas
 -- > table_id    one of these
 -- > column_name a column that is masked for our login; NULL: rows are hidden

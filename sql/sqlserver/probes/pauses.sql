@@ -1,4 +1,4 @@
--- The pauses that are in force. Their switch was set in the same transaction.
+-- The current pauses. The transaction that recorded a pause also set its switch.
 -- > queue    the queue's name
 -- > about    its table
 -- > side     producers or consumers

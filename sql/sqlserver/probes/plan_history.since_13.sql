@@ -1,5 +1,5 @@
--- Whether Query Store remembers plans of this database now. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE
--- STATE).
+-- Whether Query Store currently records plans of this database. Needs VIEW DATABASE STATE (2022 and later: VIEW
+-- DATABASE PERFORMANCE STATE).
 -- > read_at server clock, seconds since the epoch
 -- > kept    plans can be read: it is on, or has become read-only
 -- > why     its state if they cannot, otherwise empty

@@ -1,6 +1,7 @@
--- The plans of the statements that take or change rows of a table, as Query Store has them, with what their calls have read: in the
--- intervals of the last hour, and in those of the days before. A statement is found by the table's name in its text, so that one of
--- a longer name may be among them. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- The plans of the statements that take or change rows of a table, as Query Store has them, with what their calls have
+-- read: in the intervals of the last hour, and in those of the days before. The table's name in the text identifies a
+-- statement, so a statement about a table with a longer name may be included. Needs VIEW DATABASE STATE (2022 and
+-- later: VIEW DATABASE PERFORMANCE STATE).
 -- :name          the table's name
 -- :limit         maximum number of plans, and of statements
 -- :chars         maximum characters of a statement

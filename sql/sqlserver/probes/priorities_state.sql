@@ -1,6 +1,6 @@
--- The oldest ready message of each priority, if the table has a state column. Goes from priority to priority along an
--- index that leads by it, so it costs one seek each, whatever the depth.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- The oldest ready message of each priority, if the table has a state column. Uses an index that starts with the
+-- priority: one seek per priority, whatever the depth.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {message_id}     column: the id of the message
 -- {id}             column: the order of messages with the same priority

@@ -1,5 +1,5 @@
 -- Messages in progress, counted up to a limit. For tables without an index that gives the longest-running messages
--- first. Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- first. Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped

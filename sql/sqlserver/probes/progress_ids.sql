@@ -1,5 +1,5 @@
 -- Ids in progress, for tables without a start time: qmon measures the time itself.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}          the queue's table
 -- {called!text}     columns: the name of a message
 -- {state}          column: the state

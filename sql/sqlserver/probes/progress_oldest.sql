@@ -1,5 +1,5 @@
 -- Messages in progress, the longest-running first, counted up to a limit. Served by an index on the start time.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}       the queue's table
 -- {state}       column: the state
 -- {started_at}  column: when it was popped

@@ -1,4 +1,4 @@
--- Which of these tables our role may read: asked of those only that it could not, until it may.
+-- Whether our role may read these tables. Used only for tables that our role could not read, until it may read them.
 -- :tables    table ids, separated by commas
 -- > table_id as asked
 -- > readable the role may read all of it

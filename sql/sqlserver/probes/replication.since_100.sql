@@ -1,5 +1,5 @@
--- The server that answers, and the copies of this database in other regions, in Azure SQL Database; its copies within the region
--- are not shown there. Needs VIEW DATABASE STATE.
+-- The connected server, and the replicas of this database in other regions, in Azure SQL Database. It does not show
+-- replicas within the region. Needs VIEW DATABASE STATE.
 -- > name        the server
 -- > host        empty: the machine is unknown
 -- > local       it is the server that answers

@@ -1,6 +1,6 @@
--- The server that answers, and the other copies of this database that its availability group has: of the primary all of them, of a
--- secondary itself alone. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE); the names of the other servers,
--- and whether commits wait for them, VIEW ANY DEFINITION.
+-- The connected server, and the other replicas of this database in the availability group: the primary shows all
+-- replicas, a secondary only itself. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE); the names
+-- of the other servers, and whether commits wait for them, VIEW ANY DEFINITION.
 -- > name        the server, as the group knows it; empty: not shown
 -- > host        machine of the answering server, otherwise empty
 -- > local       it is the server that answers

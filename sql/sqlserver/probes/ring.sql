@@ -1,7 +1,7 @@
--- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots, each
--- sought by its key.
+-- Positions of a ring and the slots around both of them, in one statement; reads at most 3 x :window slots, each by its
+-- key.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring". Before
--- 2017, a sequence from which no number was drawn looks as if its first number were drawn: it counts as one in flight.
+-- 2017, a sequence from which no number was taken looks as if its first number were taken: it counts as one in flight.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn
@@ -10,10 +10,10 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
--- > push_last     last number drawn by a producer
--- > pop_last      last number drawn by a consumer
+-- > push_last     last number taken by a producer
+-- > pop_last      last number taken by a consumer
 -- > push_open     numbers near push_last without a message yet
--- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
+-- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or skipped as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message
 -- > pop_held      numbers up to pop_last with a message that is not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed

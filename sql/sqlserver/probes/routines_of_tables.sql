@@ -1,5 +1,6 @@
--- The procedures whose text names one of some tables; only their names hint at their purpose. Needs VIEW DEFINITION, and
--- SELECT on sys.sql_expression_dependencies, which only db_owner has by itself. A dynamic statement names nothing.
+-- The procedures whose text names one of the given tables. Only the name of a procedure shows its purpose. Needs VIEW
+-- DEFINITION, and SELECT on sys.sql_expression_dependencies, which only db_owner has by itself. A dynamic statement
+-- names nothing.
 -- :tables        table ids, separated by commas
 -- > table_id     the table
 -- > procedure_id the procedure's object id

@@ -1,5 +1,5 @@
--- Counts one range of a table's clustered key, of a queue that deletes on pop: a number of rows from a place on, plus
--- those with the same key as the last one. Without locks.
+-- Counts one range of a table's clustered key, of a queue that deletes on pop: a number of rows from a place on, and
+-- further rows with the same key as the last row. Without locks.
 -- {part}         the queue's table
 -- {place}        column: the clustered key
 -- {due_at?}      column: when a message is due

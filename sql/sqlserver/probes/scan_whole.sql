@@ -1,5 +1,5 @@
 -- Counts a whole table that deletes on pop in one statement. Reads the table: slow cadence, own connection, own budget;
--- on one processor, without locks. Asked only if no clustered key allows reading it range by range, or if the server's
+-- on one processor, without locks. Used only if no clustered key allows reading the table in ranges, or if the server's
 -- own count of rows (probe "depth") is not enough.
 -- {table}        the queue's table
 -- {due_at?}      column: when a message is due

@@ -1,5 +1,5 @@
 -- Counts a whole table by state in one statement. Reads the table: slow cadence, own connection, own budget; on one
--- processor, without locks. Asked only if no clustered key allows reading it range by range.
+-- processor, without locks. Used only if no clustered key allows reading the table in ranges.
 -- {table}        the queue's table
 -- {state}        column: the state
 -- {due_at?}      column: when a message is due

@@ -1,5 +1,5 @@
 -- Messages not due yet, counted up to a limit, of a queue with a state column.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}     the queue's table
 -- {state}     column: the state
 -- {due_at}    column: when it is due

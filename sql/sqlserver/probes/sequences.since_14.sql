@@ -1,4 +1,5 @@
--- The last number each sequence has issued. An identity column has no sequence: it has the id of its table instead.
+-- The last number that each sequence has issued. An identity column has no sequence: it has the id of its table
+-- instead.
 -- :sequences     ids of sequences, or of tables with an identity column, separated by commas
 -- > sequence_id  as asked
 -- > last_value   last number issued; NULL if there is none yet

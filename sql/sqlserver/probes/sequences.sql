@@ -1,5 +1,5 @@
--- The last number each sequence has issued. An identity column has no sequence: it has the id of its table instead.
--- Before 2017, a sequence from which no number was drawn looks as if its first number were drawn.
+-- The last number that each sequence has issued. An identity column has no sequence: it has the id of its table
+-- instead. Before 2017, a sequence from which no number was taken looks as if its first number were taken.
 -- :sequences     ids of sequences, or of tables with an identity column, separated by commas
 -- > sequence_id  as asked
 -- > last_value   last number issued; NULL if there is none yet

@@ -1,4 +1,4 @@
--- The service tier of this database in Azure SQL Database. Needs no right; the pool's name is shown to some only.
+-- The service tier of this database in Azure SQL Database. Needs no right; only some logins see the pool's name.
 -- > objective  the service objective, such as GP_S_Gen5_2; empty: not shown
 -- > pool       the elastic pool that it is in; empty: in none, or its name is not shown
 -- > pooled     it is in an elastic pool

@@ -1,4 +1,4 @@
--- The settings of this server and database that a queue feels, and how its tables escalate locks. Needs no right.
+-- The settings of this server and database that affect a queue, and the lock escalation of its tables. Needs no right.
 -- :tables  table ids, separated by commas
 -- > name   the name of the setting
 -- > object the table, or the first of several with the same value and the number of the others; empty: not a setting of a table

@@ -1,9 +1,8 @@
--- What looks like a hole or an orphan in some of a ring's slots; see action/repair/find_hole and find_orphan. Reads a
--- fixed number of slots by their key, whatever the depth, and takes no lock. An uncommitted push or pop counts as done,
--- and a number that its session could not use is among the spare ones: no session holds a number that is in neither
--- place.
+-- Possible holes and orphans in some slots of a ring; see action/repair/find_hole and find_orphan. Reads a fixed number
+-- of slots by their key, whatever the depth, and takes no lock. An uncommitted push or pop counts as done, and a number
+-- that its session could not use is among the spare ones: no session holds a number that is in neither place.
 -- {table}          the ring's table
--- {spare}          its spare numbers: drawn, and free for the next consumer
+-- {spare}          its spare numbers: taken, and free for the next consumer
 -- {slot}           column: the slot
 -- {turn}           column: the turn
 -- {message_id}     column: the message's number
@@ -15,11 +14,11 @@
 -- :pop_sequences   ids of the pop sequences, separated by commas
 -- :min_age_s       minimum seconds since the slot was last written
 -- > from_slot      as asked
--- > push_last      last number drawn by a producer; the sequence's first one looks as if it were not drawn yet
--- > pop_last       last number that the consumers of every subscriber have drawn, the same
--- > holes          numbers drawn by producers without a message
+-- > push_last      last number taken by a producer; the sequence's first one looks as if it were not taken yet
+-- > pop_last       last number that the consumers of every subscriber have taken, the same
+-- > holes          numbers taken by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number consumers have drawn but not popped
+-- > orphans        messages whose number consumers have taken but not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH drawn AS (

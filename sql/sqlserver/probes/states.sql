@@ -1,5 +1,5 @@
--- How many messages are in each state that is unknown: one seek for each value of the state, at most 20, along an
--- index that leads with it, and a bounded count of the rows of those that are not known.
+-- The number of messages in each unknown state: one seek for each of at most 20 values of the state, in an index that
+-- starts with the state, and a limited count of the rows of each unknown value.
 -- {table}        the queue's table
 -- {state}        column: the state
 -- {states_index} the index of all rows that leads with the state

@@ -1,5 +1,5 @@
--- The statistics that plans are made by, of the tables of the queues: of each table those of its key (of a heap the first
--- there are). Reads no table.
+-- The planner's statistics of the tables of the queues: of each table those of its key (of a heap the first there are).
+-- Reads no table.
 -- :tables          table ids, separated by commas
 -- > table_id       as asked
 -- > estimated_rows rows when they were last updated; NULL: never

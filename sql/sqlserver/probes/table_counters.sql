@@ -1,9 +1,9 @@
 -- The server's counters of one queue table and of each of its indexes since they were last loaded into memory, and the
--- number of rows: one read for both. Reads no table; the id is given, since NULL would ask about every table there is.
--- They count all changes, committed or not: a rollback is not subtracted. Needs VIEW DATABASE STATE (2022 and later:
--- VIEW DATABASE PERFORMANCE STATE).
--- Where the state is part of the clustered key, popping moves the row, an insert and a delete to the server: the identity then
--- says how many of the inserts were pushes.
+-- number of rows: one read for both. Reads no table. The id is always given, because NULL would mean every table. The
+-- counters include all changes, committed or not: a rollback is not subtracted. Needs VIEW DATABASE STATE (2022 and
+-- later: VIEW DATABASE PERFORMANCE STATE).
+-- Where the state is part of the clustered key, a pop moves the row, which the server counts as an insert and a delete:
+-- the identity then shows how many inserts were pushes.
 -- {state?}       column: the state
 -- :table_id      the table's object id
 -- > table_id     as asked

@@ -1,6 +1,6 @@
--- The sessions that hold most of tempdb: what their finished statements have left there, and what those hold that run.
--- Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE; Azure SQL Database: VIEW DATABASE STATE). Row
--- versions belong to no session: the probe "horizon" shows the session that keeps them.
+-- The sessions that use most of tempdb: the space that their finished statements have left there, and the space of
+-- running statements. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE; Azure SQL Database: VIEW
+-- DATABASE STATE). Row versions belong to no session: the probe "horizon" shows the session that keeps them.
 -- > session     its number
 -- > application its application name
 -- > host        its machine

@@ -1,5 +1,5 @@
--- The indexes of one table and how large each is, so that fragmentation is read of those only whose look is cheap;
--- reads no table. None on a readable secondary, because that read may delay redo.
+-- The indexes of one table and their sizes, so that fragmentation is only read if this is cheap; reads no table. None
+-- on a readable secondary, because that read may delay redo.
 -- :table_id   the table's object id
 -- > index_id  the index as the server counts it: 0 a heap, 1 the clustered index
 -- > pages     pages in use, without large objects

@@ -1,7 +1,7 @@
--- The message at the head of a queue that pops in a transaction, and the name of its lock, by which "locks" identifies
--- the holder: if a holder releases it and the message stays, the message was given back. A rolled-back transaction
--- leaves no trace on a row here, and a row that is being deleted is not visible: a comparison of polls shows that it
--- was away and has come back.
+-- The oldest message of a queue that pops in a transaction, and the name of its lock, by which "locks" identifies the
+-- holder: if the holder releases the lock and the message stays, the message was given back. A rolled-back transaction
+-- leaves no trace on a row here, and a row that is being deleted is not visible: a comparison of polls shows that the
+-- message disappeared and came back.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {head_index} the index that leads with the id

@@ -1,5 +1,5 @@
--- The most often popped of the first ready messages, if a column counts pops.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- The message with the most pops among the first ready messages, if a column counts pops.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {message_id} column: the id of the message

@@ -1,6 +1,6 @@
--- The message at the head of a queue with a state column but without a count of attempts, and the holder of its lock;
--- see "tried". One that is being marked as popped is not ready any more, before that is committed.
--- Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- The oldest message of a queue with a state column but without a count of attempts, and the holder of its lock; see
+-- "tried". A message that is being marked as popped is no longer ready, even before the commit.
+-- Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state

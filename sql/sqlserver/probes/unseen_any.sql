@@ -1,5 +1,5 @@
--- The same as "unseen" of a heap. It has no newest end, so the rows seen are looked at only where the table is small, at most
--- 128 pages; of a larger one pushes without a commit count too.
+-- The same as "unseen" of a heap. A heap has no newest end, so visible rows are only checked if the table has at most
+-- 128 pages. In a larger table, uncommitted pushes count, too.
 -- {table}  the queue's table
 -- :limit   maximum number of rows to read
 -- :places      names of locks, as "locks" lists them

@@ -1,6 +1,6 @@
 -- Rows that were ready, are locked by transactions and are no longer ready; see "unseen". For tables without a state
--- for messages in progress. Where the state is part of the index's key, a pop locks two keys: the one it leaves and its
--- new one. Recompiled for each execution if the index is filtered: only then can the value of the state use that index.
+-- for messages in progress. Where the state is part of the index's key, a pop locks two keys: the old key and the new
+-- key. Recompiled for each execution if the index is filtered: only then can the statement use that index.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state

@@ -1,6 +1,6 @@
 -- All waits and latches that have ended since the server started, by name; totals of the whole server, whose
--- differences give the waits between two polls. What never ended since then is left out, and so is the latch class
--- BUFFER: its waits are the PAGELATCH and PAGEIOLATCH ones.
+-- differences give the waits between two polls. Waits that have not ended are left out. The latch class BUFFER is also
+-- left out: its waits are the PAGELATCH and PAGEIOLATCH waits.
 -- > kind     wait or latch
 -- > event    the wait's type, or the latch's class
 -- > waits    number of ended ones

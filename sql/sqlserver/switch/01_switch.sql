@@ -1,7 +1,7 @@
--- The switch of an installed queue, of any design: until when its producers (side 0) and its consumers (side 1) are
--- paused, on the server's clock in UTC. Read by push and pop before any number is drawn; see paused. Read without locks
--- (NOLOCK), so that it takes effect immediately for every session, at any isolation level, and blocks no session. Not
--- paused: a time that is over, so that a pause ends by itself.
+-- The switch of an installed queue, of any design: the times until which its producers (side 0) and its consumers (side
+-- 1) are paused, by the server's clock in UTC. push and pop read it before they take a number; see paused. Read without
+-- locks (NOLOCK), so that it takes effect immediately for every session, at any isolation level, and blocks no session.
+-- Not paused: a time that is over, so that a pause ends by itself.
 -- Its rows are read through push and pop, by ownership: producers need no right on it.
 -- {switch}     the table
 -- {switch_key} its primary key

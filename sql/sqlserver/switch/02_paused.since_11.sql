@@ -1,7 +1,7 @@
--- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that can be retried later, number 770001 for
--- producers, 770002 for consumers, with the end of the pause in UTC. Called by push and pop, which then have drawn no
--- number and touched no row. As they run with XACT_ABORT ON, the caller's transaction is rolled back. What an operator
--- does with qmon passes.
+-- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that allows a later retry (770001 for
+-- producers, 770002 for consumers) with the end of the pause in UTC. push and pop call it before they take a number or
+-- touch a row. Because push and pop run with XACT_ABORT ON, the caller's transaction is rolled back. Pauses do not stop
+-- qmon's own actions.
 -- {table}  the queue
 -- {switch} ends of the pauses
 -- {paused} the procedure

@@ -1,6 +1,6 @@
--- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that can be retried later, number 770001 for
--- producers, 770002 for consumers, with the end of the pause in UTC; or, if the session asked to wait, waits for the
--- end of the pause. Called by push and pop, which then have drawn no number and touched no row. As they run with
+-- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that allows a later retry (770001 for
+-- producers, 770002 for consumers) with the end of the pause in UTC; or, if the session asked to wait, waits for the
+-- end of the pause. push and pop call it before they take a number or touch a row. Because push and pop run with
 -- XACT_ABORT ON, the error rolls back the caller's transaction. Pauses do not stop qmon's own actions.
 -- The session's context, EXEC sp_set_session_context @key, @value:
 --   N'qmon.pause_wait_ms'  maximum milliseconds to wait before the error; 60,000 at most, since the caller's

@@ -1,8 +1,8 @@
 -- Stops a paused producer (@side 0) or consumer (@side 1): raises an error that can be retried later, with the end of
--- the pause in UTC. Called by push and pop, which have then drawn no number and touched no row; returns 1 if they must
+-- the pause in UTC. Called by push and pop, which have then taken no number and touched no row; returns 1 if they must
 -- stop. Servers before 2012 have no THROW, and RAISERROR no numbers of its own: error 50000 whose text begins with
--- QM001 for producers, QM002 for consumers, and whose state is 1 or 2. The caller's transaction, if any, goes on. What
--- an operator does with qmon passes.
+-- QM001 for producers, QM002 for consumers, and whose state is 1 or 2. The caller's transaction, if any, goes on.
+-- Pauses do not stop qmon's own actions.
 -- {table}  the queue
 -- {switch} ends of the pauses
 -- {paused} the procedure

@@ -1,4 +1,4 @@
--- One slice of the load in one session: loops inside the server until a given time, and returns its counts.
+-- Runs one slice of the load in one session: loops inside the server until a given time, and returns the counts.
 -- {loop}      the procedure
 -- :until      the moment the slice ends, seconds since the epoch on the server's clock
 -- :batch      messages at a time

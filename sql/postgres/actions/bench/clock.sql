@@ -1,3 +1,3 @@
--- The server's clock: slices of the load end at moments of it.
+-- The server's clock. Slices of the load end at a time of this clock.
 -- > at seconds since the epoch
 SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision) AS at

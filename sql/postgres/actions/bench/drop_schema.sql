@@ -1,3 +1,3 @@
--- Drops the schema of a bench with all that is in it.
+-- Drops the schema of a bench with all its objects.
 -- {schema} the schema
 DROP SCHEMA IF EXISTS {schema} CASCADE

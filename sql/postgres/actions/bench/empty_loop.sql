@@ -1,4 +1,4 @@
--- The driving loop with nothing in it but an empty commit: the cost of the driver itself.
+-- The driving loop with only an empty commit: the cost of the driver itself.
 -- {loop} the procedure
 CREATE PROCEDURE {loop}(
     p_until double precision, p_batch integer, p_unit bigint, p_ahead bigint, p_bytes integer,

@@ -1,5 +1,5 @@
--- Pushes a batch of messages of random sizes, for the comparison of batch dequeues. Random text, because compressible
--- text would not be stored at its full size.
+-- Pushes a batch of messages of random sizes, for the comparison of batch dequeues. The text is random, because the
+-- server would compress other text.
 -- {push_batch} function of the design
 -- :rows        messages
 -- :bytes       size of the largest

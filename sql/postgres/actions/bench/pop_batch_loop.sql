@@ -1,6 +1,7 @@
--- Pops batches until the slice ends, each in a transaction of its own; of a design that does not complete. Otherwise
--- like pop_loop.sql.
--- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Pops batches until the slice ends, each in a separate transaction, for designs without complete. Otherwise like
+-- pop_loop.sql.
+-- A setting of the session also contains the committed counts, because an error does not undo a setting; see
+-- salvage.sql.
 -- {loop}      the procedure
 -- {pop_batch} function of the design
 -- {popped}    gate: counts popped messages

@@ -1,6 +1,6 @@
--- Pops one message at a time until the slice ends, each in a transaction of its own; of a design that does not
--- complete. See call.sql and push_loop.sql. Only a pop that returned a message counts and is timed; after one that
--- found nothing the consumer sleeps for 1 ms and longer.
+-- Pops one message at a time until the slice ends, each in a separate transaction, for designs without complete. See
+-- call.sql and push_loop.sql. Only a pop that returned a message counts and is timed. After a pop without a message,
+-- the consumer sleeps for at least 1 ms.
 -- {loop}   the procedure
 -- {pop}    function of the design
 -- {type}   the type of a message

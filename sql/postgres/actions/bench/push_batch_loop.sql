@@ -1,5 +1,6 @@
--- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql.
--- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Pushes batches until the slice ends, each in a separate transaction; otherwise like push_loop.sql.
+-- A setting of the session also contains the committed counts, because an error does not undo a setting; see
+-- salvage.sql.
 -- {loop}       the procedure
 -- {push_batch} function of the design
 -- {type}       the type of a message

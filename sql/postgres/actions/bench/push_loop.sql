@@ -1,8 +1,9 @@
--- Pushes one message at a time until the slice ends, each in a transaction of its own. See call.sql for the arguments
--- and results. A push is timed from before it begins until its commit is durable (as the session's synchronous_commit
--- has it). Buckets of the histogram are an eighth of an octave wide: an operation of t µs goes into bucket 1 + floor(8
--- log2 (1 + t)).
--- Now and then the producer looks at the gate; too far ahead of the consumers it sleeps, and that is not counted as a push.
+-- Pushes one message at a time until the slice ends, each in a separate transaction. See call.sql for the arguments and
+-- results. A push is timed from before it begins until its commit is durable (as the session's synchronous_commit has
+-- it). Buckets of the histogram are an eighth of an octave wide: an operation of t µs goes into bucket 1 + floor(8 log2
+-- (1 + t)).
+-- The producer checks the gate from time to time. If it is too far ahead of the consumers, it sleeps. This sleep does
+-- not count as a push.
 -- {loop}   the procedure
 -- {push}   function of the design
 -- {type}   the type of a message

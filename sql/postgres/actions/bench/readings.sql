@@ -1,5 +1,5 @@
--- The server's counters for the tables and sequences of a bench. Sessions hand in their counts when they end; read it
--- before the load connects and after it is gone.
+-- The server's counters for the tables and sequences of a bench. Sessions report their counts when they end: read the
+-- counters before the load connects and after it has disconnected.
 -- :schema    the schema of the bench
 -- :gate      names of sequences that are the bench's own, as an array
 -- > wal      bytes of write-ahead log that the whole server has written

@@ -1,4 +1,4 @@
--- How many sessions of the load are still connected.
+-- The number of sessions of the load that are still connected.
 -- :prefix    prefix of their application names
 -- > sessions number
 SELECT CAST(count(*) AS integer) AS sessions

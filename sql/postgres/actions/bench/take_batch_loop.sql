@@ -1,5 +1,5 @@
--- Pops and completes batches until the slice ends, in two transactions each; otherwise like take_loop.sql. Committed
--- counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- Pops and completes batches until the slice ends, in two transactions each; otherwise like take_loop.sql. A setting of
+-- the session also contains the committed counts, because an error does not undo a setting; see salvage.sql.
 -- {loop}           the procedure
 -- {pop_batch}      function of the design
 -- {complete_batch} function of the design

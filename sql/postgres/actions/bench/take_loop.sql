@@ -1,6 +1,7 @@
 -- Pops and completes one message at a time until the slice ends, in two transactions, as a consumer that works on the
 -- message in between. Otherwise like pop_loop.sql.
--- Committed counts are also kept in a setting of the session, which an error does not undo; see salvage.sql.
+-- A setting of the session also contains the committed counts, because an error does not undo a setting; see
+-- salvage.sql.
 -- {loop}     the procedure
 -- {pop}      function of the design
 -- {complete} function of the design

@@ -1,4 +1,4 @@
--- The columns of a table, a view or a foreign table, in order, and which of them our role may read. Waits for no lock.
+-- The columns of a table, a view or a foreign table, in order, and whether our role may read each. Waits for no lock.
 -- {table}        the table
 -- > table_id     its oid
 -- > column_name  the column's name

@@ -1,5 +1,5 @@
--- How many messages cannot be told apart once they are requeued: others that are requeued with them have the same values
--- in the columns that identify a message, or one of these is NULL.
+-- The number of messages that could not be distinguished after a requeue: other messages of the requeue have the same
+-- values in the columns that identify a message, or one of these columns is NULL.
 -- {table}       the queue's table
 -- {known!list}  columns: they identify a message, although they are not a key of the table
 -- {state}       column: the state

@@ -1,6 +1,6 @@
--- The messages that an action would change, frozen: for each the position of its row (key) and its version (the writing
--- transaction, and the row's key, state, time and owner), so that a row that changes in the meantime is not changed.
--- Reads committed rows, and locks none.
+-- The messages that an action would change: for each message, the position of the row (key) and its version (the
+-- writing transaction, and the row's key, state, time and owner), so that the action leaves out rows that change in the
+-- meantime. Reads committed rows, and locks no rows.
 -- {table}      the queue's table
 -- {id?}        column: the id, which orders them
 -- {key?!list}  columns: the key of a row

@@ -1,6 +1,6 @@
--- The messages of a requeue that can be restored, frozen: those not changed since. A kept row and the message as the
--- requeue left it were written by the same transaction: they have the same xmin until one of them is changed. If the
--- unchanged columns are not unique, rows that exist twice are skipped.
+-- The messages of a requeue that can be restored, because they have not changed since. One transaction wrote the kept
+-- row and the requeued message: both have the same xmin until one of them changes. If the unchanged columns are not
+-- unique, rows that exist twice are skipped.
 -- {kept}       changed rows as they were before
 -- {table}      the queue's table
 -- {key!list}   columns: the key of such a row, which does not change

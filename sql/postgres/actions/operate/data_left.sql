@@ -1,4 +1,4 @@
--- How many rows of the second table still belong to messages whose other half was just moved into the trash.
+-- The number of rows of the second table that belong to messages whose other half was just moved into the trash.
 -- {table}      the queue's table
 -- {id}         column: the id
 -- {data_table} the second table

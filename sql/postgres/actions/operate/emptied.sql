@@ -1,4 +1,4 @@
--- Counts in an operation the rows of its trash that were emptied.
+-- Adds the rows that were emptied from the trash to the counter of an operation.
 -- :done  rows
 -- :id    the operation
 -- > done  rows of qmon's table changed: 1, or 0

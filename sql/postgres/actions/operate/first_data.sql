@@ -1,4 +1,4 @@
--- The payloads of some messages of split tables, cut short by the server.
+-- The payloads of some messages of split tables, shortened by the server.
 -- {data_table}  the table with the payloads
 -- {data_id}     column: the id
 -- {payload}     column: the message

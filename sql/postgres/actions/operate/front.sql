@@ -1,4 +1,5 @@
--- The place before the first ready message that was never popped, by a column of times; no row if there is none.
+-- A value just before that of the first ready message that was never popped, in a column of times; no row if there is
+-- no such message.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops

@@ -1,5 +1,5 @@
--- Saves the values that a requeue is about to change, for its undo. The kept row and the changed row are written by the
--- same transaction: as long as they have the same xmin, the message has not changed since.
+-- Saves the values that a requeue is about to change, for its undo. One transaction writes the kept row and the changed
+-- row: if both have the same xmin, the message has not changed since.
 -- {kept}       qmon's table for that
 -- {table}      the queue's table
 -- {columns!list}  its key and the columns that change

@@ -1,5 +1,4 @@
--- What makes a row of a queue's table known: its primary key, and other keys that every row has (unique, of columns that
--- take no NULL), one row a column.
+-- The keys of a queue's table: the primary key, and other unique keys of columns without NULL. One row per column.
 -- {table}        the table
 -- > name         the index's name
 -- > is_primary   it is the primary key

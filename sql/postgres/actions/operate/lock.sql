@@ -1,5 +1,5 @@
--- Locks those of some rows that have not changed since the plan: same position, same writing transaction, same key,
--- state, time and owner. Skips rows locked by other sessions.
+-- Locks the given rows that have not changed since the plan: same position, same writing transaction, same key, state,
+-- time and owner. Skips rows locked by other sessions.
 -- {table}      the queue's table
 -- {key?!list}  columns: the key of a row
 -- {state?}     column: the state

@@ -1,4 +1,5 @@
--- Makes a table for the rows that an undo needs, by the function that may: see control/06_make_store.
+-- Creates a table for the rows that an undo needs, with the function that has the right to do so: see
+-- control/06_make_store.
 -- {table}      the queue's table
 -- :kind        trash or kept
 -- :about       the table of the kept rows

@@ -1,4 +1,4 @@
--- Columns of a table that have a mask, for whichever role: an extension that anonymizes marks them by security labels.
+-- Columns of a table that have a mask for any role: an extension that anonymizes marks them by security labels.
 -- {table}        the table
 -- > column_name  the column
 SELECT DISTINCT CAST(a.attname AS text) AS column_name

@@ -1,4 +1,4 @@
--- Sets up a session that counts: it takes one processor and no more, since the others belong to the consumers.
+-- Sets up a session that counts: it uses only one processor, so that consumers can use the others.
 -- :local true: for one transaction only
 -- > done true
 SELECT set_config('max_parallel_workers_per_gather', '0', s.local) IS NOT NULL

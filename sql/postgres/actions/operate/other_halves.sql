@@ -1,4 +1,5 @@
--- The rows of a second table's trash that belong to some rows of the first one's: the other half of split messages.
+-- The other half of split messages: the rows in the trash of the second table that belong to given rows in the trash of
+-- the first table.
 -- {trash}       the trash of the first table
 -- {id}          column: the id
 -- {data_trash}  the trash of the second table

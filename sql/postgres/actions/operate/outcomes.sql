@@ -1,4 +1,4 @@
--- The current states of messages that a redrive has made ready, without those that are gone.
+-- The current states of messages that a redrive has made ready, without deleted messages.
 -- {table}        the queue's table
 -- {called!list}  columns: the name of a message
 -- {first}        column: the first of them

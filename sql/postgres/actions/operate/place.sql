@@ -1,6 +1,6 @@
 -- The facts that rows and statements depend on: where a table and its partitions store their rows, and the parts of
--- their structure that affect rows. Equal at the plan and at the end of a batch, nothing was rewritten, replaced or
--- altered in between.
+-- their structure that affect rows. If these facts are the same at the plan and at the end of a batch, nothing was
+-- rewritten, replaced or altered in between.
 -- {table}   the table
 -- :all      whether every partition is meant
 -- :parts    otherwise these, oids as an array, and the table itself

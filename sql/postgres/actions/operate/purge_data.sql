@@ -1,4 +1,5 @@
--- Moves the other half of split messages into the trash: the rows of the second table that belong to those of the first.
+-- Moves the other half of split messages into the trash: the rows of the second table that belong to rows of the first
+-- table.
 -- {table}         the queue's table
 -- {id}            column: the id
 -- {data_table}    the second table

@@ -1,4 +1,4 @@
--- How fast earlier operations of a kind went here: rows per second of their batches.
+-- The speed of earlier operations of a kind in this database: rows per second of their batches.
 -- :kind        kind of the operation
 -- :about       the table that it was done to
 -- > rate       rows per second; NULL where too little was done to say

@@ -1,5 +1,5 @@
 -- Puts rows that we have locked into a state, with the related columns, and to the front of the queue; a row that is
--- already further in front keeps its place. Says what of them came out as it was written.
+-- already further in front keeps its place. Returns which rows have the written values.
 -- {table}         the queue's table
 -- {known?!list}   columns: the key of a row, which is not written
 -- {attempts?}     column: number of pops

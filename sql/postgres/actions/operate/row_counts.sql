@@ -1,5 +1,5 @@
--- How many rows this session has written to a table and its partitions: the difference of two readings within one
--- transaction is what its statements, and the triggers that they fired, did in between.
+-- The number of rows that this session has written to a table and its partitions. The difference of two readings within
+-- one transaction is the number of rows that statements and triggers wrote in between.
 -- {table}     the table
 -- > inserted  rows inserted
 -- > updated   rows updated

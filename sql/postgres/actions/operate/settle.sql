@@ -1,5 +1,5 @@
--- Sets up a session that acts in batches: it goes straight to the rows it knows, whatever statistics say, and a pause
--- of the producers does not stop it from putting messages back.
+-- Sets up a session that acts in batches: it reads known rows directly, even if statistics suggest another plan, and a
+-- pause of the producers does not stop it from putting messages back.
 -- :local true: for one transaction only
 -- > done true
 SELECT set_config('enable_seqscan', 'off', s.local) IS NOT NULL

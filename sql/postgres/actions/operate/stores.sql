@@ -1,4 +1,4 @@
--- The tables that keep what an undo needs.
+-- The tables that keep rows for an undo.
 -- :kind        trash or kept; NULL: both
 -- :about       the table of the kept rows; NULL: all tables
 -- > store      its number, which ends its name

@@ -1,4 +1,4 @@
--- Takes rows out of the trash that are back in the queue.
+-- Deletes rows from the trash that are back in the queue.
 -- {table}      the queue's table
 -- {trash}      qmon's table for that
 -- {key!list}   columns: the key of a row

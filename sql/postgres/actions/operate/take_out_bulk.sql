@@ -1,4 +1,4 @@
--- Takes rows out of the trash that are back in a queue whose rows nothing makes known.
+-- Deletes rows from the trash that are back in a queue without a key.
 -- {trash}      qmon's table for that
 -- :rows        rows of the trash, an array as text
 DELETE FROM {trash} AS q

@@ -1,4 +1,4 @@
--- The CHECK constraints that say something of a table's state together with other columns, a row for each of these.
+-- The CHECK constraints that combine a table's state with other columns, one row for each other column.
 -- {table}        the table
 -- :state         column: the state
 -- > name         the constraint

@@ -1,5 +1,5 @@
--- Columns of a table whose values our role cannot move or keep as they are: it may not read them, or an extension that
--- anonymizes shows it other values. Such an extension marks the role and the column by security labels of one provider.
+-- Columns of a table whose exact values our role cannot move or keep: it may not read the column, or an extension that
+-- anonymizes shows other values. Such an extension marks the role and the column by security labels of one provider.
 -- {table}        the table
 -- > column_name  the column; ctid, which every action reads, is listed if it is the only one
 -- > masked       the server shows other values than there are

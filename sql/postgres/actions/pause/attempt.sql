@@ -1,5 +1,5 @@
--- Tries to insert, in a transaction that is rolled back whatever comes of it. A gate refuses before any value is looked
--- at; without one, NULLs fail on what takes none, or are rolled back. No number is drawn.
+-- Tries to insert, in a transaction that is always rolled back. A gate refuses before the server checks any value.
+-- Without a gate, NULLs fail in columns that are NOT NULL, or the row is rolled back. Takes no number from a sequence.
 -- {table}         the table, or one of its partitions
 -- {columns!list}  its columns that can be written
 -- :values         values of some of them, a JSON object, which a gate of one queue of several reads

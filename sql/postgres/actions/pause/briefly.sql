@@ -1,2 +1,2 @@
--- Waits for a lock but briefly in this transaction: while a lock is waited for, everybody else queues up behind.
+-- Sets a short lock timeout for this transaction: while it waits for a lock, other sessions wait behind it.
 SET LOCAL lock_timeout = '200ms'

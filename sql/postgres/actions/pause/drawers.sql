@@ -1,4 +1,4 @@
--- The sessions that have drawn a number from a sequence in a transaction that is still open, but ours.
+-- Other sessions that have taken a number from a sequence in a transaction that is still open.
 -- {sequence}     the sequence
 -- > session      its process id; 0: a prepared transaction
 -- > application  its application name

@@ -1,4 +1,4 @@
--- The gate of a table, if it has one: its trigger, and the sequence that this asks.
+-- The gate of a table, if the table has one: the trigger, and the sequence that the trigger reads.
 -- {table}        the table
 -- :trigger      its name
 -- > gate_schema  of the sequence

@@ -1,4 +1,4 @@
--- Takes a gate off a table, for which PostgreSQL takes ACCESS EXCLUSIVE on it.
+-- Removes the gate of a table. PostgreSQL takes ACCESS EXCLUSIVE on the table.
 -- {table}   the table
 -- {trigger} the trigger
 DROP TRIGGER {trigger} ON {table}

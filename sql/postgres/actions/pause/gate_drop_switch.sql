@@ -1,3 +1,3 @@
--- Drops the switch of a gate that was taken off its table.
+-- Drops the switch of a gate that was removed from its table.
 -- {switch} the sequence
 DROP SEQUENCE {switch}

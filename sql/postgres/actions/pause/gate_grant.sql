@@ -1,4 +1,5 @@
--- Lets every role read the switch of a gate, because each INSERT checks it, and the acting role set it, if that role exists.
+-- Lets every role read the switch of a gate, because each INSERT checks the switch. Lets the acting role set the
+-- switch, if that role exists.
 -- {switch} the sequence
 DO $$
 BEGIN

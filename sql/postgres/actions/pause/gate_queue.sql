@@ -1,4 +1,5 @@
--- Says which queue of several a gate is for, to the statement that makes it, in the same transaction.
+-- Stores the queue that a gate is for (of several queues in the table), for the statement that creates the gate in the
+-- same transaction.
 -- :queue  the queue
 -- :pushed values of pushed rows that restored rows do not have; NULL: none
 -- > done  true

@@ -1,4 +1,4 @@
--- Whether a gate can be installed on a table, and its effects there.
+-- Whether a gate can be installed on a table, and the effects of the gate.
 -- {table}       the table
 -- > may_create  our role may create triggers on it, and objects in qmon's schema
 -- > owns        our role owns it, as taking a gate away needs

@@ -1,5 +1,5 @@
--- A gate: a trigger that refuses to insert while the producers are paused; COPY as well. Once per statement; without a
--- pause it is only a comparison. Takes SHARE ROW EXCLUSIVE on the table.
+-- A gate: a trigger that refuses INSERT and COPY while the producers are paused. It fires once per statement. Without a
+-- pause, it only compares two numbers. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}  the table
 -- {switch} the sequence with the end
 CREATE TRIGGER qmon_gate BEFORE INSERT ON {table}

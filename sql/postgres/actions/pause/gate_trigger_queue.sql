@@ -1,5 +1,5 @@
 -- A gate for one queue of several in a table: a row-level trigger, which fires only if the row belongs to this queue,
--- as gate_queue has determined. A number is drawn before the gate runs. Takes SHARE ROW EXCLUSIVE on the table.
+-- as gate_queue has determined. The row takes a number before the gate runs. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}    the table
 -- {trigger}  the trigger
 -- {queue}    column: the queue

@@ -1,6 +1,6 @@
--- A gate on a partitioned table, or on one partition: a trigger for each row, which PostgreSQL gives every partition,
--- also one that is created or attached later, and asks for inserts straight into one. A number is drawn before the gate
--- runs. Takes SHARE ROW EXCLUSIVE on the table and its partitions.
+-- A gate on a partitioned table, or on one partition: a row-level trigger. PostgreSQL adds it to every partition, even
+-- to a partition that is created or attached later, and fires it for inserts directly into a partition. The row takes a
+-- number before the gate runs. Takes SHARE ROW EXCLUSIVE on the table and its partitions.
 -- {table}  the table
 -- {switch} the sequence with the end
 CREATE TRIGGER qmon_gate BEFORE INSERT ON {table}

@@ -1,4 +1,4 @@
--- The tables that rows of a table lie in: itself, or its partitions, those of partitions too.
+-- The tables that store the rows of a table: the table itself, or its partitions at all levels.
 -- {table}         the table
 -- > place_schema  of one of them
 -- > place_name    its name

@@ -1,5 +1,5 @@
--- Records a pause, in place of one of the same side of the same table that is not over. It is in force once the switch
--- is set: see set.
+-- Records a pause. It replaces a current pause of the same side of the same table. The pause begins when the switch is
+-- set: see set.
 -- {switch}  the sequence that holds the end
 -- :queue    the queue's name
 -- :about    its table

@@ -1,6 +1,6 @@
--- Rows that were inserted, updated and deleted in a table so far, by the server's counters: these may be a second late,
--- ten for an idle session, and include rolled-back changes.
--- For a parent, the sums of its partitions.
+-- Rows that were inserted, updated and deleted in a table so far, by the server's counters. Counters may be a second
+-- late (ten seconds for an idle session), and include rolled-back changes.
+-- For a parent, the sums of the partitions.
 -- {table}    the table
 -- > inserted rows inserted
 -- > updated  rows updated

@@ -1,4 +1,4 @@
--- Sets a switch: until when its side is paused; a time that is over resumes. Counts at once, for every session, and
+-- Sets a switch: the time until which the side is paused; a past time resumes. Takes effect at once in every session,
 -- whether or not a transaction commits.
 -- {switch}  the sequence that holds the end
 -- :until_ms milliseconds since the epoch

@@ -1,5 +1,5 @@
--- Open transactions that have drawn from a sequence of a ring: before they end, none of their numbers can be proven to
--- be a hole or an orphan. Drawing locks the sequence until the transaction ends.
+-- Open transactions that have taken a number from a sequence of a ring: before such a transaction ends, none of its
+-- numbers can be proven to be a hole or an orphan. Taking a number locks the sequence until the transaction ends.
 -- {sequence}       the sequence
 -- > session        process id; 0: a prepared transaction
 -- > application    its application name

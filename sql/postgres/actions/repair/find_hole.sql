@@ -1,4 +1,4 @@
--- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots.
+-- Numbers that a producer has taken and whose message is missing, in some slots of a ring.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn
@@ -6,7 +6,7 @@
 -- {time}          column: time when the slot was last written; in the future if it never was
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a producer
+-- :position       the last number taken by a producer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :limit          maximum number of rows
 -- > number        the number

@@ -1,4 +1,4 @@
--- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots.
+-- Messages whose number a consumer has taken and not popped, in some slots of a ring.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn
@@ -8,7 +8,7 @@
 -- {sized?}        the same column, if its type gives the size without unpacking the value
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :limit          maximum number of rows
 -- > number        the message's number

@@ -1,4 +1,4 @@
--- Messages of a ring whose number a consumer of one subscriber has drawn and not popped, in some of its slots.
+-- Messages whose number a consumer of one subscriber has taken and not popped, in some slots of a ring.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: the turn
@@ -9,7 +9,7 @@
 -- {unread}        column: subscribers that have not read the message yet
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :bit            the bit of the subscriber in it
 -- :limit          maximum number of rows

@@ -1,5 +1,5 @@
--- The last resort if the ring has no free slot: the design's own repair, which sets the pop sequence back before the
--- oldest orphan, so that consumers reach it again.
+-- The last resort if the ring has no free slot: the design's own repair sets the pop sequence back before the oldest
+-- orphan, so that consumers reach the orphan again.
 -- {repair}    function of the design
 -- :min_age_s  minimum seconds since a slot was last written
 -- :limit      maximum number of orphans, and of holes

@@ -1,4 +1,4 @@
--- How the slot of a number stands now.
+-- The current state of a number's slot.
 -- {table}        the ring's table
 -- {slot}         column: the slot
 -- {turn}         column: the turn

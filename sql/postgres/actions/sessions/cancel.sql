@@ -1,4 +1,4 @@
--- Ends the statement that a session runs, if it is still the one that was shown, in the transaction that was shown.
+-- Cancels the statement of a session, if it is still the session and the transaction that the plan showed.
 -- :session         its process id
 -- :started_us      when it began, microseconds since the epoch
 -- :transaction_us  when its transaction began, the same; NULL if there is none

@@ -1,5 +1,5 @@
--- Rows that a transaction which still runs has deleted or locked, among those that are popped first or last. A row
--- contains its holder (xmax).
+-- Rows that a running transaction has deleted or locked, among the rows that are popped first or last. A row contains
+-- its holder (xmax).
 -- {table}         the queue's table
 -- {order}         column: rows are popped by it, from either end
 -- {id?}           column: the id

@@ -1,4 +1,4 @@
--- What our role may see and do of other sessions.
+-- What our role may see of other sessions, and whether it may end them.
 -- > role     our role
 -- > own      this very session
 -- > sees     true: our role can see the activity of other sessions

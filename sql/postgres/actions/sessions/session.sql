@@ -1,4 +1,4 @@
--- One session, as ending it would find it, and what ending it needs. Times are NULL if our role may not see them.
+-- The current state of one session, and the rights that ending it needs. Times are NULL if our role may not see them.
 -- :session           its process id
 -- > session          the same
 -- > started_us       when it began, microseconds since the epoch

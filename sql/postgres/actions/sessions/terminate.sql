@@ -1,4 +1,4 @@
--- Ends a session that sits in a transaction, if it is still the one that was shown, in the transaction that was shown.
+-- Ends a session that is idle in a transaction, if it is still the session and the transaction that the plan showed.
 -- :session         its process id
 -- :started_us      when it began, microseconds since the epoch
 -- :transaction_us  when its transaction began, the same; NULL if there is none

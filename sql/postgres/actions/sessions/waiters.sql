@@ -1,4 +1,4 @@
--- Sessions that wait for a session, directly or behind others. Asks only for sessions that wait for a lock.
+-- Sessions that wait for a session, directly or behind other sessions. Reads only sessions that wait for a lock.
 -- :session       its process id
 -- > waiter       session that waits
 -- > application  its application name

@@ -1,4 +1,4 @@
--- How many messages are ready, counted one by one: asked once, when a load begins.
+-- The exact number of ready messages, read once when a load begins.
 -- {table}   the queue's table
 -- {state?}  column: the state; without one every row is ready
 -- :ready    the state value of a ready message

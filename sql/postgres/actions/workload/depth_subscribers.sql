@@ -1,4 +1,4 @@
--- How many messages of a ring each subscriber still has to read, counted one by one: asked once, when a load begins.
+-- The exact number of messages of a ring that each subscriber has not read yet, read once when a load begins.
 -- {table}      the ring
 -- {unread}     column: subscribers that have not read it yet, subscriber k as bit k - 1
 -- {message_id} column: the message in the slot, NULL if it is empty

@@ -1,4 +1,4 @@
--- Fault: lock the newest messages, those a stack pops next, until the transaction ends.
+-- Fault: lock the newest messages, which a stack pops next, until the transaction ends.
 -- {table} the queue's table
 -- {id}    column: the id
 -- :rows   number of rows

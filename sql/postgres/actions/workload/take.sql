@@ -1,4 +1,4 @@
--- Pop one message, of a design that counts attempts.
+-- Pop one message of a design that counts attempts.
 -- {pop}     function of the design
 -- > id      its id
 -- > payload the message

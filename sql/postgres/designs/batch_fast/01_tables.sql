@@ -1,22 +1,26 @@
 -- The split queue with the fast batch dequeue (Omar Al Zabir, "Building High Performance Queue in Database"): small
--- rows that are searched and updated (QueueMeta), payloads apart (QueueData), a processed row stays until the archiver
--- takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt counted.
+-- rows that are searched and updated (QueueMeta), and a second table with the payloads (QueueData), a processed row
+-- stays until the archiver moves it. Delivery is at least once: a message whose consumer died goes back to the front,
+-- and the attempt counts.
 --
 -- Classic columns: queue_id (identity), queue_date_time (the order of pops, not always the time of the push: an earlier
 -- one goes first), title, status (0 ready, 1 processing, 2 processed); queue_id and text_data in the second table.
 -- Additions: status 3 dead (failed too often), enqueued_at, started_at, completed_at, owner, attempts; the archive.
--- owner is "pid/start": the server process that popped it and the second it was started in, since the epoch. Together
--- they identify one session forever: it is dead when there is no process with that id and start. That proves something
--- about the message only if consumers keep their session while they work.
+-- owner is "pid/start": the id of the server process that popped the message, and the second in which this process
+-- started, since the epoch. The pair identifies one session forever: the session has ended if there is no process with
+-- this id and start. This proves that the owner is dead only if consumers keep their session while they work.
 --
--- No foreign key from data to meta, as in the article: each push would lock the meta row once more. fillfactor 60 for
--- the small rows, because each gets two more versions, which stay on its page. QueueData is never updated.
+-- There is no foreign key from data to meta, as in the article: each push would lock the meta row once more. The small
+-- rows have fillfactor 60, because each row gets two more versions, which stay on the same page. QueueData is never
+-- updated.
 --
 -- Settings of both tables, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}       QueueMeta
 -- {data}        QueueData
 -- {archive_log} messages moved by the archiver

@@ -1,4 +1,4 @@
--- Push many messages in one statement; returns their ids. The ids are drawn first, so that both tables get the same
+-- Push many messages in one statement; returns their ids. The ids are taken first, so that both tables get the same
 -- ones. p_title NULL: the first 60 characters of each payload.
 -- {table}      QueueMeta
 -- {data}       QueueData

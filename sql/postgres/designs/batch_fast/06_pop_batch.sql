@@ -3,12 +3,14 @@
 -- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: consumers pass over each other's rows and neither wait nor deadlock.
 -- A row that another consumer has taken and committed since our statement began is looked at again and passed over. The
 -- article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
--- index. Payloads are fetched for the popped rows alone, by key, whatever the planner believes about the tables: one pass
--- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a consumer counts too.
+-- index. Payloads are fetched for the popped rows alone, by key, whatever the planner believes about the tables: one
+-- pass over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). Pop counts the
+-- attempt, not fail, so that the crash of a consumer also counts.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first,
--- the last and the number of ready messages are the same as before: then other consumers hold all of them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows committed when it began,
+-- and other consumers may have popped all these rows while new messages arrived. So pop reads again until no message is
+-- ready, or until the first, the last and the number of ready messages are the same as before: then other consumers
+-- hold all ready messages.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function

@@ -1,8 +1,8 @@
 -- Complete a message: processed, for the archiver; deleting here would make the consumer pay for it (the article).
 -- False if it is no longer processing.
 --
--- p_attempt (an addition) is the attempt that pop returned: if the message of a slow consumer was requeued and popped
--- by another one, the slow consumer cannot complete it.
+-- p_attempt (an addition) is the attempt that pop returned: if a message was requeued and another consumer popped it,
+-- the first consumer cannot complete it.
 -- {table}    QueueMeta; QueueSlow where all is in one table
 -- {complete} the function
 CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean

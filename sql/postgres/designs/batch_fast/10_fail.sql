@@ -1,5 +1,5 @@
--- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
--- Returns the new status, NULL if the message is not processing (any more). An addition.
+-- Give back a message that could not be processed: it becomes ready again at its old place, or dead after
+-- p_max_attempts attempts. Returns the new status, NULL if the message is not processing (any more). An addition.
 -- p_attempt: as in complete.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {fail}             the function

@@ -1,7 +1,7 @@
 -- Requeue up to p_limit messages that have been processing for longer than p_timeout_s seconds, the longest-running
--- first. The article sends them to the front: they get a queue_date_time before that of every ready message that was
--- never popped, and keep their order among those that were popped before. A message that has had p_max_attempts
--- attempts becomes dead. Returns the number of moved messages. Served by the index on rows being processed.
+-- first. The article sends these messages to the front: they get a queue_date_time before that of every ready message
+-- that was never popped, and keep their order among messages that were popped before. A message that has had
+-- p_max_attempts attempts becomes dead. Returns the number of moved messages. Uses the index on rows being processed.
 -- Skips messages that a consumer is completing.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {requeue}          the function

@@ -1,13 +1,13 @@
 -- One wide table with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database",
 -- QueueSlow): the slow reference, to be compared with. Everything in one row, an index in which processed rows stay,
 -- and a dequeue that selects and locks a batch with its payloads, then updates it. A processed row stays until the
--- archiver takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt
--- counted.
+-- archiver moves it. Delivery is at least once: a message whose consumer died goes back to the front, and the attempt
+-- counts.
 --
 -- Classic columns: queue_id (identity), queue_date_time, title, status (0 ready, 1 processing; 2 processed, said in the
 -- text), text_data. Additions: status 3 dead (failed too often), enqueued_at, started_at, completed_at, owner,
--- attempts; the archive. owner is "pid/start": the server process that popped it and the second it was started in,
--- since the epoch. Together they identify one session forever.
+-- attempts; the archive. owner is "pid/start": the id of the server process that popped the message, and the second in
+-- which this process started, since the epoch. The pair identifies one session forever.
 --
 -- queue_date_time is not always the time of the push, but the time when the message should be processed: messages with
 -- an earlier time go first. That is the article's priority: "an hour earlier" is a head start of one hour over all
@@ -16,10 +16,12 @@
 -- No fillfactor, as published: with payloads of some kilobytes, a page has no free space for it anyway.
 --
 -- Settings of the table, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}       QueueSlow
 -- {archive_log} messages moved by the archiver
 -- {key}         its primary key: the article's PK_QueueSlow

@@ -1,7 +1,7 @@
 -- The index by date is the article's IX_QuerySlow: the order of pops, with the status and the title. Processed rows
 -- stay in it, at the front, and every dequeue reads past them until the archiver moves them.
 --
--- Additions, each holding the rows of one state and nothing else:
+-- Additions, each with the rows of one state:
 --   processing: the longest-running first: counted, compared with the timeout, and sent to the front.
 --   processed:  for the archiver, oldest first, however many ready rows there are.
 --   dead:       dead letters, counted and listed.

@@ -14,8 +14,8 @@
 -- once in thousands of pops by eight consumers: a consumer that waited for a row in vain keeps its lock until the
 -- transaction ends, and another one with an older snapshot may try to lock that row.
 --
--- attempts is counted here and not on failure: the crash of a consumer counts too. enable_seqscan and enable_bitmapscan
--- off: a plan made while the table was empty would read and sort the whole table, also after a burst has filled it.
+-- Pop counts the attempt, not fail, so that the crash of a consumer also counts. enable_seqscan and enable_bitmapscan
+-- are off: a plan for an empty table would read and sort the whole table, even after a burst has filled it.
 -- {table}     QueueSlow
 -- {pop_batch} the function
 -- {owner}     function: name of the consumer in this session

@@ -1,7 +1,7 @@
 -- Move up to p_limit processed messages, oldest first, to the archive, in one transaction; returns the number of moved
--- messages. The article's continuous archiving: called in small batches with a pause between them, it does not disturb
--- producers and consumers, which never lock processed rows. Served by the index on processed rows; several archivers
--- pass over each other's.
+-- messages. The article's continuous archiving: in small batches with pauses, it does not disturb producers and
+-- consumers, because these never lock processed rows. Uses the index on processed rows. Several archivers skip each
+-- other's rows.
 -- {table}       QueueSlow
 -- {archive_log} the archive
 -- {archive}     the function

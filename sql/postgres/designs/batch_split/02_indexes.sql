@@ -3,7 +3,7 @@
 -- front, and every dequeue reads past them until the archiver moves them. batch_fast has an index on ready rows
 -- instead.
 --
--- Additions, each holding the rows of one state and nothing else:
+-- Additions, each with the rows of one state:
 --   processing: the longest-running first: counted, compared with the timeout, and sent to the front.
 --   processed:  for the archiver, oldest first, however many ready rows there are.
 --   dead:       dead letters, counted and listed.

@@ -1,19 +1,21 @@
 -- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE
 -- that skips locked rows. Lax order: if a consumer rolls back, other consumers may already have popped later messages.
 --
--- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
--- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
+-- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed. A
+-- pop deletes the row in the consumer's own transaction: a message in progress is an open transaction.
 --
--- The primary key is the article's clustered index cdxFifoQueue: it gives pop its order, and it answers every question
--- of a dashboard without reading the queue: oldest message from a known id on, and a bounded count from there. The
--- identity has CACHE 1, since PostgreSQL caches per session and would mix the order of sessions; BY DEFAULT, so that a
--- message that was taken out can be put back under its own id.
+-- The primary key is the article's clustered index cdxFifoQueue: it gives the order of pops, and a dashboard uses it to
+-- find the oldest message, starting at a known id, and to count a limited number of messages, without reading the whole
+-- queue. The identity has CACHE 1, because a cache per session would mix the order of sessions. It is BY DEFAULT, so
+-- that a removed message can be put back with its own id.
 --
--- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+-- Settings of the table, as for every queue that uses INSERT and DELETE:
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

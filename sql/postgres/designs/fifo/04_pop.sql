@@ -1,17 +1,18 @@
 -- Pop the oldest message that no other consumer is popping; no row if there is none. The article's usp_dequeueFifo.
 --
--- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
--- finds, locks, deletes and returns: two consumers cannot get the same row. A row that another consumer has deleted and
--- committed since our statement began is passed over as well. No deadlock: a pop never waits for a lock, and a push
--- locks nothing that exists.
+-- FOR UPDATE replaces the update lock of the article's CTE, SKIP LOCKED replaces READPAST, and row locks replace
+-- ROWLOCK. One statement finds, locks, deletes and returns the row, so two consumers cannot get the same row. The
+-- statement also skips a row that another consumer has deleted and committed since it began. There is no deadlock: a
+-- pop never waits for a lock, and a push locks no existing row.
 --
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
--- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
--- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+-- enable_bitmapscan are off: a plan for an empty table would read and sort the whole table, and the session would keep
+-- this plan after a burst has filled the queue. The primary key gives the order at any size.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
--- and the last ready message are the same as before: then other consumers hold all of them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows committed when it began,
+-- and other consumers may have popped all these rows while new messages arrived. So pop reads again until no message is
+-- ready, or until the first and the last ready message are the same as before: then other consumers hold all ready
+-- messages.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause

@@ -8,18 +8,19 @@
 -- The primary key (processed, id) is the article's clustered index: ready rows are together at its beginning, in the
 -- order of pops, however many processed rows there are; the archiver finds processed rows behind them, oldest first.
 -- And no other index: the article wants none over a queue, since every one is written by every pop. For a dashboard the
--- key gives the oldest ready message and a bounded count. The identity has CACHE 1, because PostgreSQL caches per
--- session and would mix the order of sessions; BY DEFAULT, so that removed messages can be put back under their own
--- ids.
+-- key gives the oldest ready message and a bounded count. The identity has CACHE 1, because a cache per session would
+-- mix the order of sessions. It is BY DEFAULT, so that a removed message can be put back with its own id.
 --
 -- fillfactor 50: a pop writes a second version of the row, which finds its place on the same page. It is never HOT: the
 -- flag is in the index.
 --
 -- Settings of the table, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}       the queue
 -- {key}         its primary key
 -- {id_seq}      the sequence behind the identity

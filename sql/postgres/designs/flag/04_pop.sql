@@ -6,12 +6,13 @@
 -- began is looked at again and passed over. No deadlock: a pop never waits for a lock.
 --
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the UPDATE. enable_seqscan and
--- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
--- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+-- enable_bitmapscan are off: a plan for an empty table would read and sort the whole table, and the session would keep
+-- this plan after a burst has filled the queue. The primary key gives the order at any size.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
--- and the last ready message are the same as before: then other consumers hold all of them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows committed when it began,
+-- and other consumers may have popped all these rows while new messages arrived. So pop reads again until no message is
+-- ready, or until the first and the last ready message are the same as before: then other consumers hold all ready
+-- messages.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause

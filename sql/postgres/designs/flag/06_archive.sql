@@ -1,6 +1,6 @@
 -- Move up to p_limit processed messages, oldest first, to the archive, in one transaction; returns the number of moved
--- messages. An addition, like Al Zabir's continuous archiving: in small batches with a pause between them, it does not
--- disturb producers and consumers, which never lock processed rows. Several archivers pass over each other's.
+-- messages. An addition, like Al Zabir's continuous archiving: in small batches with pauses, it does not disturb
+-- producers and consumers, because these never lock processed rows. Several archivers skip each other's rows.
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the function

@@ -2,9 +2,9 @@
 -- NULL.
 --
 -- FOR UPDATE SKIP LOCKED is the article's ROWLOCK and READPAST: one statement finds, locks, deletes and returns, and
--- two consumers neither wait for each other nor get the same row. No deadlock: a pop never waits for a lock, and a push
--- locks nothing that exists. Rows are addressed by their position (ctid), which does not change until they are deleted:
--- nothing updates a row here, and locked rows are not deleted.
+-- two consumers neither wait for each other nor get the same row. There is no deadlock: a pop never waits for a lock,
+-- and a push locks no existing row. Rows are addressed by their position (ctid), which does not change until they are
+-- deleted: nothing updates a row here, and locked rows are not deleted.
 --
 -- The session remembers where it popped last (setting qmon.heap) and continues from there, then from the beginning:
 -- otherwise every pop would read all the dead rows at the front that vacuum has not removed yet. One pop in a thousand
@@ -12,9 +12,9 @@
 -- consumers.
 -- enable_seqscan off: a range of places is read, not the table.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it reads again until no row is left, or until the rows are
--- exactly those of the read before: then other consumers hold all of them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows committed when it began,
+-- and other consumers may have popped all these rows while new messages arrived. So pop reads again until no row is
+-- left, or until it finds exactly the rows of the previous read: then other consumers hold all these rows.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause

@@ -1,22 +1,24 @@
 -- The stack (Remus Rusanu, "Using tables as Queues", LIFO): the newest message is popped first. The table is that of
 -- the FIFO queue; the pop goes through the same index from the other end.
 --
--- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
--- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
+-- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed. A
+-- pop deletes the row in the consumer's own transaction: a message in progress is an open transaction.
 --
 -- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. Messages at
 -- the bottom wait until the stack is empty: a stack starves its oldest messages by design, so watch the age of the
 -- oldest.
 --
 -- The primary key is the article's clustered index: it gives pop its order backwards, and a dashboard the oldest
--- message and a bounded count forwards. The identity has CACHE 1, since PostgreSQL caches per session and would mix the
--- order of sessions; BY DEFAULT, so that a message that was taken out can be put back under its own id.
+-- message and a bounded count forwards. The identity has CACHE 1, because a cache per session would mix the order of
+-- sessions. It is BY DEFAULT, so that a removed message can be put back with its own id.
 --
--- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+-- Settings of the table, as for every queue that uses INSERT and DELETE:
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

@@ -2,17 +2,20 @@
 -- number, pushed by INSERT and popped by DELETE. The design that the ring is compared with.
 --
 -- Classic columns: message_id, time, message (char(300) in the article, text here). Additions: none; "time" is when the
--- message was pushed. A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
+-- message was pushed. A pop deletes the row in the consumer's own transaction: a message in progress is an open
+-- transaction.
 --
 -- The sequence has CACHE 1: PostgreSQL caches numbers per session, and the numbers of sessions would then mix.
--- The primary key is the article's clustered index: it gives pop its order, and it answers every question of a
--- dashboard without reading the queue: oldest message from a known id on, and a bounded count from there.
+-- The primary key is the article's clustered index: it gives the order of pops, and a dashboard uses it to find the
+-- oldest message, starting at a known id, and to count a limited number of messages, without reading the whole queue.
 --
--- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+-- Settings of the table, as for every queue that uses INSERT and DELETE:
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table} the queue
 -- {key}   its primary key
 -- {seq}   the sequence that numbers messages

@@ -3,21 +3,23 @@
 --
 -- Classic columns: due_time, payload (varbinary(max), bytea here). Additions: id (identity), which distinguishes
 -- messages that are due at the same time and identifies them for actions; enqueued_at, when it was pushed.
--- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
+-- A pop deletes the row in the consumer's own transaction: a message in progress is an open transaction.
 --
 -- The article insists on UTC. timestamptz is an instant, kept in UTC whatever the time zone of the session that wrote
 -- it; so nothing is due an hour early or twice when summer time begins or ends. Due is by the server's clock.
 --
 -- The index on (due_time, id) is the article's clustered index cdxPendingQueue: it gives pop its order, and a dashboard
 -- the due and scheduled messages without reading the rest. The primary key leads to one message by its id. The identity
--- has CACHE 1, since PostgreSQL caches per session; BY DEFAULT, so that a message that was taken out can be put back
--- under its own id.
+-- has CACHE 1, because a cache would be per session. It is BY DEFAULT, so that a removed message can be put back with
+-- its own id.
 --
--- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+-- Settings of the table, as for every queue that uses INSERT and DELETE:
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}     the queue
 -- {key}       its primary key
 -- {due_index} the order of pops

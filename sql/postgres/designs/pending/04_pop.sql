@@ -1,20 +1,20 @@
 -- Pop the message that has been due longest and that no other consumer is popping; no row if none is due. The article's
 -- usp_dequeuePending.
 --
--- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
--- finds, locks, deletes and returns: two consumers cannot get the same row. No deadlock: a pop never waits for a lock,
--- and a push locks nothing that exists.
+-- FOR UPDATE replaces the update lock of the article's CTE, SKIP LOCKED replaces READPAST, and row locks replace
+-- ROWLOCK. One statement finds, locks, deletes and returns the row, so two consumers cannot get the same row. There is
+-- no deadlock: a pop never waits for a lock, and a push locks no existing row.
 --
 -- The clock is read once into v_now, as in the article: with a variable, the index search ends at the first message
 -- that is not due, while clock_timestamp() in the statement would be evaluated for every scheduled message. "= (SELECT
--- …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and enable_bitmapscan off: a
--- plan made while the table was empty would read and sort the whole table, and the session would keep it after a burst
--- has filled the queue.
+-- …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and enable_bitmapscan are off:
+-- a plan for an empty table would read and sort the whole table, and the session would keep this plan after a burst has
+-- filled the queue.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began and due by v_now, and
--- other consumers may have taken all of them while new messages arrived or became due. So it reads again until no
--- message is due, or until the due messages are exactly those of the read before: then other consumers hold all of
--- them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows that were committed when
+-- it began and due by v_now, and other consumers may have popped all these rows while new messages arrived or became
+-- due. So pop reads again until no message is due, or until it finds exactly the due messages of the previous read:
+-- then other consumers hold all these messages.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause

@@ -7,18 +7,18 @@
 -- consumer waits forever for a number whose slot holds a later one. Here the slot has a turn:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
---   turn = n + size  message n has been popped (or given up): free for message n + size
--- Because turn only grows, a late session is refused, and its message is never misplaced. One subscriber:
+--   turn = n + size  message n has been popped (or skipped): free for message n + size
+-- Because turn only grows, the slot refuses a late session, and no message gets into a wrong slot. One subscriber:
 -- reference_count is 0 or 1.
 --
--- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
--- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
+-- CACHE 1: in PostgreSQL, CACHE n is per session. Sessions would hold blocks of numbers, and the ring would wait for
+-- the slowest session. Numbers begin with 1; slot 0 therefore waits for message "size".
 --
--- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the
--- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
--- some versions of each slot; the next reader of the page then tidies up. The primary key on slot is the only index.
--- Vacuum after at least as many dead rows as there are slots, unthrottled: it frees space that a long transaction has
--- kept in use. No truncation: it takes an exclusive lock that stops producers and consumers.
+-- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. The update stays HOT (on the
+-- same page and without touching the index), because no changing column is indexed and fillfactor 30 leaves room for
+-- some versions of each slot. The next reader of the page then removes old versions. The primary key on slot is the
+-- only index. Vacuum after at least as many dead rows as there are slots, unthrottled: it frees space that a long
+-- transaction has kept in use. No truncation: it takes an exclusive lock that stops producers and consumers.
 --
 -- For a dashboard: positions from the two sequences, and the slots near both by key. Nothing reads the ring from end
 -- to end.

@@ -1,9 +1,8 @@
--- The transactions that have drawn a number from a sequence and have not ended, this session's own apart.
+-- The open transactions that have taken a number from a sequence, without this session's own.
 --
 -- nextval() locks its sequence (RowExclusiveLock) until the transaction ends, even after a rollback to a savepoint. So
--- once a number is known to be drawn, its transaction is among those listed here, or it has ended. This is how a hole
--- is proven. A transaction that is prepared (two-phase commit) loses its name here: all of them are one entry,
--- 'prepared'.
+-- if a number is taken, its transaction is in this list or has ended. This proves a hole. All prepared transactions
+-- (two-phase commit) are one entry, 'prepared'.
 -- {drawing} the function
 CREATE FUNCTION {drawing}(p_sequence regclass) RETURNS text[]
 LANGUAGE sql

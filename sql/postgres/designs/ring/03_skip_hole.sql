@@ -1,18 +1,18 @@
--- Skip number p_number if it is a proven hole: drawn by a producer whose transaction has ended, and no message in its
--- slot. True if it was skipped. Called by sessions that wait for the number; never waits itself.
+-- Skip number p_number if it is a proven hole: the transaction of the producer that took it has ended, and its slot has
+-- no message. Returns true if it was skipped. Sessions that wait for the number call this function. It never waits.
 --
--- The proof takes time: the transactions that had drawn when the number was first looked at are remembered in a
--- setting of the session, and the hole is proven when none of them is left. Skipping sets turn to n + size: a producer
--- that comes back with this number is refused and draws a new one. SKIP LOCKED: a producer that is writing the slot now
--- is no hole.
+-- The proof takes time. A setting of the session contains the transactions that had taken a number when the number was
+-- first checked. When all these transactions have ended, the hole is proven. Skipping sets turn to n + size: if a
+-- producer comes back with this number, the slot refuses the number, and the producer takes a new number. SKIP LOCKED:
+-- a slot that a producer is writing now is no hole.
 --
--- Producers that wait for room in open transactions would each wait here for the end of the others. So each declares
--- with an advisory lock, whose keys are the sequence and the lower 32 bits of a number, that it will use no smaller one
--- (see push); a smaller hole then does not wait for its end. A savepoint that gives it back a smaller number takes the
--- lock with it.
+-- Producers that wait for room in open transactions would all wait for each other. So each producer declares, with an
+-- advisory lock whose keys are the sequence and the lower 32 bits of a number, that it will use no smaller number (see
+-- push). The proof of a smaller hole then does not wait for this producer. If a rollback to a savepoint gives the
+-- producer a smaller number again, it also releases the lock.
 -- {table}     the ring
 -- {skip_hole} the function
--- {drawing}   function: open transactions that have drawn from a sequence
+-- {drawing}   function: open transactions that have taken a number from a sequence
 -- {push_seq}  the sequence of push numbers
 -- {size!int}  slots
 CREATE FUNCTION {skip_hole}(p_number bigint) RETURNS boolean

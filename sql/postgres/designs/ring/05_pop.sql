@@ -1,22 +1,22 @@
 -- Pop the next message; no row if none came within p_wait_ms milliseconds. Its slot is free as soon as the consumer
--- commits. The order is that of numbers: a consumer whose number is being pushed waits for that message, at least 20
--- milliseconds, and then returns no row, although there may be messages with later numbers, which are for other
--- consumers.
+-- commits. Messages are popped in the order of numbers. If the message of a consumer's number is being pushed, the
+-- consumer waits for it, at least 20 milliseconds, and then returns no row. There may be messages with later numbers,
+-- but these are for other consumers.
 --
--- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the
--- producers a head start). If another consumer was quicker and the number drawn must wait, or if the transaction of an
--- earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop takes
--- that message first. If a transaction with several pops is rolled back, all but the last number become orphans, as do
--- the number of a session that ended with one and the numbers that a crash of the server skips: a consumer that finds
--- nothing to pop, and otherwise one pop in thirty-two, searches for them (settle), and takes them under their own
--- numbers, the smallest first. A number that was skipped as a hole, or whose message another consumer has taken, is
--- refused by its slot's turn; then a new one is drawn.
+-- No number is lost. A pop takes no number while no producer is ahead (the article lets consumers run ahead and gives
+-- the producers a head start). If another consumer was faster and the number must wait, or if the transaction of an
+-- earlier pop was rolled back, the session keeps the number (currval is not rolled back), and its next pop takes the
+-- message of this number first. If a transaction with several pops is rolled back, all its numbers except the last
+-- become orphans. The number that an ended session still had, and numbers that a crash of the server skips, also become
+-- orphans. A consumer that finds nothing to pop, and otherwise one pop in thirty-two, searches for orphans (settle),
+-- and pops them with their own numbers, the smallest first. If the number was skipped as a hole, or another consumer
+-- has popped its message, the slot's turn refuses the number, and the pop takes a new number.
 --
--- The UPDATE locks one row, and only on its own turn: it neither waits for another consumer nor for a producer, and cannot
--- deadlock (of an orphan, or of a number kept from an earlier call, which others may take, it asks SKIP LOCKED); only
--- after a repair that has set the sequence back may two consumers have one number and transactions of several pops wait
--- for each other, see there. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it
--- sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
+-- The UPDATE locks one row, and only on its own turn: it waits for no consumer and no producer, and cannot deadlock. It
+-- uses SKIP LOCKED for an orphan, or for a number from an earlier call, because other sessions may pop these. Only
+-- after a repair that has set the sequence back, two consumers may have the same number, and transactions with several
+-- pops may wait for each other: see repair. The pause between two tries starts at half a millisecond and doubles up to
+-- 20 (the article: 1 s). A try sees new commits only in READ COMMITTED, so at other isolation levels there is one try.
 -- {table}     the ring
 -- {pop}       the function
 -- {skip_hole} function: skip a proven hole

@@ -1,5 +1,5 @@
--- Repair: skip number p_number, waiting up to p_wait_ms milliseconds for the proof that it is a hole: that every
--- transaction which might have drawn it has ended. True if it was skipped; false if it is not a hole, or not proven in
+-- Repair: skip number p_number. Waits up to p_wait_ms milliseconds for the proof that the number is a hole: every
+-- transaction that may have taken it has ended. True if it was skipped; false if it is not a hole, or not proven in
 -- time.
 -- {fill_hole} the function
 -- {skip_hole} function: skip a proven hole

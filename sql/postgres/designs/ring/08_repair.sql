@@ -2,17 +2,17 @@
 -- least p_min_age_s seconds ago; returns the repaired numbers. Takes about p_wait_ms milliseconds at most for proofs
 -- and free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard.
 --
--- Orphans first, oldest first: their slots are needed by producers that hold later numbers. If there is no room to
--- requeue one (every slot holds an orphan, and producers have drawn all the numbers that could go there), the pop
+-- Orphans come first, the oldest first, because producers with later numbers need their slots. If there is no room to
+-- requeue one (every slot holds an orphan, and producers have taken all the numbers that could go there), the pop
 -- sequence is set back before the oldest: consumers reach these numbers again, also those that wait for later numbers.
--- That is safe at any time, because popped numbers are refused by their turn; the returned row then has the orphan's
--- own number. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of the
--- push sequence that leaves holes, of the pop sequence orphans.
+-- This is safe at any time, because the turns refuse popped numbers. The returned row then has the orphan's own number.
+-- This also helps after a crash of the server, which makes sequences jump ahead by up to 32: a jump of the push
+-- sequence leaves holes, and a jump of the pop sequence leaves orphans.
 --
--- Deadlocks: consumers that come by again wait for the row of a number that another one has popped and not committed.
--- Two transactions of several pops each may so wait for each other, after a repair that has set the sequence back and
--- at no other time. PostgreSQL then ends one of the two after a second, and its client must retry; nothing is lost. A
--- transaction with one pop never waits for a waiting session.
+-- Deadlocks: consumers that reach a number again wait for its row if another consumer has popped it and not committed.
+-- So two transactions with several pops each may wait for each other, but only after a repair that has set the sequence
+-- back. PostgreSQL then ends one of the two after a second, and its client must retry; nothing is lost. A transaction
+-- with one pop never waits for a waiting session.
 -- {table}          the ring
 -- {repair}         the function
 -- {fill_hole}      function: fill a hole

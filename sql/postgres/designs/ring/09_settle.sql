@@ -1,26 +1,27 @@
--- What consumers do about numbers that were drawn and not popped: their consumer died, or rolled back several pops, or
--- a crash of the server made the pop sequence jump ahead. Returns the smallest such number that has a message and is
--- proven to be an orphan, with its row locked, for the caller to pop; NULL if there is none.
+-- Finds numbers that were taken and not popped: the consumer died, or rolled back several pops, or a crash of the
+-- server made the pop sequence jump ahead. Returns the smallest such number that has a message and is proven to be an
+-- orphan, with its row locked, for the caller to pop; NULL if there is none.
 --
--- settled is a number up to which all have been popped or given up: a look begins behind it, and moves it on. It reads
--- 1,000 slots at a time, at most a few times, and each time up to the end of the lap, so that they are one range of the
--- key; if consumers keep pace, as many as were popped since settled was last moved, about thirty. A sequence is not
--- rolled back, so settled stops before numbers that are not committed: it belongs to this transaction, whose first
--- number (age) is at most as large as that of anything it has written.
+-- All numbers up to the number settled have been popped or skipped: a search begins after settled, and moves it on. A
+-- search reads 1,000 slots at a time, a few times at most, and each time up to the end of the lap, so that the slots
+-- are one range of the key. If consumers keep pace, it reads only the slots that were popped since settled was last
+-- moved, about thirty. A sequence is not rolled back, so settled stops before numbers that are not committed: it
+-- belongs to this transaction, whose first number (age) is at most as large as that of anything it has written.
 --
--- The proof is that of skip_hole, for all numbers at once: the transactions that had drawn when the pop sequence stood
--- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped nor
--- locked up to that number is an orphan. SKIP LOCKED: it waits for no session. A consumer that lives after all and
--- comes back with the number is refused by the slot's turn: the message is delivered once.
+-- The proof is the same as in skip_hole, for all numbers at once: a setting of the session contains a position of the
+-- pop sequence, and the transactions that had taken a number at that time. When all these transactions have ended, each
+-- message up to this position that is neither popped nor locked is an orphan. SKIP LOCKED: the function waits for no
+-- session. If the consumer is still alive and comes back with the number, the slot's turn refuses the number: the
+-- message is delivered once.
 --
--- p_behind: number of the last drawn numbers to skip, because they are at work while there is traffic.
+-- p_behind: how many of the newest taken numbers to leave out, because with traffic, consumers are working on them.
 -- p_holes: also skip the first number that is not settled, if it is a proven hole.
--- SECURITY DEFINER: a role that may pop does not need the right to set a sequence.
+-- SECURITY DEFINER: a role that pops does not need the right to set a sequence.
 -- {table}     the ring
 -- {settle}    the function
 -- {settled_seq} the sequence that remembers up to where all is settled
 -- {skip_hole} function: skip a proven hole
--- {drawing}   function: open transactions that have drawn from a sequence
+-- {drawing}   function: open transactions that have taken a number from a sequence
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
 CREATE FUNCTION {settle}(p_behind bigint, p_holes boolean) RETURNS bigint

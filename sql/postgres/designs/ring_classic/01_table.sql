@@ -9,11 +9,12 @@
 -- Columns as in the article: slot, message_id, time, message (char(300) there, text here), reference_count. Additions:
 -- none. One subscriber: reference_count is 0 or 1.
 --
--- The one thing that is not as published: CACHE 1 in place of 100000. In SQL Server the cache is the server's, in
--- PostgreSQL each session's: sessions would hold blocks of numbers, and the ring would wait for the slowest.
+-- The one thing that is not as published: CACHE 1 in place of 100000. In SQL Server the whole server has one cache. In
+-- PostgreSQL each session has one: sessions would hold blocks of numbers, and the ring would wait for the slowest
+-- session.
 --
--- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the
--- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
+-- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. The update stays HOT (on the
+-- same page and without touching the index), because no changing column is indexed and fillfactor 30 leaves room for
 -- some versions of each slot. Vacuum and truncation as in the design "ring".
 -- {table}    the ring
 -- {key}      its primary key

@@ -1,10 +1,10 @@
 -- Push one message; returns its number, or NULL if its slot did not become free within p_wait_ms milliseconds: call
--- again from the same session, which keeps the number it has drawn (setting qmon.classic_push) and continues to wait
--- with it. As published: draw a number, and try the slot every 100 ms until it is free. A session that ends in the
+-- again from the same session, which keeps the number it has taken (setting qmon.classic_push) and continues to wait
+-- with it. As published: take a number, and try the slot every 100 ms until it is free. A session that ends in the
 -- meantime, or a transaction that is rolled back, loses the number: a hole.
 --
 -- The row lock of the UPDATE is the article's ROWLOCK. No deadlock: one row is locked, and nothing is waited for with
--- it. The wait sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
+-- it. A try sees new commits only in READ COMMITTED, so at other isolation levels there is one try.
 -- {table}      the ring
 -- {push}       the function
 -- {push_seq}   the sequence of push numbers

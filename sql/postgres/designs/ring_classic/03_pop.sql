@@ -1,13 +1,13 @@
 -- Pop the next message; no row if it did not come within p_wait_ms milliseconds: call again from the same session,
--- which keeps the number it has drawn (setting qmon.classic_pop) and continues to wait for that message. As published:
--- draw a number, and try its slot every second until the message is there. A session that ends in the meantime, or a
+-- which keeps the number it has taken (setting qmon.classic_pop) and continues to wait for that message. As published:
+-- take a number, and try its slot every second until the message is there. A session that ends in the meantime, or a
 -- transaction that is rolled back, loses the number, and its message waits forever.
 --
--- p_head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
--- push get a head start"); 0: draw at once and run ahead of the producers, as its code does.
+-- p_head_start: take no number unless producers are this far ahead (the article: "it is generally a good idea to let
+-- push get a head start"); 0: take a number at once and run ahead of the producers, as its code does.
 --
--- No deadlock: one row is locked, and nothing is waited for with it. The wait sees new commits in READ COMMITTED only,
--- so at other isolation levels there is one try.
+-- No deadlock: one row is locked, and nothing is waited for with it. A try sees new commits only in READ COMMITTED, so
+-- at other isolation levels there is one try.
 -- {table}     the ring
 -- {pop}       the function
 -- {push_seq}  the sequence of push numbers

@@ -7,14 +7,14 @@
 -- whose comments apply here as well: a late session is refused, and its message is never misplaced.
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
---   turn = n + size  message n has been popped (or given up): free for message n + size
+--   turn = n + size  message n has been popped (or skipped): free for message n + size
 --
 -- The four tables are partitions of one, so that producers, consumers and readers of a message write one statement, and
 -- the server selects the partition by the number's remainder. Each has an index on the number; it is not unique there,
 -- since the turn already is. No foreign key: pop takes both away in one transaction.
 --
--- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
--- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
+-- CACHE 1: in PostgreSQL, CACHE n is per session. Sessions would hold blocks of numbers, and the ring would wait for
+-- the slowest session. Numbers begin with 1; slot 0 therefore waits for message "size".
 --
 -- The ring: every push and pop is an UPDATE that stays HOT, that is on the same page and without touching the index,
 -- because no changing column is indexed and fillfactor 30 leaves room. Vacuum frees space that a long transaction has

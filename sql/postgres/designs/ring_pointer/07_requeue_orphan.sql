@@ -1,16 +1,16 @@
--- Repair: requeue message p_number, whose consumer took the number and died, under a new number. Returns that, or NULL
--- if it is not an orphan, if a transaction that may have drawn it is still open, or if the ring stayed full for
--- p_wait_ms ms.
+-- Repair: requeue message p_number, whose consumer took the number and died, with a new number. Returns the new number,
+-- or NULL if the message is not an orphan, if a transaction that may have taken it is still open, or if the ring stayed
+-- full for p_wait_ms ms.
 --
--- A consumer that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the
--- message is delivered once. The old slot is freed before the push, in the same transaction: the new number may need
--- it.
--- qmon.let_through: a pause of the producers does not stop a repair.
+-- If the consumer is still alive and comes back with the number, the slot's turn refuses the number, and the consumer
+-- takes a new one: the message is delivered once. The old slot is freed before the push, in the same transaction: the
+-- new number may need it.
+-- With qmon.let_through, a pause of the producers does not stop a repair.
 -- {table}          the ring
 -- {data}           the payloads
 -- {requeue_orphan} the function
 -- {push}           function: push a message
--- {drawing}        function: open transactions that have drawn from a sequence
+-- {drawing}        function: open transactions that have taken a number from a sequence
 -- {pop_seq}        the sequence of pop numbers
 -- {size!int}       slots
 CREATE FUNCTION {requeue_orphan}(p_number bigint, p_wait_ms integer DEFAULT 1000) RETURNS bigint

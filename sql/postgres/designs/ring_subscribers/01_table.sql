@@ -8,14 +8,14 @@
 -- comes back with its number (after a rollback, or because it was too early) whether its own subscriber has read it.
 --   turn = n         free for message n, and for no other     push n sets n + 1, and unread to all subscribers
 --   turn = n + 1     holds message n for those in unread      pop n takes its subscriber out, the last sets n + size
---   turn = n + size  message n has been read by all (or given up): free for message n + size
+--   turn = n + size  message n has been read by all (or skipped): free for message n + size
 -- time is when the message was pushed; the last reader sets it to when the slot became free.
 --
 -- The second table has the subscribers, numbered from 1, the sequence of each one's pop position, called like the ring
 -- with _pop_seq_1, _pop_seq_2 … behind, and up to which number each has settled all, see settle.
 --
--- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
--- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
+-- CACHE 1: in PostgreSQL, CACHE n is per session. Sessions would hold blocks of numbers, and the ring would wait for
+-- the slowest session. Numbers begin with 1; slot 0 therefore waits for message "size".
 --
 -- Updates stay HOT, on the same page and without touching the index, because no changing column is indexed and
 -- fillfactor 30 leaves room for some versions of each slot. Vacuum and truncation as in the design "ring".

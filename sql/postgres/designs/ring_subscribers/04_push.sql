@@ -1,23 +1,24 @@
 -- Push one message for all subscribers; returns its number, or raises SQLSTATE QM003 if the ring stayed full for
 -- p_wait_ms milliseconds: nothing was done, try again later (p_null_when_full: NULL instead).
 --
--- No number is lost. None is drawn while the slot of the next one is taken. If another producer was quicker and the
--- number drawn must wait, or if the transaction of an earlier push was rolled back, the session still has the number
--- (currval is not rolled back), and its next push uses it. A number that was given up as a hole in the meantime is
--- refused by its slot's turn; then a new one is drawn. If a transaction with several pushes is rolled back, all but its
--- last number become holes, as do the numbers of a session that ended: a consumer that waits for one skips it once it
--- is proven.
+-- No number is lost. A push takes no number while the slot of the next number is in use. If another producer was faster
+-- and the number must wait, or if the transaction of an earlier push was rolled back, the session keeps the number
+-- (currval is not rolled back), and its next push uses this number. If the number was skipped as a hole in the
+-- meantime, the slot's turn refuses it, and the push takes a new number. If a transaction with several pushes is rolled
+-- back, all its numbers except the last become holes. The numbers of a session that ended also become holes. A consumer
+-- that waits for a hole skips it when it is proven.
 --
--- The UPDATE locks one row, and only on its own turn: it neither waits for another producer nor for a consumer, and cannot
--- deadlock. The article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at
--- half a millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
--- isolation levels there is one try.
+-- The UPDATE locks one row, and only if the slot has the turn of this number. So it waits for no producer and no
+-- consumer, and cannot deadlock. The article's test, reference_count = 0, remains: it is true whenever the turn
+-- matches. The pause between two tries starts at half a millisecond and doubles up to 20 (the article: 100). A try sees
+-- new commits only in READ COMMITTED, so at other isolation levels there is one try.
 --
--- A waiting session declares, with an advisory lock of its transaction, that it will use no smaller number than the one
--- it waits with, so that it does not prevent the proof that a smaller one is a hole (see skip_hole). The lock has two
--- keys, the sequence and the lower 32 bits of the number; a session that holds 16 advisory locks takes no more of them.
+-- With an advisory lock of its transaction, a waiting session declares that it will use no number smaller than its
+-- present number, so that it does not prevent the proof that a smaller number is a hole (see skip_hole). The lock has
+-- two keys, the sequence and the lower 32 bits of the number; a session with 16 such locks takes no more advisory
+-- locks.
 --
--- p_for: the subscribers it is for, as a set (bit k - 1 is subscriber k); requeue_orphan needs it.
+-- p_for: the set of subscribers that get the message (bit k - 1 is subscriber k); for requeue_orphan.
 -- {table}           the ring
 -- {push}            the function
 -- {skip_hole}       function: skip a proven hole

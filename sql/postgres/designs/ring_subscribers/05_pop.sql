@@ -1,21 +1,21 @@
 -- Pop the next message for subscriber p_subscriber; no row if none came within p_wait_ms milliseconds. Its slot is free
--- as soon as the last subscriber's consumer commits. The order is that of numbers: a consumer whose number is being
--- pushed waits for that message, at least 20 milliseconds, and then returns no row, although there may be messages with
--- later numbers, which are for other consumers.
+-- as soon as the last subscriber's consumer commits. Messages are popped in the order of numbers. If the message of a
+-- consumer's number is being pushed, the consumer waits for it, at least 20 milliseconds, and then returns no row.
+-- There may be messages with later numbers, but these are for other consumers.
 --
--- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the
--- producers a head start). If another consumer was quicker and the number drawn must wait, or if the transaction of an
--- earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop takes
--- that message first. If a transaction with several pops is rolled back, all but the last number become orphans, as do
--- the number of a session that ended with one and the numbers that a crash of the server skips: a consumer that finds
--- nothing to pop, and otherwise one pop in thirty-two, searches for them (settle), and takes them under their own
--- numbers, the smallest first. A number that was skipped as a hole, or whose message another consumer has taken, is
--- refused by its slot's turn; then a new one is drawn.
+-- No number is lost. A pop takes no number while no producer is ahead (the article lets consumers run ahead and gives
+-- the producers a head start). If another consumer was faster and the number must wait, or if the transaction of an
+-- earlier pop was rolled back, the session keeps the number (currval is not rolled back), and its next pop takes the
+-- message of this number first. If a transaction with several pops is rolled back, all its numbers except the last
+-- become orphans. The number that an ended session still had, and numbers that a crash of the server skips, also become
+-- orphans. A consumer that finds nothing to pop, and otherwise one pop in thirty-two, searches for orphans (settle),
+-- and pops them with their own numbers, the smallest first. If the number was skipped as a hole, or another consumer
+-- has popped its message, the slot's turn refuses the number, and the pop takes a new number.
 --
 -- SKIP LOCKED: if another subscriber's consumer has locked the message, this one tries again after a pause and does not
--- wait for a lock; so a pop waits for no other transaction and cannot deadlock. The empty wait starts at half a
--- millisecond and doubles up to 20 (the article: 1 s); it sees new commits in READ COMMITTED only, so at other
--- isolation levels there is one try.
+-- wait for a lock; so a pop waits for no other transaction and cannot deadlock. The pause between two tries starts at
+-- half a millisecond and doubles up to 20 (the article: 1 s). A try sees new commits only in READ COMMITTED, so at
+-- other isolation levels there is one try.
 -- {table}     the ring
 -- {pop}       the function
 -- {skip_hole} function: skip a proven hole

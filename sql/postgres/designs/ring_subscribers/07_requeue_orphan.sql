@@ -1,16 +1,17 @@
 -- Repair: requeue message p_number for subscriber p_subscriber, whose consumer took the number and died, under a new
--- number. Returns that, or NULL if it is not an orphan of that subscriber, if a transaction that may have drawn it is
--- still open, or if the ring stayed full for p_wait_ms ms. The other subscribers pass over the new number.
+-- number. Returns the new number, or NULL if the message is not an orphan of this subscriber, if a transaction that may
+-- have taken it is still open, or if the ring stayed full for p_wait_ms ms. The other subscribers pass over the new
+-- number.
 --
--- A consumer that lives after all and comes back with the number is refused and draws a new one: the message is
--- delivered once to each. The old slot is freed (if no other subscriber has to read it) before the push, in the same
--- transaction: the new number may need it.
--- qmon.let_through: a pause of the producers does not stop a repair.
+-- If the consumer is still alive and comes back with the number, the slot refuses the number, and the consumer takes a
+-- new one: the message is delivered once to each subscriber. The old slot is freed (if no other subscriber has to read
+-- it) before the push, in the same transaction: the new number may need it.
+-- With qmon.let_through, a pause of the producers does not stop a repair.
 -- {table}          the ring
 -- {readers}        its subscribers
 -- {requeue_orphan} the function
 -- {push}           function: push a message
--- {drawing}        function: open transactions that have drawn from a sequence
+-- {drawing}        function: open transactions that have taken a number from a sequence
 -- {size!int}       slots
 CREATE FUNCTION {requeue_orphan}(p_number bigint, p_subscriber integer DEFAULT 1, p_wait_ms integer DEFAULT 1000)
 RETURNS bigint

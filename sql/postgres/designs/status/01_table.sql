@@ -1,21 +1,24 @@
 -- The queue with a status column (Joe Buschmann, "A Poor Man's Queue"): a popped message stays, in progress, until it
--- is completed; then its row is deleted. Delivery is at least once: a message whose consumer died is requeued, its
--- attempt counted.
+-- is completed; then its row is deleted. Delivery is at least once: a message whose consumer died is requeued, and the
+-- attempt counts.
 --
 -- Classic columns: id (identity), status (1 ready, 2 in progress), message (varbinary(max), bytea here). Additions:
 -- status 3 dead (a message that failed too often), enqueued_at, started_at (popped), owner (its consumer), attempts
--- (number of pops). owner is "pid/start": the server process that popped it and the second it was started in, since the
--- epoch. Together they identify one session forever: it is dead when there is no process with that id and start. That
--- proves something about the message only if consumers keep their session while they work.
+-- (number of pops). owner is "pid/start": the id of the server process that popped the message, and the second in which
+-- this process started, since the epoch. The pair identifies one session forever: the session has ended if there is no
+-- process with this id and start. This proves that the owner is dead only if consumers keep their session while they
+-- work.
 --
 -- fillfactor 70: a pop writes a new version of the row, which stays on the same page if there is room, so that pop and
 -- complete touch one page of the table each. The update is never HOT: status decides which partial index holds the row.
 --
 -- Settings of the table, as for every queue whose rows do not stay:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop reads the dead rows before the head;
---   no vacuum after inserts: rows are deleted before they need to be frozen;
---   no truncation: it takes an exclusive lock that stops producers and consumers, to free pages that are needed again;
---   rare updates of statistics: they are never right for a queue, and no plan of this design depends on them.
+--   vacuum after 1,000 dead rows whatever the size of the table, without throttling, because every pop reads the dead
+--   rows before the oldest message;
+--   no vacuum after inserts, because rows are deleted before they need to be frozen;
+--   no truncation, which takes an exclusive lock that stops producers and consumers, and frees pages that are needed
+--   again; rare updates of statistics, because statistics are never right for a queue, and no plan of this design
+--   depends on them.
 -- {table}  the queue
 -- {key}    its primary key
 -- {id_seq} the sequence behind the identity

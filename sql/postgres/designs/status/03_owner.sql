@@ -1,5 +1,5 @@
--- Name of the consumer in this session: "pid/start", see the table. Called once per session and kept in the setting
--- qmon.owner, because reading pg_stat_activity at every pop would cost more than the pop.
+-- Name of the consumer in this session: "pid/start", see the table. Called once per session; the setting qmon.owner
+-- keeps the name, because reading pg_stat_activity at every pop would cost more than the pop.
 -- {owner} the function
 CREATE FUNCTION {owner}() RETURNS text
 LANGUAGE plpgsql

@@ -2,16 +2,17 @@
 -- none. The article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the
 -- same row.
 --
--- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that
--- another consumer has taken and committed since our statement began is looked at again and passed over. No deadlock: a
--- pop never waits for a lock. attempts is counted here and not on failure: the crash of a consumer counts too.
--- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table,
--- and the session would keep it after a burst has filled the queue. The index on ready rows gives the order at any
--- size.
+-- FOR UPDATE replaces the update lock of the article's CTE, SKIP LOCKED replaces READPAST, and row locks replace
+-- ROWLOCK. The statement checks a row again, and skips it if another consumer has popped it since the statement began.
+-- No deadlock: a pop never waits for a lock. Pop counts the attempt, not fail, so that the crash of a consumer also
+-- counts. enable_seqscan and enable_bitmapscan are off: a plan for an empty table would read and sort the whole table,
+-- and the session would keep this plan after a burst has filled the queue. The index on ready rows gives the order at
+-- any size.
 --
--- "No row" is true. One read is not enough for that: it sees the rows committed when it began, and other consumers may
--- have taken all of them while new messages arrived. So it reads again until no message is ready, or until the first
--- and the last ready message are the same as before: then other consumers hold all of them.
+-- "No row" means that no message can be popped. One read cannot prove this: it sees the rows committed when it began,
+-- and other consumers may have popped all these rows while new messages arrived. So pop reads again until no message is
+-- ready, or until the first and the last ready message are the same as before: then other consumers hold all ready
+-- messages.
 -- {table}     the queue
 -- {pop}       the function
 -- {owner}     function: name of the consumer in this session

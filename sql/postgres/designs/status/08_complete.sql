@@ -1,7 +1,7 @@
 -- Complete a message: its row is deleted. The article's CompleteMessage. False if it is no longer in progress.
 --
--- p_attempt (an addition) is the attempt that pop returned: if the message of a slow consumer was requeued and popped
--- by another one, the slow consumer cannot complete it.
+-- p_attempt (an addition) is the attempt that pop returned: if a message was requeued and another consumer popped it,
+-- the first consumer cannot complete it.
 -- {table}    the queue
 -- {complete} the function
 CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean

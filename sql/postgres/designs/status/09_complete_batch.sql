@@ -1,6 +1,6 @@
--- Complete many messages; returns the number of those that were still in progress. p_attempts has, at the position of
--- each id, the attempt that pop returned, as in complete. Locked in the order of ids, so that two calls with the same
--- ids wait for each other and do not deadlock.
+-- Complete many messages; returns the number of those that were still in progress. For each id, p_attempts has, at the
+-- same position, the attempt that pop returned, as in complete. Rows are locked in the order of ids, so that two calls
+-- with the same ids do not deadlock.
 -- {table}          the queue
 -- {complete_batch} the function
 CREATE FUNCTION {complete_batch}(p_ids bigint[], p_attempts integer[]) RETURNS integer

@@ -1,6 +1,6 @@
--- Give a message back that could not be processed: ready again at its old place, which is the front, or dead after
--- p_max_attempts attempts. Returns the new status, NULL if the message is not in progress (any more). An addition.
--- p_attempt: as in complete.
+-- Give back a message that could not be processed: it becomes ready again at its old place, which is the front, or dead
+-- after p_max_attempts attempts. Returns the new status, NULL if the message is not in progress (any more). An
+-- addition. p_attempt: as in complete.
 -- {table}            the queue
 -- {fail}             the function
 -- {max_attempts!int} attempts after which a message is dead, unless the caller sets another number

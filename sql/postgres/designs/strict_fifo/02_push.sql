@@ -1,9 +1,9 @@
 -- Push one message; returns its id. The article's usp_enqueueFifo, and one push at a time.
 --
--- The lock is what makes the order of ids that of commits. Without it a producer may draw 1 and commit after another one
--- that has drawn 2; in SQL Server the consumer would wait at the row that is not committed, in PostgreSQL it does not see
--- it, pops 2 and meets 1 too late. The lock is the transaction's (advisory: it touches no row), keyed by "qmon" and the
--- table's oid, and it ends with the transaction.
+-- The lock is what makes the order of ids that of commits. Without it a producer may take 1 and commit after another
+-- one that has taken 2; in SQL Server the consumer would wait at the row that is not committed, in PostgreSQL it does
+-- not see it, pops 2 and meets 1 too late. The lock is the transaction's (advisory: it touches no row), keyed by "qmon"
+-- and the table's oid, and it ends with the transaction.
 --
 -- No deadlock among producers, which take only this lock. A transaction that pops and pushes here pops first: one that
 -- pushes first holds the lock while it waits for a consumer, and if that one wants to push they wait for each other.

@@ -11,8 +11,8 @@
 -- REPEATABLE READ, a consumer that waited gets a serialization error (40001) and must retry; nothing is lost.
 --
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
--- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
--- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+-- enable_bitmapscan are off: a plan for an empty table would read and sort the whole table, and the session would keep
+-- this plan after a burst has filled the queue. The primary key gives the order at any size.
 -- {table}     the queue
 -- {pop}       the function
 -- {pop_until} end of the consumers' pause

@@ -1,4 +1,4 @@
--- They are deleted, as the library deletes finished jobs.
+-- The messages are deleted, as the library deletes finished jobs.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,5 +1,5 @@
--- They are unlocked, as the library does with those of a worker that ends; no attempt is counted.
--- A worker that lives all the same deletes the job when it ends, even while another works on it.
+-- The messages are unlocked, as the library unlocks the jobs of a worker that ends; no attempt is counted.
+-- If the old worker is still alive, it deletes the job when it ends, even if another worker is working on the job.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,4 +1,4 @@
--- They are due now, with all their attempts before them.
+-- The messages are due now, with 0 attempts.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,5 +1,5 @@
--- Waiting jobs are discarded (discard_job) and stay as such; discarded jobs are deleted with their attempts
--- (destroy_job). Jobs of a batch stay, and so do jobs that a worker holds by an advisory lock.
+-- Waiting jobs become discarded jobs (discard_job); discarded jobs are deleted with their attempts (destroy_job). Jobs
+-- of a batch stay. Jobs that a worker holds by an advisory lock also stay.
 -- {table}    the jobs
 -- {good_job_executions}  each attempt of each
 -- :ids       which, an array as text

@@ -1,4 +1,4 @@
--- Workers take no more jobs from this queue if their setting enable_pauses is true, which it is not by default.
+-- Workers take no more jobs from this queue if their setting enable_pauses is true (the default is false).
 -- {good_job_settings}  the library's settings
 -- :queue     the queue
 -- > queue    the queue; no row if it was already paused

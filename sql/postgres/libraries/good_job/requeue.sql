@@ -1,4 +1,5 @@
--- They are queued now, this attempt ended as interrupted; jobs that a worker holds by an advisory lock stay.
+-- The messages are queued now, and the current attempt ends as interrupted. Jobs that a worker holds by an advisory
+-- lock stay.
 -- {table}    the jobs
 -- {good_job_executions}  each attempt of each
 -- :ids       which, an array as text

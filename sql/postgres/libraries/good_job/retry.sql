@@ -1,4 +1,4 @@
--- They are queued now, with an attempt counted (retry_job).
+-- The messages are queued now; this counts as an attempt (retry_job).
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

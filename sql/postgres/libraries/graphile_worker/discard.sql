@@ -1,4 +1,4 @@
--- They are deleted (complete_jobs).
+-- The messages are deleted (complete_jobs).
 -- {table}    the jobs
 -- {complete_jobs}  the library's function
 -- :ids       which, an array as text

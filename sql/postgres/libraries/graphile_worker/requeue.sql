@@ -1,4 +1,4 @@
--- They are unlocked, and this attempt no longer counts, as the library does with jobs that it has taken but not
+-- The messages are unlocked, and the current attempt does not count, as for jobs that the library has taken but not
 -- started.
 -- {table}    the jobs
 -- {_private_job_queues}  the locks of jobs that run one after the other

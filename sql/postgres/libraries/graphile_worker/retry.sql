@@ -1,4 +1,4 @@
--- They are due now, with one attempt more (reschedule_jobs).
+-- The messages are due now, with one more attempt (reschedule_jobs).
 -- {table}    the jobs
 -- {reschedule_jobs}  the library's function
 -- :ids       which, an array as text

@@ -1,4 +1,4 @@
--- They are deleted, as queue:clear does with a whole queue.
+-- The messages are deleted, as queue:clear deletes a whole queue.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

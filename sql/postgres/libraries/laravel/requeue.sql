@@ -1,5 +1,5 @@
--- They are due now, as the library takes those whose time is over; the attempt counts.
--- A worker that lives all the same deletes the job when it ends, even while another works on it.
+-- The messages are due now, as after the library's timeout; the attempt counts.
+-- If the old worker is still alive, it deletes the job when it ends, even if another worker is working on the job.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

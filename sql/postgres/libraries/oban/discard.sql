@@ -1,4 +1,4 @@
--- They are deleted, as the library's own delete does with jobs that are not executing.
+-- The messages are deleted, as the library's own delete removes jobs that are not executing.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

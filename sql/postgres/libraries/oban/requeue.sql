@@ -1,4 +1,4 @@
--- They are available, and have an attempt left, as the library's lifeline leaves those that it rescues.
+-- The messages are available and have an attempt left, as after a rescue by the library's lifeline.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

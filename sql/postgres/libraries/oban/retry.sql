@@ -1,4 +1,4 @@
--- They are available now, and have an attempt left, as the library's own retry makes them.
+-- The messages are available now and have an attempt left, as after the library's own retry.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,4 +1,5 @@
--- They are deleted, as the library's own deleteJob does; copies in a dead letter queue, and jobs that others wait for, stay.
+-- The messages are deleted, as by the library's own deleteJob. Copies in a dead-letter queue, and jobs that other jobs
+-- wait for, stay.
 -- {table}    the jobs
 -- :queue     the queue
 -- :ids       which, an array as text

@@ -1,4 +1,4 @@
--- They are due now, with one attempt more than they had, as after the library's own fail and retry.
+-- The messages are due now, with one more attempt, as after the library's own fail and retry.
 -- {table}    the jobs
 -- {queue}    the library's queues
 -- :queue     the queue

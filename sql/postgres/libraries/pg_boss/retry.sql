@@ -1,4 +1,5 @@
--- They are due now, with one attempt more, as the library's own retry makes them; copies in a dead letter queue stay there.
+-- The messages are due now, with one more attempt, as after the library's own retry. Copies in a dead-letter queue stay
+-- there.
 -- {table}    the jobs
 -- {queue}    the library's queues
 -- :queue     the queue

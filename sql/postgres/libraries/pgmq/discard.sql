@@ -1,4 +1,4 @@
--- They are deleted (pgmq.delete).
+-- The messages are deleted (pgmq.delete).
 -- {delete}   the library's function
 -- :queue     the queue
 -- :ids       which, an array as text

@@ -1,4 +1,5 @@
--- They are visible now (set_vt); a consumer that lives all the same deletes or archives the message when it ends.
+-- The messages are visible now (set_vt). If the old consumer is still alive, it deletes or archives the message when it
+-- ends.
 -- {set_vt}   the library's function
 -- :queue     the queue
 -- :ids       which, an array as text

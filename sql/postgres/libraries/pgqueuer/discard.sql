@@ -1,4 +1,4 @@
--- They are deleted and logged; an undo does not remove the log entries.
+-- The messages are deleted, and this is logged; an undo does not remove the log entries.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log
 -- :ids       which, an array as text

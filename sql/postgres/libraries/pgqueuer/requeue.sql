@@ -1,5 +1,5 @@
--- They are queued and due now, as another attempt, and logged.
--- A worker that lives all the same deletes the job when it ends.
+-- The messages are queued and due now, as another attempt, and this is logged.
+-- If the old worker is still alive, it deletes the job when it ends.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log
 -- :ids       which, an array as text

@@ -1,4 +1,5 @@
--- They are queued and due now, with no attempt counted, like the library's own requeue, and logged.
+-- The messages are queued and due now, without counting an attempt, as after the library's own requeue, and this is
+-- logged.
 -- {table}    the jobs
 -- {pgqueuer_log}  the log
 -- :ids       which, an array as text

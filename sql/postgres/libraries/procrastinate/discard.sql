@@ -1,4 +1,5 @@
--- Waiting jobs are cancelled (procrastinate_cancel_job_v1) and stay until they are pruned; failed jobs are deleted.
+-- Waiting jobs are cancelled (procrastinate_cancel_job_v1) and stay until the library prunes them; failed jobs are
+-- deleted.
 -- {table}    the jobs
 -- {procrastinate_cancel_job_v1}  the library's function
 -- :ids       which, an array as text

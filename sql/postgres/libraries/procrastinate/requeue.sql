@@ -1,5 +1,7 @@
--- They are due now, as another attempt (procrastinate_retry_job_v2); one that was asked to abort becomes failed.
--- A worker that lives all the same marks the job as done when it ends, even while another works on it.
+-- The messages are due now, as another attempt (procrastinate_retry_job_v2). A job that was asked to abort becomes
+-- failed.
+-- If the old worker is still alive, it marks the job as done when it ends, even if another worker is working on the
+-- job.
 -- {table}    the jobs
 -- {procrastinate_retry_job_v2}  the library's function
 -- :ids       which, an array as text

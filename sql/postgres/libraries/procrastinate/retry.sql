@@ -1,4 +1,4 @@
--- They are due now, as another attempt (procrastinate_retry_job_v2).
+-- The messages are due now, as another attempt (procrastinate_retry_job_v2).
 -- {table}    the jobs
 -- {procrastinate_retry_job_v2}  the library's function
 -- :ids       which, an array as text

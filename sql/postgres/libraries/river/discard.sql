@@ -1,4 +1,4 @@
--- They are deleted, as the library's own JobDelete does.
+-- The messages are deleted, as by the library's own JobDelete.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

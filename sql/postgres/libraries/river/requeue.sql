@@ -1,5 +1,5 @@
--- They are available now, have an attempt left, and an error more, as its rescuer gives those that are stuck.
--- One that was to be cancelled stays. A worker that lives all the same ends the job for good when it ends.
+-- The messages are available now, and have an attempt left and one more error, as after a rescue by the library.
+-- One that was to be cancelled stays. If the old worker is still alive, it ends the job when it ends.
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

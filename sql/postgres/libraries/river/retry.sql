@@ -1,4 +1,4 @@
--- They are available now, and have an attempt left (JobRetry).
+-- The messages are available now and have an attempt left (JobRetry).
 -- {table}    the jobs
 -- :ids       which, an array as text
 -- > id       one that is done

@@ -1,4 +1,5 @@
--- They are deleted, as the library's own discard does; those with a limit of concurrency stay: use its own tools.
+-- The messages are deleted, as by the library's own discard. Messages with a concurrency limit stay: use the library's
+-- own tools.
 -- {table}    the jobs
 -- {ready_executions}      the messages that workers take
 -- {scheduled_executions}  messages that are due later

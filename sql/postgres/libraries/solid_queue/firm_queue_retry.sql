@@ -1,4 +1,4 @@
--- They are ready again, with no attempt counted, as the library's own retry makes them.
+-- The messages are ready again, without counting an attempt, as after the library's own retry.
 -- {table}    the jobs
 -- {failed_executions}  those that failed for good
 -- {ready_executions}   the messages that workers take

@@ -1,4 +1,4 @@
--- Workers take no more jobs from this queue; those that they have begun go on.
+-- Workers take no more jobs from this queue, but finish the jobs that they have begun.
 -- {pauses}   the queues that are paused
 -- :queue     the queue
 -- > queue    the queue; no row if it was already paused

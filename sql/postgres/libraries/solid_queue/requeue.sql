@@ -1,4 +1,4 @@
--- They are ready again and their claims are gone, as the library does with those of a process that has died.
+-- The messages are ready again, and their claims are deleted, as the library does if a process has died.
 -- {table}    the jobs
 -- {claimed_executions}  the claims
 -- {ready_executions}    the messages that workers take

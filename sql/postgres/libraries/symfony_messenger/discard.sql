@@ -1,4 +1,4 @@
--- They are deleted, as messenger:failed:remove does with failed messages.
+-- The messages are deleted, as by messenger:failed:remove.
 -- {table}    the messages
 -- :ids       which, an array as text
 -- > id       one that is done

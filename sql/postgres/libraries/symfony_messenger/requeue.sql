@@ -1,5 +1,6 @@
--- They are due now, as the library takes those whose time is over.
--- A worker that lives all the same deletes the message when it ends, even while another works on it.
+-- The messages are due now, as after the library's timeout.
+-- If the old worker is still alive, it deletes the message when it ends, even if another worker is working on the
+-- message.
 -- {table}    the messages
 -- :ids       which, an array as text
 -- > id       one that is done

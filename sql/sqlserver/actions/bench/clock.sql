@@ -1,4 +1,4 @@
--- The server's clock: slices of the load end at moments of it.
+-- The server's clock. Slices of the load end at a time of this clock.
 -- > at seconds since the epoch
 SELECT CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
         + DATEPART(NANOSECOND, t.now) / 1000000000.0 AS at

@@ -1,5 +1,5 @@
--- How far the server's clock moves on at a time, seen for a tenth of a second: how that is kept is up to the system that the
--- server runs on, and times shorter than this are not told apart.
+-- The smallest step of the server's clock, measured for a tenth of a second. It depends on the server's operating
+-- system. Shorter times cannot be distinguished.
 -- > step_us microseconds
 SET NOCOUNT ON;
 DECLARE @began datetime2(7), @last datetime2(7), @now datetime2(7), @steps int;

@@ -1,3 +1,3 @@
--- The schema of a bench, newly created; an existing one is not used.
+-- Creates the schema of a bench. Does not use an existing schema.
 -- {schema} the schema
 CREATE SCHEMA {schema}

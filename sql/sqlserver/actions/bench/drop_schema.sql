@@ -1,6 +1,6 @@
--- Drops the schema of a bench with all that is in it: procedures before the types that they take, tables before the
--- sequences that number their rows. An object that does not belong to a design (a view, a function) is foreign here,
--- and the drop fails.
+-- Drops the schema of a bench with all its objects: procedures before the types of their parameters, tables before the
+-- sequences that number their rows. If the schema contains an object that no design creates (a view, a function), the
+-- drop fails.
 -- {schema} the schema
 SET NOCOUNT ON;
 SET XACT_ABORT ON;

@@ -1,4 +1,4 @@
--- The driving loop with nothing in it: the cost of the driver itself.
+-- The empty driving loop: the cost of the driver itself.
 -- {loop} the procedure
 CREATE PROCEDURE {loop}
     @until float,

@@ -1,5 +1,5 @@
--- A transaction that stays open. If the database allows snapshots, it is one, and no older row version can be removed
--- until it ends; otherwise it only keeps the log from being truncated from here on.
+-- A transaction that stays open. If the database allows snapshots, it is a snapshot transaction, and older row versions
+-- cannot be removed until it ends. Otherwise it only prevents the truncation of the log.
 -- {table}  the queue's table
 -- > opened levels of transactions that are open in this session
 SET NOCOUNT ON;

@@ -1,5 +1,5 @@
--- Pops batches until the slice ends, each in a transaction of its own; of a design that does not complete. Otherwise
--- like pop_loop.sql.
+-- Pops batches until the slice ends, each in a separate transaction, for designs without complete. Otherwise like
+-- pop_loop.sql.
 -- {loop}      the procedure
 -- {pop_batch} procedure of the design
 -- {found}     type: its result

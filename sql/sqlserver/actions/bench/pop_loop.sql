@@ -1,9 +1,9 @@
--- Pops one message at a time until the slice ends, each in a transaction of its own; of a design that does not
--- complete. See call.sql and push_loop.sql. Only a pop that returned a message counts and is timed; after one that
--- found nothing the consumer sleeps for 1 ms and longer. Popped messages go into a table variable, in the statement
--- that pops: the server would otherwise send them to us. That statement is the transaction, so a procedure with a
--- transaction of its own keeps its locks until its messages are there; and in it nothing can be rolled back (error
--- 3915): batch_single and batch_split would, if a row is missed, which their locks exclude.
+-- Pops one message at a time until the slice ends, each in a separate transaction, for designs without complete. See
+-- call.sql and push_loop.sql. Only a pop that returned a message counts and is timed. After a pop without a message,
+-- the consumer sleeps for at least 1 ms. The statement that pops writes the messages into a table variable: otherwise
+-- the server would send them to us. This statement is the transaction, so a procedure with its own transaction keeps
+-- its locks until its messages are in the variable. Such a procedure cannot roll back (error 3915). batch_single and
+-- batch_split would roll back if a row were missed, but their locks prevent this.
 -- {loop}   the procedure
 -- {pop}    procedure of the design
 -- {found}  type: its result

@@ -1,4 +1,4 @@
--- Pops one message of a ring at a time until the slice ends, each in a transaction of its own. Otherwise like
+-- Pops one message of a ring at a time until the slice ends, each in a separate transaction. Otherwise like
 -- pop_loop.sql; a ring returns its message in a parameter.
 -- {loop}   the procedure
 -- {pop}    procedure of the design

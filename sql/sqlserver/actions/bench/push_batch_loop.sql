@@ -1,5 +1,5 @@
--- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql. The result of
--- the design goes into a table variable: the server would otherwise send it to us.
+-- Pushes batches until the slice ends, each in a separate transaction; otherwise like push_loop.sql. The result of the
+-- design goes into a table variable: otherwise the server would send it to us.
 -- {loop}       the procedure
 -- {push_batch} procedure of the design
 -- {messages}   type: its argument

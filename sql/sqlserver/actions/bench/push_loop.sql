@@ -1,9 +1,10 @@
--- Pushes one message at a time until the slice ends, each in a transaction of its own. See call.sql for the arguments
--- and results. A push is timed from before it begins until its commit is durable. Buckets of the histogram are an
--- eighth of an octave wide: an operation of t µs adds to the whole number of four bytes at floor(8 log2 (1 + t)),
--- counted from 0; what takes longer than 15 s counts as 15 s.
--- Now and then the producer looks at the gate; too far ahead of the consumers it sleeps, and that is not counted as a push.
--- What fails (a deadlock, a full ring) is rolled back and counted, and the loop goes on after 10 ms.
+-- Pushes one message at a time until the slice ends, each in a separate transaction. See call.sql for the arguments and
+-- results. A push is timed from before it begins until its commit is durable. Buckets of the histogram are an eighth of
+-- an octave wide: an operation of t µs adds to the whole number of four bytes at floor(8 log2 (1 + t)), counted from 0;
+-- what takes longer than 15 s counts as 15 s.
+-- The producer checks the gate from time to time. If it is too far ahead of the consumers, it sleeps. This sleep does
+-- not count as a push. A push that fails (a deadlock, a full ring) is rolled back and counted, and the loop continues
+-- after 10 ms.
 -- {loop}   the procedure
 -- {push}   procedure of the design
 -- {type}   the type of a message, without its length

@@ -1,6 +1,6 @@
--- The server's counters for the queue of a bench, and the bytes written to the log of the database. It counts reads per
--- procedure, not per table, including those of procedures that it calls. Procedures that have not run since they were
--- made, and indexes that were not used, have no row.
+-- The server's counters for the queue of a bench, and the bytes written to the log of the database. The server counts
+-- reads per procedure, not per table, and includes reads of called procedures. Procedures that have not run since they
+-- were created, and unused indexes, have no row.
 -- {table}         the queue's table
 -- {data?}         the table with the payloads, if they are in another table
 -- {push}          procedure of the design that the load calls to push

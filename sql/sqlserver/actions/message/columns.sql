@@ -1,4 +1,4 @@
--- The columns of a table or a view, in order, and which of them our role may read.
+-- The columns of a table or a view, in order, and whether our role may read each.
 -- {table}        the table
 -- > table_id     its object id
 -- > column_name  the column's name

@@ -1,5 +1,5 @@
--- One row, found by its whole key: a value a column, as text, cut short by the server. Row locks do not block it: the
--- session also reads uncommitted rows.
+-- One row, found by its whole key: the value of each column as text, shortened by the server. Row locks do not block
+-- this statement, because the session also reads uncommitted rows.
 -- {table}      the table
 -- {key!where}  condition: the row's key
 -- {columns!list}  columns that our role may read

@@ -1,4 +1,4 @@
--- How long ago a message was pushed and popped, by the server's clock.
+-- Times since a message was pushed and popped, by the server's clock.
 -- {table}        the table
 -- {key!where}    condition: the row's key
 -- {enqueued_at?} column: when it was pushed

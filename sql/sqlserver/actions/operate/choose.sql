@@ -1,5 +1,5 @@
--- The messages that an action would change, frozen: for each its key (key) and its version (state, time, owner and
--- attempts), so that a row that changes in the meantime is not changed. Skips locked rows, and counts them.
+-- The messages that an action would change: for each message, the key and the version (state, time, owner and
+-- attempts), so that the action leaves out rows that change in the meantime. Skips and counts locked rows.
 -- {table}      the queue's table
 -- {id?}        column: the id, which orders them
 -- {key!list}   columns: the key of a row

@@ -1,5 +1,5 @@
--- The messages of a requeue that can be restored, frozen: those not popped since (not in the previous state, without an
--- owner, and with the same number of attempts).
+-- The messages of a requeue that can be restored, because they were not popped since: they are not in the previous
+-- state, have no owner, and have the same number of attempts.
 -- {kept}       changed rows as they were before
 -- {table}      the queue's table
 -- {key!list}   columns: the key of such a row, which does not change

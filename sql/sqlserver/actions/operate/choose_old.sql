@@ -1,4 +1,4 @@
--- What of a trash is old, by operation.
+-- The number of old rows in a trash, by operation.
 -- {trash}       the table
 -- :older_than   seconds
 -- > operation   the operation

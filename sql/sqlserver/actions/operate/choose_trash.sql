@@ -1,4 +1,4 @@
--- What of a purge is in the trash and can be put back: the rows of one operation, frozen.
+-- The rows of one purge that are in the trash and can be put back.
 -- {trash}      the trash of the queue's table
 -- {table}      the queue's table
 -- {key!list}   columns: the key of such a row

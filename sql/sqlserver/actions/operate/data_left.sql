@@ -1,5 +1,5 @@
--- How many rows of the second table still belong to messages whose other half was just moved into the trash. Waits for
--- rows that others hold: purge_data passes over them.
+-- The number of rows of the second table that belong to messages whose other half was just moved into the trash. Waits
+-- for rows that other sessions hold; purge_data skips these rows.
 -- {table}         the queue's table
 -- {key!list}      columns: the key of such a row
 -- {id}            column: the id

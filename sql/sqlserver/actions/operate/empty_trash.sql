@@ -1,4 +1,4 @@
--- Empties some of a trash for good: rows of one operation that were there when it was counted.
+-- Deletes rows of one operation from a trash: rows that were there when the rows were counted.
 -- {trash}       the table
 -- :operation    the operation
 -- :before       only messages that came until then, seconds since the epoch

@@ -1,5 +1,5 @@
--- The server's clock, and the values that checks of owner sessions need. When the server came up is when it made its
--- tempdb. A session that logged in later than its connection was made was handed on by a connection pool.
+-- The server's clock, and the values that checks of owner sessions need. The server started when it created its tempdb.
+-- If a session logged in later than its connection was made, a connection pool reused the connection.
 -- > clock        the clock, exact, as text (UTC)
 -- > epoch        the clock in seconds since the epoch
 -- > sees_others  true: our role can see other sessions

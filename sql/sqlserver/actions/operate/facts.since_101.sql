@@ -1,6 +1,6 @@
--- The server's clock, and the values that checks of owner sessions need. When the server came up is when it made its
--- tempdb. In Azure SQL Database, if our user may not read sys.dm_exec_connections: it is unknown whether a pool hands
--- sessions on, so qmon assumes that one does.
+-- The server's clock, and the values that checks of owner sessions need. The server started when it created its tempdb.
+-- For Azure SQL Database, if our user may not read sys.dm_exec_connections: qmon then assumes that a pool reuses
+-- connections.
 -- > clock        the clock, exact, as text (UTC)
 -- > epoch        the clock in seconds since the epoch
 -- > sees_others  true: our role can see other sessions

@@ -1,4 +1,4 @@
--- The first of the chosen messages, for people. Payloads are cut short by the server.
+-- The first of the chosen messages, to show to people. The server shortens payloads.
 -- {table}      the queue's table
 -- {key!list}   columns: the key of a row
 -- {called!text} columns: the name of a message

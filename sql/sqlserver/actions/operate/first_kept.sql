@@ -1,4 +1,4 @@
--- The first of the messages that a store keeps, for people. Payloads are cut short by the server.
+-- The first messages of a store, to show to people. The server shortens payloads.
 -- {store}      the trash, or the rows that requeues changed
 -- {called?!text} columns: the name of a message
 -- {state?}     column: the state

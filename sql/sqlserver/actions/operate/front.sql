@@ -1,6 +1,6 @@
--- The place before the first ready message that was never popped, by a column of times; no row if there is none. Looked
--- up without locks: whether the message at it is just being popped does not matter.
--- Rows of the year 1, the default of some programs, are skipped: there is no place before them.
+-- A value just before that of the first ready message that was never popped, in a column of times; no row if there is
+-- no such message. Read without locks: it does not matter whether this message is just being popped.
+-- Rows of the year 1, the default of some programs, are skipped: there is no earlier time.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops

@@ -1,5 +1,5 @@
--- The place before the first ready message that was never popped, by a column of numbers; no row if there is none.
--- Looked up without locks: whether the message at it is just being popped does not matter.
+-- A value just before that of the first ready message that was never popped, in a column of numbers; no row if there is
+-- no such message. Read without locks: it does not matter whether this message is just being popped.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {attempts?}  column: number of pops

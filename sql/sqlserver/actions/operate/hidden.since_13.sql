@@ -1,4 +1,5 @@
--- What hides rows of the table from our login: a security policy that filters it. See the probe "partial".
+-- The reason why rows of the table are hidden from our login: a security policy filters the table. See the probe
+-- "partial".
 -- {table}  the table
 -- > kind   hidden
 -- > name   the reason why they are hidden

@@ -1,4 +1,4 @@
--- Locks those of some rows that have not changed since the plan; skips rows locked by other sessions.
+-- Locks the given rows that have not changed since the plan; skips rows locked by other sessions.
 -- {table}      the queue's table
 -- {key!list}   columns: the key of a row
 -- {state?}     column: the state

@@ -1,4 +1,4 @@
--- Locks those of some requeued messages that were not popped since; skips rows locked by other sessions.
+-- Locks the given requeued messages that were not popped since; skips rows locked by other sessions.
 -- {kept}       changed rows as they were before
 -- {table}      the queue's table
 -- {key!list}   columns: the key of such a row, which does not change

@@ -1,4 +1,4 @@
--- Locks those of some rows of the trash that still exist; skips rows locked by other sessions.
+-- Locks the given rows of the trash that still exist; skips rows locked by other sessions.
 -- {trash}      the trash
 -- :rows        its rows, XML
 -- :operation   the purge

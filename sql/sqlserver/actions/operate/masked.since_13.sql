@@ -1,4 +1,4 @@
--- Columns of a table that have a mask, for whichever login.
+-- Columns of a table that have a mask for any login.
 -- {table}        the table
 -- > column_name  the column
 SELECT CAST(c.name AS nvarchar(128)) AS column_name

@@ -1,4 +1,4 @@
--- Sets up a session that counts: in a deadlock it is the one that gives way. Its statements take one processor each
+-- Sets up a session that counts: in a deadlock, the server ends this session. Its statements take one processor each
 -- (MAXDOP 1).
 -- > done  1
 SET DEADLOCK_PRIORITY LOW;

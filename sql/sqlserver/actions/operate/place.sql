@@ -1,6 +1,6 @@
--- What rows and the statements about them rest on: which table it is, and what of its structure decides what becomes of
--- a row. Equal at the plan and at the end of a batch, nothing was replaced or altered in between. Rows are identified
--- by their key here: their position does not matter.
+-- The facts that rows and statements depend on: the table, and the parts of its structure that affect rows. If these
+-- facts are the same at the plan and at the end of a batch, nothing was replaced or altered in between. The key
+-- identifies a row: its position does not matter.
 -- {table}   the table
 -- > part    the table's object id
 -- > file    the same

@@ -1,6 +1,6 @@
 -- Puts rows of the trash that we have locked back into the queue, and returns which of them were restored: the rows
--- themselves stay in the trash until take_out. The restored rows are read from the table, after its triggers. For a
--- login that may not write the table's identity, a procedure puts them back: see control/07_put_back.
+-- themselves stay in the trash until take_out. The restored rows are read from the table, after its triggers. If a
+-- login may not write the table's identity, a procedure puts the rows back: see control/07_put_back.
 -- {table}          the queue's table
 -- {trash}          qmon's table for that
 -- {key!list}       columns: the key of a row

@@ -1,4 +1,4 @@
--- Whether some ids name several messages each.
+-- Whether some of these ids belong to several messages.
 -- {table}       the queue's table
 -- {named!list}  columns of :ids
 -- :ids          XML

@@ -1,4 +1,5 @@
--- How many of the rows that this batch has moved into the trash are in the queue all the same: a trigger put them back.
+-- The number of rows that this batch has moved into the trash and that are still in the queue, because a trigger put
+-- them back.
 -- {table}      the queue's table
 -- {trash}      qmon's table for that
 -- {key!list}   columns: the key of a row

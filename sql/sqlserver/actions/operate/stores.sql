@@ -1,5 +1,5 @@
--- The tables that keep what an undo needs. A store with a trigger does not count: the trigger would run with the rights
--- of the next operator.
+-- The tables that keep rows for an undo. A store with a trigger is left out, because the trigger would run with the
+-- rights of the next operator.
 -- :kind        trash or kept; NULL: both
 -- :about       the table of the kept rows; NULL: all tables
 -- > store      its number, which ends its name

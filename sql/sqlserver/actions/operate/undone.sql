@@ -1,4 +1,4 @@
--- Counts in an operation what an undo took back, within the transaction of the undo's batch.
+-- Adds the rows that an undo restored to the counter of an operation, within the transaction of the undo's batch.
 -- :done  rows
 -- :id    the operation that is undone
 -- > done  rows of qmon's table changed: 1, or 0

@@ -1,5 +1,5 @@
--- Columns of a table whose values this login cannot move, keep or compare as they are. A computed column made of a masked one is
--- masked, too.
+-- Columns of a table whose exact values this login cannot move, keep or compare. A column computed from a masked column
+-- is masked, too.
 -- {table}        the table
 -- > column_name  the column
 -- > masked       the server shows other values than there are

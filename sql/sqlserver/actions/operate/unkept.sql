@@ -1,5 +1,5 @@
--- Columns of a table whose values this login cannot move, keep or compare as they are. Before 2016 none is masked or
--- encrypted by its clients.
+-- Columns of a table whose exact values this login cannot move, keep or compare. Before 2016, there are no masks, and
+-- clients do not encrypt columns.
 -- {table}        the table
 -- > column_name  the column
 -- > masked       the server shows other values than there are

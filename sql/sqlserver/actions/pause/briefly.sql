@@ -1,2 +1,2 @@
--- Waits for a lock but briefly: while a lock is waited for, everybody else queues up behind.
+-- Sets a short lock timeout: while this session waits for a lock, other sessions wait behind it.
 SET LOCK_TIMEOUT 200

@@ -1,6 +1,6 @@
--- The position of a sequence: each number is drawn by a push (or, from a ring's pop sequence, by a pop).
+-- The position of a sequence: each push takes a number (each pop from a ring's pop sequence).
 -- {sequence} the sequence
--- > moved    the last number drawn; NULL if we may not see it
+-- > moved    the last number taken; NULL if we may not see it
 SELECT (
     SELECT CONVERT(bigint, q.current_value)
     FROM sys.sequences AS q

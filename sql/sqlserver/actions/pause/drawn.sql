@@ -1,4 +1,4 @@
--- The position of a table that numbers are drawn from: each number is drawn by a push (or a pop).
+-- The position of a table that numbers are taken from: each push (or pop) takes a number.
 -- {sequence} the table
--- > moved    the last number drawn; NULL if we may not see it
+-- > moved    the last number taken; NULL if we may not see it
 SELECT CONVERT(bigint, IDENT_CURRENT({sequence!literal})) AS moved

@@ -1,4 +1,4 @@
--- The gate of a table, if it has one: a trigger whose switch is in qmon.gates.
+-- The gate of a table, if the table has one: a trigger whose switch is in qmon.gates.
 -- {table}        the table
 -- {gate}         the name of the trigger
 -- > gate_schema  of the trigger

@@ -1,4 +1,4 @@
--- Whether a gate can be installed on a table, and its effects there.
+-- Whether a gate can be installed on a table, and the effects of the gate.
 -- {table}       the table
 -- > may_create  our login may alter it, as creating a trigger needs, and write into qmon's schema or make it
 -- > owns        the same, as taking a gate away needs

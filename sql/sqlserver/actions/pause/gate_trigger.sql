@@ -1,7 +1,8 @@
 -- A gate: a trigger that refuses to insert while the producers are paused.
 -- Before 2012: error 50000 whose text begins with QM001. Pauses do not stop qmon's own actions.
--- INSERT … OUTPUT without INTO is refused on a table that has it (error 334); bulk loads pass it unless they ask for
--- triggers (FIRE_TRIGGERS). Replication passes it: a published row was let in by its own server. Takes Sch-M on the table.
+-- The server refuses INSERT … OUTPUT without INTO on a table with a gate (error 334). The gate does not stop bulk loads
+-- without FIRE_TRIGGERS. It does not stop replication, because the publishing server has already accepted the row.
+-- Takes Sch-M on the table.
 -- {table} the table
 -- {gate}  the trigger
 CREATE TRIGGER {gate} ON {table}

@@ -1,4 +1,4 @@
--- The tables that rows of a table lie in: itself. A trigger of a partitioned table is that of all its partitions.
+-- The table that stores the rows: the table itself. A trigger of a partitioned table fires for all its partitions.
 -- {table}         the table
 -- > place_schema  of one of them
 -- > place_name    its name

@@ -1,4 +1,4 @@
--- Records a pause, in place of one of the same side of the same table that is not over. The switch is set in the same
+-- Records a pause. It replaces a current pause of the same side of the same table. The switch is set in the same
 -- transaction: see set.
 -- {switch}  the table that holds the end
 -- :queue    the queue's name

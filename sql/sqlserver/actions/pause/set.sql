@@ -1,4 +1,4 @@
--- Sets a switch of an installed queue: until when a side is paused; a time that is over resumes.
+-- Sets a switch of an installed queue: the time until which a side is paused; a past time resumes.
 -- {switch}  the table that holds the end
 -- :side     producers or consumers
 -- :until_ms milliseconds since the epoch

@@ -1,4 +1,4 @@
--- Sets the switch of a gate: until when inserts into its table are refused; a time that is over resumes.
+-- Sets the switch of a gate: the time until which inserts into the table are refused; a past time resumes.
 -- {gate}     the trigger
 -- :until_ms milliseconds since the epoch
 -- > until_ms its current value

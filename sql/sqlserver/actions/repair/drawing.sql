@@ -1,5 +1,5 @@
--- Open transactions that keep a proof from being had: none. A hole and an orphan are proven by the locks of their own
--- slot here, whatever other transactions do.
+-- Open transactions that prevent a proof: none. On SQL Server, the locks of the slot itself prove a hole or an orphan,
+-- whatever other transactions do.
 -- {sequence}       the sequence
 -- > session        session id
 -- > application    its application name

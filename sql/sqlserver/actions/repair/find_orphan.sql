@@ -1,5 +1,5 @@
--- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots: those that are not
--- locked, and not among the numbers that the next consumer takes.
+-- Messages whose number a consumer has taken and not popped, in some slots of a ring. Leaves out locked slots, and
+-- numbers that the next consumer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
@@ -9,7 +9,7 @@
 -- {payload?}      column: the message
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :limit          maximum number of rows
 -- > number        the message's number

@@ -1,5 +1,5 @@
--- Messages of a ring whose number a consumer of one subscriber has drawn and not popped, in some of its slots: those that are not
--- locked, and not among the numbers that the next consumer takes.
+-- Messages whose number a consumer of one subscriber has taken and not popped, in some slots of a ring. Leaves out
+-- locked slots, and numbers that the next consumer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
@@ -10,7 +10,7 @@
 -- {unread}        column: subscribers that have not read the message yet
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a consumer
+-- :position       the last number taken by a consumer
 -- :min_age_s      minimum seconds since the slot was last written
 -- :bit            the bit of the subscriber in it
 -- :subscriber     the subscriber

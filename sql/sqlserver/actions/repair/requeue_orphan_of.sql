@@ -1,4 +1,4 @@
--- Requeue a message for one subscriber whose consumer died; the design's own routine, which proves that first.
+-- Requeues a message for one subscriber whose consumer died. The design's own routine first proves this.
 -- {requeue_orphan}  procedure of the design
 -- :number           the message's number
 -- :subscriber       the subscriber

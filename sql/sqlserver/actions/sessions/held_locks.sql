@@ -1,4 +1,4 @@
--- The locks by which transactions hold rows of a table for themselves: rows that they have taken, or added.
+-- The exclusive locks of transactions on rows of a table: rows that they have popped or added.
 -- {table}    the table
 -- :limit     maximum number of rows
 -- > session  its consumer

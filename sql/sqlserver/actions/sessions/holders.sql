@@ -1,4 +1,4 @@
--- Open transactions that hold locks on a table in order to write, the oldest first.
+-- Open transactions that hold write locks on a table, the oldest first.
 -- {table}           the table
 -- > session         its id
 -- > started_us      when the session began, microseconds since the epoch

@@ -1,7 +1,7 @@
--- Ends a session, if it is still the one that was shown, in the transaction that was shown. KILL takes no value from
--- anywhere: its number is written here, as a checked whole number. It cannot run within a transaction.
--- If a pool hands a connection on to another client, the session keeps its number, and it is not documented whether the
--- login time stays: then its transaction identifies it, or without one the request that it runs.
+-- Ends a session, if it is still the session and the transaction that the plan showed. KILL accepts no parameter, so
+-- its text contains the number, checked as a whole number. KILL cannot run within a transaction.
+-- If a pool gives a connection to another client, the session keeps its number, and it is not documented whether the
+-- login time stays. Then the transaction identifies the session, or without a transaction, the running request.
 -- {session!int}         its id
 -- {started_us!int}      when it began, microseconds since the epoch
 -- {transaction_us!int}  when its oldest transaction began, likewise, or if there is none its request; 0 if it runs none

@@ -1,4 +1,4 @@
--- What our user may see and do of other sessions of this database, in Azure SQL Database.
+-- What our user may see of other sessions of this database in Azure SQL Database, and whether it may end them.
 -- > role     our role
 -- > own      this very session
 -- > sees     our user sees the sessions of others

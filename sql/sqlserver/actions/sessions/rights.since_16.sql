@@ -1,4 +1,4 @@
--- What our login may see and do of other sessions, from 2022 on.
+-- What our login may see of other sessions, and whether it may end them, from 2022 on.
 -- > role     our role
 -- > own      this very session
 -- > sees     our login sees the sessions of others

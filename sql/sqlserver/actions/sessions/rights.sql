@@ -1,4 +1,4 @@
--- What our login may see and do of other sessions.
+-- What our login may see of other sessions, and whether it may end them.
 -- > role     our role
 -- > own      this very session
 -- > sees     our login sees the sessions of others

@@ -1,5 +1,5 @@
--- The names of the locks of rows that are there, be they committed or not, the newest first: what holds one of these has
--- added the row, not taken it.
+-- The names of the locks of visible rows, committed or not, the newest first: a transaction with such a lock has added
+-- the row and not popped it.
 -- {table}   the table
 -- {order}   column: the order of pushes
 -- :limit    maximum number of rows

@@ -1,4 +1,4 @@
--- The names of the locks of rows that are there, be they committed or not, in any order; see "seen_locks".
+-- The names of the locks of visible rows, committed or not, in any order; see "seen_locks".
 -- {table}   the table
 -- :limit    maximum number of rows
 -- > place   the name of the row's lock

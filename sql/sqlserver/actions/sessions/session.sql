@@ -1,5 +1,5 @@
--- One session, as ending it would find it, and what ending it needs. Times of the server's clock, as if its present
--- distance from UTC had always held.
+-- One session, its current state, and the rights that ending it needs. Times assume that the server's distance from UTC
+-- has always been the present one.
 -- :session           its id
 -- > session          the same
 -- > started_us       when it began, microseconds since the epoch

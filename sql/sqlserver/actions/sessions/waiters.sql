@@ -1,4 +1,4 @@
--- Sessions that wait for a session, directly or behind others, at most twenty deep.
+-- Sessions that wait for a session, directly or behind other sessions, over at most twenty levels.
 -- :session       its id
 -- > waiter       session that waits
 -- > application  its application name

@@ -1,5 +1,4 @@
--- How many messages are ready, counted one by one: asked once, when a load begins. Without locks, so that it waits for
--- no session.
+-- The exact number of ready messages, read once when a load begins. Without locks, so that it waits for no session.
 -- {table}   the queue's table
 -- {state?}  column: the state; without one every row is ready
 -- :ready    the state value of a ready message

@@ -1,4 +1,4 @@
--- How many messages a ring holds, counted one by one: asked once, when a load begins. Without locks.
+-- The exact number of messages in a ring, read once when a load begins. Without locks.
 -- {table}      the ring
 -- {message_id} column: the message in the slot, NULL if it is empty
 -- > depth      messages

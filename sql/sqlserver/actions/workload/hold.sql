@@ -1,5 +1,5 @@
--- Fault: lock the oldest messages, until the transaction ends. They are looked up without locks first and then locked one
--- by one: a scan that locks would keep more than it counts wherever its plan sorts.
+-- Fault: lock the oldest messages, until the transaction ends. The statement first finds the messages without locks and
+-- then locks them one by one: a scan with locks would lock more rows if its plan sorts.
 -- {table}  the queue's table
 -- {id}     column: the id
 -- {state?} column: the state; without one every row is ready

@@ -1,4 +1,4 @@
--- Fault: lock some messages of a heap, as they lie in the table, until the transaction ends.
+-- Fault: lock some messages of a heap, in the order of the table, until the transaction ends.
 -- {table} the queue's table
 -- :rows   number of rows
 -- > held  rows locked

@@ -1,5 +1,5 @@
--- Fault: lock the messages that have been due longest, until the transaction ends. In the order of the index that the
--- table is clustered on, so that no more rows are locked than counted.
+-- Fault: lock the messages that have been due longest, until the transaction ends. Uses the order of the clustered
+-- index, so that it locks no more rows than it counts.
 -- {table}  the queue's table
 -- {due_at} column: when a message is due
 -- :rows    number of rows

@@ -1,5 +1,5 @@
--- Fault: lock the newest messages, those a stack pops next, until the transaction ends. In the order of the index that
--- the table is clustered on, so that no more rows are locked than counted.
+-- Fault: lock the newest messages, which a stack pops next, until the transaction ends. Uses the order of the clustered
+-- index, so that it locks no more rows than it counts.
 -- {table} the queue's table
 -- {id}    column: the id
 -- :rows   number of rows

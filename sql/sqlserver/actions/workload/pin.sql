@@ -1,5 +1,5 @@
--- Fault: a transaction that stays open. If the database allows snapshots, it is one, and no older row version can be
--- removed until it ends; otherwise it is only open.
+-- Fault: a transaction that stays open. If the database allows snapshots, it is a snapshot transaction, and older row
+-- versions cannot be removed until it ends. Otherwise it is only open.
 -- > opened levels of transactions that are open in this session
 SET NOCOUNT ON;
 DECLARE @allowed tinyint, @queues int;

@@ -1,4 +1,4 @@
--- Pop one message, of a design that counts attempts: its id, the message, and which attempt this is; some designs say
--- more.
+-- Pop one message, of a design that counts attempts: its id, the message, and the number of the attempt. Some designs
+-- return more columns.
 -- {pop} procedure of the design
 EXEC {pop}

@@ -1,7 +1,7 @@
 -- Complete a message: processed, for the archiver; deleting here would make the consumer pay for it (the article).
 --
--- @attempt (an addition) is the attempt that pop returned: if the message of a slow consumer was requeued and popped by
--- another one, the slow consumer cannot complete it.
+-- @attempt (an addition) is the attempt that pop returned: if a message was requeued and another consumer popped it,
+-- the first consumer cannot complete it.
 -- Waits only for a session that fails or requeues this message, and these wait for no other session.
 -- {table}    the queue
 -- {complete} the procedure

@@ -1,7 +1,7 @@
 -- Requeue up to @limit messages that have been processing for longer than @timeout_s seconds, the longest-running
--- first. The article sends them to the front: they get a queue_date_time before that of every ready message that was
--- never popped, and keep their order among those that were popped before. A message that has had @max_attempts attempts
--- becomes dead. Returns the number of moved messages.
+-- first. The article sends these messages to the front: they get a queue_date_time before that of every ready message
+-- that was never popped, and keep their order among messages that were popped before. A message that has had
+-- @max_attempts attempts becomes dead. Returns the number of moved messages.
 -- @owner: only messages popped by this consumer: after a crash, a consumer with its own name takes back its messages
 -- with @timeout_s = 0.
 -- Skips messages that a consumer is completing (READPAST), so that it waits for no session. The front is looked up

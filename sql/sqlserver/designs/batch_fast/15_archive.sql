@@ -1,7 +1,7 @@
 -- Move up to @limit processed messages, oldest first, from both tables to the archive, in one transaction; returns the
--- number of moved messages. The article's continuous archiving: called in small batches with a pause between them, it
--- does not disturb producers and consumers, which never lock processed rows. Several archivers pass over each other's
--- rows (READPAST). First the small rows, then the payloads of just those, by key: the tables are locked in the order in
+-- number of moved messages. The article's continuous archiving: in small batches with pauses, it does not disturb
+-- producers and consumers, because these never lock processed rows. Several archivers skip each other's rows
+-- (READPAST). First the small rows, then the payloads of just those, by key: the tables are locked in the order in
 -- which push locks them.
 -- {table}       QueueMeta
 -- {data}        QueueData

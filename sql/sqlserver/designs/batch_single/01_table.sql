@@ -1,8 +1,8 @@
 -- One wide table with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database",
 -- QueueSlow): the slow reference, to be compared with. Everything in one row, an index in which processed rows stay,
 -- and a dequeue that selects and locks a batch with its payloads, then updates it. A processed row stays until the
--- archiver takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt
--- counted.
+-- archiver moves it. Delivery is at least once: a message whose consumer died goes back to the front, and the attempt
+-- counts.
 --
 -- Classic columns: queue_id (int identity, bigint here), queue_date_time, title, status (0 ready, 1 processing; 2
 -- processed, said in the text), text_data. Additions: status 3 dead (failed too often), enqueued_at, started_at,
@@ -23,14 +23,14 @@
 -- The primary key is the article's unique clustered index PK_QueueSlow. Until 2008 R2 it could not be rebuilt online,
 -- since the payload is in it: the article's reason to split the table; from 2012 on it can, in the editions that
 -- rebuild online. Settings, which are additions:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a batch of some
---   thousand rows would stop everybody. The price is lock memory, about 100 bytes a row;
+--   LOCK_ESCALATION = DISABLE: READPAST skips locked rows and pages, but not a locked table. A batch of some thousand
+--   rows would stop all sessions. The price is lock memory, about 100 bytes per row;
 --   page locks stay allowed, unlike in the designs without an archive, because ALTER INDEX … REORGANIZE needs them;
 --   every statement has ROWLOCK instead;
---   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
---   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
--- No trigger may be put on these tables: OUTPUT without INTO, by which pop returns its rows, is refused then (error
--- 334).
+--   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and constant updates of statistics make its
+--   throughput uneven (Kejser). The plans of this design do not depend on statistics: each names its index.
+-- Do not create a trigger on these tables: pop returns its rows by OUTPUT without INTO, which the server refuses on a
+-- table with a trigger (error 334).
 -- {table}       QueueSlow
 -- {archive_log} messages moved by the archiver
 -- {key}         its primary key

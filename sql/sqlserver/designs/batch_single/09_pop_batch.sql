@@ -15,8 +15,8 @@
 -- (error 1205) must retry; batch_fast has no such deadlocks.
 -- If a row was missed, which the locks exclude, nothing is taken and no row returned, as in the article; a savepoint,
 -- because ROLLBACK would roll back the caller's transaction.
--- @owner: name of the consumer; NULL: this session. attempts is counted here and not on failure: the crash of a
--- consumer counts too.
+-- @owner: name of the consumer; NULL: this session. Pop counts the attempt, not fail, so that the crash of a consumer
+-- also counts.
 -- {table}           the queue
 -- {pop_batch}       the procedure
 -- {owner}           procedure: name of the consumer in this session

@@ -1,7 +1,8 @@
 -- The split queue with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database",
--- Building a Faster Queue): small rows that are searched and updated (QueueMeta), payloads apart (QueueData); the
--- step between batch_single and batch_fast, to be compared with. A processed row stays until the archiver takes it
--- away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt counted.
+-- Building a Faster Queue): small rows that are searched and updated (QueueMeta), and a second table with the payloads
+-- (QueueData); the step between batch_single and batch_fast, to be compared with. A processed row stays until the
+-- archiver moves it. Delivery is at least once: a message whose consumer died goes back to the front, and the attempt
+-- counts.
 --
 -- Classic columns: queue_id (int identity, bigint here), queue_date_time, title, status (0 ready, 1 processing, 2
 -- processed); queue_id and text_data in the second table. Additions: status 3 dead (failed too often), enqueued_at,
@@ -24,14 +25,14 @@
 -- empties, and would never get smaller; and one structure is written instead of two.
 -- No foreign key from data to meta, as in the article: each push would lock the meta row once more.
 -- Settings, which are additions:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a batch of some
---   thousand rows would stop everybody. The price is lock memory, about 100 bytes a row;
+--   LOCK_ESCALATION = DISABLE: READPAST skips locked rows and pages, but not a locked table. A batch of some thousand
+--   rows would stop all sessions. The price is lock memory, about 100 bytes per row;
 --   page locks stay allowed, unlike in the designs without an archive, because ALTER INDEX … REORGANIZE needs them;
 --   every statement has ROWLOCK instead;
---   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
---   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
--- No trigger may be put on these tables: OUTPUT without INTO, by which pop returns its rows, is refused then (error
--- 334).
+--   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and constant updates of statistics make its
+--   throughput uneven (Kejser). The plans of this design do not depend on statistics: each names its index.
+-- Do not create a trigger on these tables: pop returns its rows by OUTPUT without INTO, which the server refuses on a
+-- table with a trigger (error 334).
 -- {table}       QueueMeta
 -- {data}        QueueData
 -- {archive_log} messages moved by the archiver

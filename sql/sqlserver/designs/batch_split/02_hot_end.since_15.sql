@@ -1,6 +1,6 @@
--- From SQL Server 2019 on: producers that wait for the last page of an index are let in one after the other, without
--- the convoy that a page split starts (PAGELATCH_EX): every push goes to that page, in both tables. In strings, since
--- older tools cannot read the option.
+-- From SQL Server 2019 on: producers wait for the last page of an index one after the other, without the convoy after a
+-- page split (PAGELATCH_EX), because every push goes to the last page of both tables. The statements are strings,
+-- because older tools cannot read the option.
 -- {table}    QueueMeta
 -- {key}      its primary key
 -- {data}     QueueData

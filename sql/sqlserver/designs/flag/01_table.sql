@@ -12,14 +12,13 @@
 -- two are also what deadlocks are made of.
 -- The article's third rule: only pop queries this table. So count it by its partition statistics, not by SELECT.
 -- Settings of the table:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a caller that
---   works on some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
---   row;
+--   LOCK_ESCALATION = DISABLE: READPAST skips locked rows and pages, but not a locked table. A caller that works on
+--   some thousand rows in one transaction would stop all sessions. The price is lock memory, about 100 bytes per row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the other ready rows of its page from READPAST;
---   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
---   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
--- No trigger may be put on this table: OUTPUT without INTO, by which pop returns its row, is refused then (error
--- 334).
+--   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and constant updates of statistics make its
+--   throughput uneven (Kejser). The plans of this design do not depend on statistics: each names its index.
+-- Do not create a trigger on this table: pop returns its row by OUTPUT without INTO, which the server refuses on a
+-- table with a trigger (error 334).
 -- {table}       the queue
 -- {key}         its primary key
 -- {archive_log} messages moved by the archiver

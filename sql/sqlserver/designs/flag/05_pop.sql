@@ -1,14 +1,14 @@
 -- Pop the oldest ready message that no other consumer is popping: it is now processed. Returns no row if there is none.
 -- The article's UPDATE of a CTE with READPAST and OUTPUT.
 --
--- One statement finds, locks, marks and returns: two consumers cannot get the same row, since an update lock is
--- compatible with no other one. Rollback makes the message ready again, at its old place.
--- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
+-- One statement finds, locks, marks and returns the row: two consumers cannot get the same row, because update locks
+-- exclude each other. Rollback makes the message ready again, at its old place.
+-- The hints and their purposes:
+--   READPAST: skips rows that other sessions have locked: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that READPAST does not skip its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
---   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   UPDLOCK: the row stays locked from the moment when it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
 --   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
 --   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under

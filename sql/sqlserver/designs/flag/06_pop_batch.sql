@@ -1,6 +1,6 @@
 -- Pop up to @limit messages, oldest first: they are now processed. An addition.
--- Rows are returned in the order in which the plan finds them, the order of the index; SQL Server does not guarantee
--- that for OUTPUT: sort by id if the order matters. The hints are those of pop.
+-- Rows are returned in the order of the index, in which the plan finds them. SQL Server does not guarantee this order
+-- for OUTPUT: sort by id if the order matters. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
 -- {switch}    ends of the pauses

@@ -1,7 +1,7 @@
 -- Move up to @limit processed messages, oldest first, to the archive, in one statement; returns the number of moved
--- messages. An addition, like Al Zabir's continuous archiving: in small batches with a pause between them, it does not
--- disturb producers and consumers, which never touch rows that are processed and committed. Several archivers pass over
--- each other's (READPAST), and a consumer that has not committed is passed over, too.
+-- messages. An addition, like Al Zabir's continuous archiving: in small batches with pauses, it does not disturb
+-- producers and consumers, because these never touch rows that are processed and committed. Several archivers skip each
+-- other's rows (READPAST), and also rows of a consumer that has not committed.
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the procedure

@@ -1,5 +1,5 @@
--- From SQL Server 2019 on: producers that wait for the last page of the index are let in one after the other, without
--- the convoy that a page split starts (PAGELATCH_EX): every push goes to that page. In a string, since older tools
+-- From SQL Server 2019 on: producers wait for the last page of the index one after the other, without the convoy after
+-- a page split (PAGELATCH_EX), because every push goes to that page. The statement is a string, because older tools
 -- cannot read the option.
 -- {table} the queue
 -- {key}   the index

@@ -1,5 +1,5 @@
--- Push many messages; returns their numbers, in the order of positions. An addition: the article pushes one at a
--- time. Without sequences one number after the other is drawn.
+-- Push many messages; returns their numbers, in the order of positions. An addition: the article pushes one at a time.
+-- Without sequences one number after the other is taken.
 -- {push_batch} the procedure
 -- {messages}   type: the messages
 -- {push}       procedure: push one message

@@ -1,15 +1,15 @@
 -- Pop the message that has been due longest and that no other consumer is popping; no row if none is due. The article's
 -- usp_dequeuePending.
 --
--- A DELETE through a CTE, since DELETE knows no ORDER BY: one statement finds, locks, deletes and returns. Two
--- consumers cannot get the same row, since an update lock is compatible with no other one. Rollback puts the message
--- back. The present is taken once, in UTC and by the server's clock, as in the article; nothing is popped before it
--- is due. The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
+-- A DELETE through a CTE, since DELETE knows no ORDER BY: one statement finds, locks, deletes and returns the row. Two
+-- consumers cannot get the same row, because update locks exclude each other. Rollback puts the message back. The
+-- present is taken once, in UTC and by the server's clock, as in the article; nothing is popped before it is due. The
+-- hints and their purposes:
+--   READPAST: skips rows that other sessions have locked: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that READPAST does not skip its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
---   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   UPDLOCK: the row stays locked from the moment when it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
 --   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
 --   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under

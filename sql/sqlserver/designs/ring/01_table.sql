@@ -8,8 +8,8 @@
 -- then a consumer waits forever for a number whose slot holds a later one. Here the slot has a turn:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
---   turn = n + size  message n has been popped (or given up): free for message n + size
--- Because turn only grows, a late session is refused, and its message is never misplaced. One subscriber:
+--   turn = n + size  message n has been popped (or skipped): free for message n + size
+-- Because turn only grows, the slot refuses a late session, and no message gets into a wrong slot. One subscriber:
 -- reference_count is 0 or 1.
 --
 -- Filled before the index is made, as in the article, with messages of the article's 300 characters and FILLFACTOR
@@ -19,7 +19,7 @@
 -- comments). The primary key on slot is the only index on the ring.
 --   LOCK_ESCALATION = DISABLE and ALLOW_PAGE_LOCKS = OFF: row locks and nothing else: a lock on a page or the table
 --   would be one on slots of other numbers;
---   STATISTICS_NORECOMPUTE: no statement is planned by statistics, each goes to its slot by key.
+--   STATISTICS_NORECOMPUTE: plans do not depend on statistics, because each statement finds its slot by key.
 -- {table}    the ring
 -- {key}      its primary key
 -- {size!int} slots

@@ -1,15 +1,15 @@
--- Spare numbers: drawn by a session that could not use them, and free for any session that can. An addition: because of
+-- Spare numbers: taken by a session that could not use them, and free for any session that can. An addition: because of
 -- it, no session has to remember, or wait with, a number that no other session knows.
 --
--- A number, once drawn, cannot be put back into its sequence. A producer whose slot is still taken, or a consumer whose
+-- A number, once taken, cannot be put back into its sequence. A producer whose slot is still taken, or a consumer whose
 -- message has not come, puts its number here and holds nothing; the next session takes the smallest number that can be
--- used, before it draws a new one. So a client that times out, is cancelled or dies while it waits loses no number; and
+-- used, before it takes a new one. So a client that times out, is cancelled or dies while it waits loses no number; and
 -- if a session takes a number from here and rolls back, it is here again.
 -- side 0: numbers of producers; side k: numbers of the consumers of subscriber k (of a ring with one subscriber: 1). Side
 -- -k has one row, whose number is the one up to which subscriber k has popped all: see settle.
--- since: the time from which it is known that a number drawn by a producer blocks the queue: for a producer's number
--- its own draw (the slot waits for the number one lap earlier), for a consumer's number the time when a session saw
--- that producers had drawn it. IGNORE_DUP_KEY: a consumer that was thought dead may add a number that has been added
+-- since: the time from which it is known that a number taken by a producer blocks the queue: for a producer's number
+-- its own taking (the slot waits for the number one lap earlier), for a consumer's number the time when a session saw
+-- that producers had taken it. IGNORE_DUP_KEY: a consumer that was thought dead may add a number that has been added
 -- already. Nearly always empty if producers and consumers keep pace; otherwise one row per waiting
 -- session.
 -- {spare}     the table

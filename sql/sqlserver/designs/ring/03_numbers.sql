@@ -1,5 +1,5 @@
--- Numbers on servers without sequences (before 2012): tables whose identities are drawn and that never contain a row;
--- see draw for the cost, and for the rejected alternatives. Called as the sequences are on later servers.
+-- Numbers on servers without sequences (before 2012): tables that supply identities and never contain a row; see draw
+-- for the cost, and for rejected alternatives. Called as the sequences are on later servers.
 -- {push_seq} the table of push numbers
 -- {pop_seq}  the table of pop numbers
 CREATE TABLE {push_seq} (number bigint IDENTITY(0, 1) NOT NULL);

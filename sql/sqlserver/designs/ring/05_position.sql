@@ -1,4 +1,4 @@
--- The last number drawn on a side (0: producers, 1: consumers); 0 before the first. NULL if the caller may not see the
+-- The last number taken on a side (0: producers, 1: consumers); 0 before the first. NULL if the caller may not see the
 -- table of the numbers.
 -- {push_seq} the table of push numbers
 -- {pop_seq}  the table of pop numbers

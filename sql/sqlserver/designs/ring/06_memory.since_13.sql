@@ -1,6 +1,6 @@
 -- What this session popped last within a transaction, for the case that the transaction was rolled back: the pop is
--- undone then, but its number cannot be drawn again, and the message would wait for repair. The session's next pop
--- asks here, and takes that message first. @keep = 1: remember @number.
+-- undone then, but its number cannot be taken again, and the message would wait for repair. The session's next pop asks
+-- here, and takes that message first. @keep = 1: remember @number.
 -- In the session's context, which no rollback touches, and which a connection pool clears. If a transaction with
 -- several pops is rolled back, all but the last number become orphans.
 -- {table}  the ring

@@ -3,28 +3,28 @@
 -- back, a spare number stays spare.
 --
 -- First the smallest spare number whose slot is ready for it, or has gone past it (it is void then, and the caller
--- drops it). Then holes are skipped. Then a new number is drawn, if it could be used as things are: by a producer, if
+-- drops it). Then holes are skipped. Then a new number is taken, if it could be used as things are: by a producer, if
 -- the slot after the greatest spare number is not taken by the lap before; by a consumer, if producers are ahead. So
--- while the ring is full, or empty, sessions draw no number, and polling writes nothing.
+-- while the ring is full, or empty, sessions take no number, and polling writes nothing.
 --
 -- A hole is a number that will never be pushed: its producer died, or was rolled back, or a crash burnt it. It is
 -- proven thus:
---   it has been drawn: a greater one has;
+--   it has been taken: a greater one has;
 --   no open transaction has pushed it: its slot is not locked. (READPAST passes over one that
 --   is.) So the transaction that used it, if any, has ended; what other transactions are open does not matter;
 --   no session will take it from the spare numbers: it is not among them, not even uncommitted (NOLOCK);
---   all that was so 50 ms ago, when the greater number was drawn already (since): a session that has drawn a number
+--   all that was so 50 ms ago, when the greater number was taken already (since): a session that has taken a number
 --   goes straight on to push it or to put it among the spare ones, one statement later.
 -- No view of the server's transactions is needed for that, and so no VIEW SERVER STATE. Should a session be stopped
 -- between the two statements for that long, nothing is lost either: skipping has moved the turn on, and it is refused
--- and draws another number.
+-- and takes another number.
 --
 -- It waits for no lock: it skips locked rows, or reads without locks if a hint is enough.
 -- {table}    the ring
 -- {spare}    spare numbers
 -- {take}     the procedure
 -- {draw}     procedure: the next number
--- {position} procedure: the last number drawn
+-- {position} procedure: the last number taken
 -- {size!int} slots
 CREATE PROCEDURE {take}
     @side smallint,

@@ -2,11 +2,12 @@
 -- begins with QM003, if the ring stayed full for @wait_ms milliseconds: nothing was done, try again later
 -- (@null_when_full = 1: NULL instead).
 --
--- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is spare.
+-- Take a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is spare.
 -- If the slot is not free yet, the number goes to the spare ones, and the session waits without it: the next push takes
 -- the smallest number that fits. So a producer that times out, is cancelled or dies while the ring is full loses no
--- number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a hole; it is
--- skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number for it.
+-- number. It leaves a hole only if it ends between taking the number and the next statement, or if its caller rolls
+-- back. Consumers skip this hole, see take. The message itself cannot be lost: it is in its slot, or the caller has no
+-- number for it.
 --
 -- The hints: ROWLOCK (the article): only the slot. READPAST, an addition: if the consumer of the lap before has not
 -- committed, the slot counts as taken; a producer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK,

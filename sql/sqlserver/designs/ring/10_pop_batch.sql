@@ -2,7 +2,7 @@
 -- of it, and say that atomic ranges of numbers would be needed: sp_sequence_get_range gives them, see draw.
 --
 -- One number as pop gets it, and the spare ones whose messages have come; then as many more at once as messages stand
--- in the slots behind it. Numbers that cannot be used, because others drew in the meantime, go to the spare numbers. If
+-- in the slots behind it. Numbers that cannot be used, because others took in the meantime, go to the spare numbers. If
 -- the caller of a batch rolls back, its messages become orphans, except for numbers that were spare; they become spare
 -- as those of pop do (settle). The hints are those of pop. Never waits, but for the proof of settle.
 -- {table}     the ring
@@ -10,7 +10,7 @@
 -- {pop_batch} the procedure
 -- {take}      procedure: a number where some are spare
 -- {draw}      procedure: the next numbers
--- {settle}    procedure: makes drawn numbers spare if they were not popped
+-- {settle}    procedure: makes taken numbers spare if they were not popped
 -- {size!int}  slots
 -- {switch}    ends of the pauses
 -- {paused}    procedure: waits or raises an error during a pause

@@ -1,10 +1,10 @@
 -- Repair: skip number @number, waiting up to @wait_ms milliseconds (50 at least) for the proof that it is a hole; see
 -- take for the proof. 1 if it was skipped; 0 if it is not a hole, or not proven in time. A producer that comes with it
--- later is refused by its slot's turn, and draws another number.
+-- later is refused by its slot's turn, and takes another number.
 -- {table}     the ring
 -- {spare}     spare numbers
 -- {fill_hole} the procedure
--- {position}  procedure: the last number drawn
+-- {position}  procedure: the last number taken
 -- {size!int}  slots
 -- > filled    1 or 0
 CREATE PROCEDURE {fill_hole}

@@ -1,10 +1,10 @@
--- Repair: requeue message @number, whose consumer drew the number and died, under a new number. Returns that, or NULL
--- if it is not an orphan. If the ring stays full for @wait_ms milliseconds, it keeps its number, which becomes a spare
--- one: the next consumer takes it.
+-- Repair: requeue message @number, whose consumer took the number and died, with a new number. Returns the new number,
+-- or NULL if the message is not an orphan. If the ring stays full for @wait_ms milliseconds, it keeps its number, which
+-- becomes a spare one: the next consumer takes it.
 --
--- An orphan is proven like a hole (see take): its number has been drawn by a consumer, is not spare, and its slot is
+-- An orphan is proven like a hole (see take): its number has been taken by a consumer, is not spare, and its slot is
 -- not locked, so that no open transaction has popped it; and that has been so for 50 ms, in which a living consumer
--- would have popped it or made it spare. A consumer that comes after all is refused by the slot's turn and draws
+-- would have popped it or made it spare. A consumer that comes after all is refused by the slot's turn and takes
 -- another number: the message is delivered once. The old slot is freed before the push, in the same transaction: the
 -- new number may need it.
 -- @sure = 1: the caller (repair) has watched it that long already.
@@ -13,7 +13,7 @@
 -- {spare}          spare numbers
 -- {requeue_orphan} the procedure
 -- {push}           procedure: push a message
--- {position}       procedure: the last number drawn
+-- {position}       procedure: the last number taken
 -- {size!int}       slots
 -- > became         its new number
 CREATE PROCEDURE {requeue_orphan}

@@ -3,16 +3,16 @@
 -- free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard. After a crash of the
 -- server, which burns numbers of both sides: with a @limit of a thousand.
 --
--- Orphans first, oldest first: their slots are needed by producers that hold later numbers. A hole goes forward by as
--- many laps as are behind: to the next number of its slot that is spare or has not been drawn. Its number in the answer
--- is the first of those that were given up. Numbers that consumers have drawn beyond all pushed messages, as after a
--- crash while they waited, become spare: producers reach these numbers, and their messages find a consumer.
+-- Orphans come first, the oldest first, because producers with later numbers need their slots. A hole goes forward by
+-- as many laps as are behind: to the next number of its slot that is spare or has not been taken. Its number in the
+-- answer is the first of those that were skipped. Numbers that consumers have taken beyond all pushed messages, as
+-- after a crash while they waited, become spare: producers reach these numbers, and their messages find a consumer.
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {repair}         the procedure
 -- {requeue_orphan} procedure: requeue an orphan
--- {settle}         procedure: makes drawn numbers spare if they were not popped
--- {position}       procedure: the last number drawn
+-- {settle}         procedure: makes taken numbers spare if they were not popped
+-- {position}       procedure: the last number taken
 -- {size!int}       slots
 -- > number         the number that was repaired
 -- > was            hole or orphan

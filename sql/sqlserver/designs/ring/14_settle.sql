@@ -1,25 +1,25 @@
--- Finds numbers that were drawn and not popped: their consumer died or rolled back several pops, or a crash of the
+-- Finds numbers that were taken and not popped: their consumer died or rolled back several pops, or a crash of the
 -- server lost the rest of a sequence's cache, perhaps past all pushed messages. They become spare numbers, which the
 -- next consumers take, the smallest first. How many, in @given.
 --
--- Up to which number all have been popped or given up stands among the spare numbers, as the number of side -@side: a
+-- Up to which number all have been popped or skipped stands among the spare numbers, as the number of side -@side: a
 -- look begins behind it, and moves it on. It reads 1,000 slots at a time, at most a few times, and each time up to the
 -- end of the lap, so that they are one range of the key; if consumers keep pace, as many as were popped since, about
 -- thirty. READPAST: a slot that a session is writing counts as not settled, and is skipped.
 -- One session at a time: the session that moves that row keeps it locked until its transaction ends, and the others
 -- skip it; they may not read it either, because a rollback takes back the pops as well as the number.
 --
--- The proof is that of take: the number has been drawn, is not spare, not even uncommitted (NOLOCK), and its slot is
+-- The proof is that of take: the number has been taken, is not spare, not even uncommitted (NOLOCK), and its slot is
 -- not locked, so that no open transaction has popped it; and all that for 50 ms, in which a living consumer would have
 -- popped it or made it spare. The wait costs time only if there is something to prove. A consumer that comes with the
 -- number after all is refused by the slot's turn, or finds it spare already: the message is delivered once.
 --
--- @upto: the last number that has been drawn, as far as the caller knows; NULL: ask the sequence.
--- @behind: number of the last drawn numbers to skip, because they are at work while there is traffic.
+-- @upto: the last number that has been taken, as far as the caller knows; NULL: ask the sequence.
+-- @behind: how many of the newest taken numbers to leave out, because with traffic, consumers are working on them.
 -- {table}    the ring
 -- {spare}    spare numbers
 -- {settle}   the procedure
--- {position} procedure: the last number drawn
+-- {position} procedure: the last number taken
 -- {size!int} slots
 CREATE PROCEDURE {settle}
     @side smallint,

@@ -1,5 +1,5 @@
--- The error of a producer whose ring stayed full, which can be retried later: number 770003. As push runs with
--- XACT_ABORT ON, the error rolls back the caller's transaction. Called by push, which then has pushed nothing.
+-- The error of a producer whose ring stayed full, which can be retried later: number 770003. push calls this procedure
+-- before it pushes. Because push runs with XACT_ABORT ON, the error rolls back the caller's transaction.
 -- {table} the ring
 -- {full}  the procedure
 CREATE PROCEDURE {full}

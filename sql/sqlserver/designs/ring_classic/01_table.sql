@@ -15,7 +15,8 @@
 -- The primary key on slot is the only index.
 --   LOCK_ESCALATION = DISABLE and ALLOW_PAGE_LOCKS = OFF, additions: row locks and nothing else, for which the
 --   article hints;
---   STATISTICS_NORECOMPUTE, an addition: no statement is planned by statistics, each goes to its slot by key.
+--   STATISTICS_NORECOMPUTE, an addition: plans do not depend on statistics, because each statement finds its slot by
+--   key.
 -- {table}    the ring
 -- {key}      its primary key
 -- {size!int} slots

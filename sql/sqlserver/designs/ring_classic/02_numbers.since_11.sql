@@ -1,6 +1,6 @@
 -- The sequences of numbers, the article's PushSequence and PopSequence, with its CACHE of 100,000. It is for the whole
 -- server: numbers are given out in order. A crash loses the rest of the cache, and the ring then stops: see reset. Each
--- begins with 0, which is drawn here and never used: the last number drawn, as the server reports it, is then 0 if
+-- begins with 0, which is taken here and never used: the last number taken, as the server reports it, is then 0 if
 -- there is none yet. An addition.
 -- {push_seq} the sequence of push numbers
 -- {pop_seq}  the sequence of pop numbers

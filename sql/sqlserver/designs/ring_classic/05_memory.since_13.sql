@@ -1,4 +1,4 @@
--- The number that this session has drawn and still waits with: @keep = 1 remembers @number (NULL: none any more),
+-- The number that this session has taken and still waits with: @keep = 1 remembers @number (NULL: none any more),
 -- otherwise it is returned. In the session's context. An addition: the article's client waits forever instead of coming
 -- back.
 -- {table}  the ring

@@ -1,5 +1,5 @@
 -- Push one message; returns its number, or NULL if its slot did not become free within @wait_ms milliseconds: call
--- again from the same session, which keeps the number it has drawn, and continues to wait with it. As published: draw a
+-- again from the same session, which keeps the number it has taken, and continues to wait with it. As published: take a
 -- number, and try the slot every 100 ms until it is free (@wait_ms NULL: forever). A session that ends in the meantime,
 -- or a transaction that is rolled back, loses the number: a hole.
 -- The hint is the article's: ROWLOCK, only the slot; it waits for a session that has locked the slot.

@@ -1,19 +1,19 @@
 -- Pop the next message; no row if it did not come within @wait_ms milliseconds: call again from the same session, which
--- keeps the number it has drawn, and continues to wait for that message. As published: draw a number, and try its slot
+-- keeps the number it has taken, and continues to wait for that message. As published: take a number, and try its slot
 -- every second until the message is there (@wait_ms NULL: forever). A session that ends in the meantime, or a
 -- transaction that is rolled back, loses the number, and its message waits forever.
 --
--- @head_start: draw no number unless producers are this far ahead (the article: "it is generally a good idea to let
--- push get a head start"); 0: draw at once and run ahead of the producers, as its code does. Needs VIEW DEFINITION on
--- the sequences. The hint is the article's: ROWLOCK, only the slot; it waits for a session that has locked the slot. No
--- deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several pushes or pops in one
--- transaction holds several, and may deadlock with another one (error 1205: try again).
+-- @head_start: take no number unless producers are this far ahead (the article: "it is generally a good idea to let
+-- push get a head start"); 0: take a number at once and run ahead of the producers, as its code does. Needs VIEW
+-- DEFINITION on the sequences. The hint is the article's: ROWLOCK, only the slot; it waits for a session that has
+-- locked the slot. No deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several
+-- pushes or pops in one transaction holds several, and may deadlock with another one (error 1205: try again).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- {table}    the ring
 -- {pop}      the procedure
 -- {draw}     procedure: the next number
 -- {memory}   procedure: the number this session waits with
--- {position} procedure: the last number drawn
+-- {position} procedure: the last number taken
 -- {size!int} slots
 -- {switch}   ends of the pauses
 -- {paused}   procedure: waits or raises an error during a pause

@@ -1,13 +1,13 @@
 -- Renumber the ring: its messages get new numbers, in the order of the old ones, and both sequences continue from
 -- there; returns the number of messages. An addition: the published ring stops for good once a number is lost, and must
 -- be restarted by hand. Only while no producer and no consumer is connected: a session that keeps a number from before
--- would use it in the wrong place. TABLOCKX waits for running transactions and holds up new ones. Numbers are drawn,
+-- would use it in the wrong place. TABLOCKX waits for running transactions and holds up new ones. Numbers are taken,
 -- not sequences altered, so that no right is needed but those of push: the greater position is what both sides continue
 -- from.
 -- {table}    the ring
 -- {reset}    the procedure
 -- {draw}     procedure: the next number
--- {position} procedure: the last number drawn
+-- {position} procedure: the last number taken
 -- {size!int} slots
 -- > messages number of its messages
 CREATE PROCEDURE {reset}

@@ -6,7 +6,7 @@
 -- whose comments apply here as well: a late session is refused, and its message is never misplaced.
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
---   turn = n + size  message n has been popped (or given up): free for message n + size
+--   turn = n + size  message n has been popped (or skipped): free for message n + size
 --
 -- Filled before the index is made, as in the article, with FILLFACTOR 10: some twenty slots a page in place of two
 -- hundred. Neighbouring numbers meet in neighbouring slots, and many slots on a page are many sessions at one latch
@@ -17,7 +17,7 @@
 -- The primary key on slot is the only index on the ring.
 --   LOCK_ESCALATION = DISABLE and ALLOW_PAGE_LOCKS = OFF: row locks and nothing else: a lock on a page or the table
 --   would be one on slots of other numbers;
---   STATISTICS_NORECOMPUTE: no statement is planned by statistics, each goes to its slot by key.
+--   STATISTICS_NORECOMPUTE: plans do not depend on statistics, because each statement finds its slot by key.
 -- {table}      the ring
 -- {key}        its primary key
 -- {data_0}     payloads of numbers divisible by 4

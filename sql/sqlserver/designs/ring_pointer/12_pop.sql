@@ -2,11 +2,11 @@
 -- the consumer commits. The order is that of numbers, except for messages that a consumer was not ready for or rolled
 -- back.
 --
--- Draw a number, go to its slot, read: the article's two steps, and nothing more while nothing is spare. If the message
+-- Take a number, go to its slot, read: the article's two steps, and nothing more while nothing is spare. If the message
 -- is not there yet, the number goes to the spare ones, and the session waits without it: the next pop takes the
--- smallest number whose message has come. While no producer is ahead, consumers draw no number (the article lets
+-- smallest number whose message has come. While no producer is ahead, consumers take no number (the article lets
 -- consumers run ahead, and gives producers a head start). So a consumer that times out, is cancelled or dies while it
--- waits loses no number. A session that ends between the draw and the next statement leaves an orphan, and so do a
+-- waits loses no number. A session that ends between taking a number and the next statement leaves an orphan, and so do a
 -- crash of the server and a caller that rolls back: its number becomes spare as soon as a consumer finds nothing to
 -- pop, or pops a number divisible by 32, and searches for orphans (settle). The message that a session rolled back last
 -- is the first one that it pops again (from 2016 on, see memory).
@@ -14,9 +14,9 @@
 -- The hints: ROWLOCK (the article): only the slot. READPAST, an addition: if the producer has not committed, the
 -- message has not come yet; a consumer does not wait for a lock, only for @wait_ms. READCOMMITTEDLOCK, because READPAST
 -- fails on row versions.
--- Two consumers cannot get the same message: only one draws its number, and the turn is moved on under the row's lock.
--- "No row" is true: numbers up to the last one drawn have been popped, or are spare and without their message; and no
--- producer is ahead. (Without the right to see the sequences: none among the next 64 numbers.)
+-- Two consumers cannot get the same message: only one consumer takes its number, and the turn changes under the row's
+-- lock. "No row" is true: numbers up to the last one taken have been popped, or are spare and without their message;
+-- and no producer is ahead. (Without the right to see the sequences: none among the next 64 numbers.)
 -- No deadlock among producers and consumers: they wait for no lock.
 -- The empty wait begins with a millisecond and doubles up to 20 (the article: 1
 -- s). Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
@@ -26,7 +26,7 @@
 -- {pop}      the procedure
 -- {take}     procedure: a number where some are spare
 -- {draw}     procedure: the next number
--- {settle}   procedure: makes drawn numbers spare if they were not popped
+-- {settle}   procedure: makes taken numbers spare if they were not popped
 -- {memory}   procedure: messages popped in a transaction
 -- {fetch}    procedure: take the payload away
 -- {size!int} slots

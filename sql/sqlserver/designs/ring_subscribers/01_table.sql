@@ -8,7 +8,7 @@
 -- comes back with its number whether its own subscriber has read it.
 --   turn = n         free for message n, and for no other     push n sets n + 1, and unread to all subscribers
 --   turn = n + 1     holds message n for those in unread      pop n takes its subscriber out, the last sets n + size
---   turn = n + size  message n has been read by all (or given up): free for message n + size
+--   turn = n + size  message n has been read by all (or skipped): free for message n + size
 -- time is when the message was pushed, in UTC; the last reader sets it to when the slot became free.
 --
 -- Filled before the index is made, as in the article, with messages of the article's 300 characters and FILLFACTOR
@@ -18,7 +18,7 @@
 -- comments). The primary key on slot is the only index on the ring.
 --   LOCK_ESCALATION = DISABLE and ALLOW_PAGE_LOCKS = OFF: row locks and nothing else: a lock on a page or the table
 --   would be one on slots of other numbers;
---   STATISTICS_NORECOMPUTE: no statement is planned by statistics, each goes to its slot by key.
+--   STATISTICS_NORECOMPUTE: plans do not depend on statistics, because each statement finds its slot by key.
 -- {table}    the ring
 -- {key}      its primary key
 -- {size!int} slots

@@ -1,5 +1,5 @@
--- Numbers on servers without sequences (before 2012): tables whose identities are drawn from and that never hold a
--- row, one for the producers and one for each subscriber; see draw. Called as the sequences are on later servers.
+-- Numbers on servers without sequences (before 2012): tables that supply identities and never contain a row, one for
+-- the producers and one for each subscriber; see draw. Called as the sequences are on later servers.
 -- {table}           the ring
 -- {push_seq}        the table of push numbers
 -- {readers}         its subscribers

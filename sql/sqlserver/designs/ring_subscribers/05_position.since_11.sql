@@ -1,4 +1,4 @@
--- The last number drawn on a side (0: producers, k: subscriber k); 0 before the first. NULL if the caller may not see
+-- The last number taken on a side (0: producers, k: subscriber k); 0 before the first. NULL if the caller may not see
 -- the sequence: VIEW DEFINITION on it helps. Called only when there is nothing to do: the catalog is slower than the
 -- ring.
 -- {push_seq} the sequence of push numbers

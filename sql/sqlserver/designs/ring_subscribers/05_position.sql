@@ -1,5 +1,5 @@
--- The last number drawn on a side (0: producers, k: subscriber k); 0 before the first. NULL if the caller may not
--- see the table of the numbers.
+-- The last number taken on a side (0: producers, k: subscriber k); 0 before the first. NULL if the caller may not see
+-- the table of the numbers.
 -- {push_seq} the table of push numbers
 -- {readers}  its subscribers
 -- {position} the procedure

@@ -1,26 +1,26 @@
 -- Pop the oldest ready message that no other consumer is popping: it is now in progress. Returns no row if there is
 -- none. The article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the
--- same row: an update lock is compatible with no other one.
+-- same row: update locks exclude each other.
 -- @owner: name of the consumer; NULL: this session.
--- attempts is counted here and not on failure: the crash of a consumer counts too.
--- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
+-- Pop counts the attempt, not fail, so that the crash of a consumer also counts.
+-- The hints and their purposes:
+--   READPAST: skips rows that other sessions have locked: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that READPAST does not skip its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
---   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   UPDLOCK: the row stays locked from the moment when it is read: DELETE and UPDATE do that for the rows of their
 --   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
 --   READCOMMITTEDLOCK: an addition: locks, not row versions, if the database has READ_COMMITTED_SNAPSHOT: READPAST
 --   fails or has no effect on versions. The isolation level is set for the same reason: READPAST fails under
 --   SERIALIZABLE, the default of a .NET TransactionScope, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
 -- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
--- table. READPAST passes over a row that is locked in that index or in the table: a consumer waits nowhere.
+-- table. READPAST skips a row that is locked in that index or in the table: a consumer never waits.
 -- No deadlock among producers and consumers: a pop never waits for their locks.
--- Another session that reads the table by an index on a state with shared locks, as under READ COMMITTED without row
--- versions, may deadlock with a pop, a complete or a fail: the reader holds a key of that index and waits for the row,
--- the other one has changed the row and waits for the key. The server ends the one that has written less, as a rule the
--- reader (error 1205). READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
+-- Another session that reads the table by an index on a state with shared locks (READ COMMITTED without row versions)
+-- may deadlock with a pop, a complete or a fail: the reader holds a key of that index and waits for the row, and the
+-- other session has changed the row and waits for the key. The server ends the session that has written less, usually
+-- the reader (error 1205). Readers avoid this with READ_COMMITTED_SNAPSHOT or NOLOCK. qmon uses READ UNCOMMITTED.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and the rows it
 -- skips are locked by others (a consumer or a producer that has not committed).
 -- {table}       the queue

@@ -1,4 +1,4 @@
--- Give a message back that could not be processed: ready again at its old place, or dead after @max_attempts
+-- Give back a message that could not be processed: it becomes ready again at its old place, or dead after @max_attempts
 -- attempts. Returns the new status, NULL if the message is not in progress (any more). An addition.
 -- @attempt: as in complete.
 -- {table}            the queue

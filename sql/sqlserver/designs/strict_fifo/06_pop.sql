@@ -4,7 +4,7 @@
 -- The article's usp_dequeueFifo without READPAST, which is all the difference. A consumer that has waited finds the row
 -- gone and goes on to the next one within the same statement: it never reports an empty queue that is not empty. If the
 -- other one rolled back, it gets that message, in its order.
--- The hints, and what each is for:
+-- The hints and their purposes:
 --   no READPAST: order before concurrency (Rusanu);
 --   ROWLOCK: only the first row is waited for, not the page with the rows that are being pushed (Rusanu);
 --   UPDLOCK: the row found stays locked from the moment it is read; two that read it first with a lock that both may

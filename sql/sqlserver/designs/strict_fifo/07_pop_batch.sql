@@ -1,6 +1,6 @@
 -- Pop up to @limit messages, oldest first. An addition: the article pops one at a time. Waits like pop for locked rows,
 -- also for the last rows of the batch that a producer has not committed: to avoid that wait, ask for fewer. Rows are
--- returned in the order in which the plan finds them, the order of the index; SQL Server does not guarantee that for
+-- returned in the order of the index, in which the plan finds them. SQL Server does not guarantee this order for
 -- OUTPUT: sort by id if the order matters. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
