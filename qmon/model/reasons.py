@@ -1,7 +1,7 @@
-"""Why a figure is unknown, a lower bound, an estimate or old: all texts in one place.
+"""Texts of all reasons why a figure is unknown, a lower bound, an estimate or old.
 
-``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The manual explains each under "Why a
-figure is unknown". Code and tests compare members, never their wording.
+``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The section "Why a figure is unknown"
+of the manual explains each reason. Code and tests compare members, never their wording.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Reason(StrEnum):
     THROTTLED = "read less often to stay within the cost budget"
     WATCHED = "watched: {reason}"
 
-    # What the role, the settings or the server do not show.
+    # The role, the settings or the server hide a value.
     MASKED = "column {column} is masked for your role: {grant}"
     SEQUENCE_UNREADABLE = "your role may not read {names}: GRANT SELECT on it"
     SESSIONS_UNSEEN = "your role cannot see sessions or their statements"
@@ -77,7 +77,7 @@ class Reason(StrEnum):
     PROCEDURES_NOT_RUN = "none of its procedures has run, or your role cannot see them: GRANT VIEW DEFINITION"
     USE_UNREAD = "the usage of its tables was not read"
 
-    # What a table or a design does not have.
+    # A table or a design has no such figure.
     NOTHING_READY = "no message is ready"
     NOT_PUSHED_YET = "the next numbers have no message yet"
     NO_GAP = "only rings and tables with ordered ids have a gap"

@@ -78,7 +78,7 @@ class AlertRule:
         return tuple(level for level, limit in limits if limit is not None)
 
     def limit_for(self, level: Severity) -> float | None:
-        """Return the limit for a severity in the figure's unit, ``None`` if there is none."""
+        """Return the limit for a severity in the figure's unit, or ``None`` if there is none."""
         return self.crit if level is Severity.CRITICAL else self.warn
 
     def applies_to_target(self, target: str) -> bool:

@@ -47,7 +47,7 @@ class Notice:
         return self.event is AlertEvent.CLEARED
 
     def for_min_severity(self, severity: Severity) -> Notice | None:
-        """Return the notice as a receiver with this minimum severity gets it, ``None`` if it gets no notice."""
+        """Return the notice as a receiver with this minimum severity gets it, or ``None`` if it gets no notice."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
             return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self
@@ -131,7 +131,7 @@ def select_due_notices(
 
 
 def _due_event(old: SentNotice, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
-    """Return the event to report about a notice, ``None`` if there is nothing to report."""
+    """Return the event to report about a notice, or ``None`` if there is nothing to report."""
     if old.told_at is None:
         return AlertEvent.RAISED if now - old.first_at >= wait_s else None
     if notice.severity != old.notice.severity:

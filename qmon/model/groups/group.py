@@ -224,7 +224,7 @@ class FoundGroup:
 
 
 def find_state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
-    """Return the column whose value every state tests, and the known values, ``None`` without such a column."""
+    """Return the column whose value every state tests, and the known values, or ``None`` without such a column."""
     found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
     for state in group.states:
         parts = state.when.of if isinstance(state.when, AllOf) else (state.when,)

@@ -288,7 +288,7 @@ class Layout:
         return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine_for(self, verb: str) -> TableName | None:
-        """Return the procedure of an installed design for ``verb`` (``push``, ``pop``, …), ``None`` without one."""
+        """Return the procedure of an installed design for ``verb`` (``push``, ``pop``, …), or ``None`` without one."""
         return dict(self.routines).get(verb)
 
 

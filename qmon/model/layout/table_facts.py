@@ -133,7 +133,7 @@ class TableFacts:
         return tuple(dict.fromkeys(each for each in ids if each is not None))
 
     def column(self, name: str) -> Column | None:
-        """Return the column with this name, ``None`` if the table does not have it."""
+        """Return the column with this name, or ``None`` if the table does not have it."""
         return next((column for column in self.columns if column.name == name), None)
 
     def column_or_untyped(self, name: str | None) -> Column | None:
@@ -141,6 +141,6 @@ class TableFacts:
         return None if name is None else self.column(name) or Column(name, "")
 
     def index_for(self, seek: str) -> IndexName | None:
-        """Return the index that serves this seek, ``None`` without one."""
+        """Return the index that serves this seek, or ``None`` without one."""
         name = self.indexes.get(seek)
         return None if name is None else IndexName(name, name in self.filtered)

@@ -57,7 +57,7 @@ class _Side:
 
 
 def committed_work(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
-    """Return the committed work between two samples of one table's counters, ``None`` if the counters were reset."""
+    """Return the committed work between two samples of one table's counters, or ``None`` if the counters were reset."""
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
     deleted = now.deleted - prev.deleted

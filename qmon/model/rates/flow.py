@@ -148,7 +148,7 @@ def ring_ready(ring: RingSample) -> int:
 
 
 def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
-    """Return the messages moved through a ring, from its positions, ``None`` if a sequence was set back."""
+    """Return the messages moved through a ring, from its positions, or ``None`` if a sequence was set back."""
     if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
         return None
     pushed = max(0, pushed_total(now) - pushed_total(prev))

@@ -113,7 +113,7 @@ class _StretchSums:
         return (products - mean * both + (count - lag) * mean * mean) / count
 
     def find_change(self, start: int, stop: int) -> int | None:
-        """Return where the net rate has changed most clearly, ``None`` if it has not."""
+        """Return where the net rate has changed most clearly, or ``None`` if it has not."""
         best, found = _CHANGE_SIGMAS, None
         for at in range(start + 1, stop):
             before, after = self._seconds[at] - self._seconds[start], self._seconds[stop] - self._seconds[at]

@@ -41,7 +41,7 @@ def _matches_procedure(clients: Clients, schema: str, name: str) -> bool:
 
 
 def reads_between(before: Iterable[ProcedureReads], now: Iterable[ProcedureReads], verb: str) -> tuple[int, int] | None:
-    """Return pages read and calls finished between two samples by the procedures with this verb, ``None`` if unknown.
+    """Return pages read and calls finished between two samples by the procedures with this verb, or ``None`` if unknown.
 
     A procedure whose plans changed in between is left out, because its totals started again from 0.
     """

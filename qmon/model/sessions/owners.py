@@ -43,7 +43,7 @@ class Owners:
 
 
 def count_owners(diagnostics: MessageDiagnostics, timeout_s: float) -> Owners | None:
-    """Return the owners of one poll, ``None`` if they were not read."""
+    """Return the owners of one poll, or ``None`` if they were not read."""
     if diagnostics.owners is None:
         return None
     late = [o for o in diagnostics.owners if o.age_s is not None and o.age_s > timeout_s]

@@ -265,7 +265,7 @@ def judge_queue(
 
 
 def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
-    """Return the verdict of a rule and the span of its evidence, ``None`` if this poll has no evidence for it."""
+    """Return the verdict of a rule and the span of its evidence, or ``None`` if this poll has no evidence for it."""
     proof = rule.proof(context)
     if proof is None:
         return None

@@ -45,7 +45,7 @@ def _is_unread(probe: str) -> Condition:
 
 
 def log_share_used(log: LogSample) -> float | None:
-    """Return the used share of the log's maximum size, 0 to 1, ``None`` if it is unlimited or unknown."""
+    """Return the used share of the log's maximum size, 0 to 1, or ``None`` if it is unlimited or unknown."""
     return log.used / log.most if log.used is not None and log.most else None
 
 
@@ -202,7 +202,7 @@ TEMP_FILLING_AT: Final = 0.9
 
 
 def temp_share_used(sample: TempSpaceSample) -> float | None:
-    """Return the used share of tempdb's maximum size, 0 to 1, ``None`` if it is unknown."""
+    """Return the used share of tempdb's maximum size, 0 to 1, or ``None`` if it is unknown."""
     return sample.used / sample.most if sample.used is not None and sample.most else None
 
 
@@ -306,7 +306,7 @@ KEPT_AWAKE = Rule(
 
 
 def _regressed_use(context: RuleInput) -> StatementUse | None:
-    """Return the statement of the queue whose plan got worst, ``None`` if no plan got worse."""
+    """Return the statement of the queue whose plan got worst, or ``None`` if no plan got worse."""
     mine = context.target.plans.get(context.layout.queue) if context.layout is not None else None
     use = next(iter(statement_uses(mine.plans)), None) if mine is not None else None
     return use if use is not None and use.is_regressed else None

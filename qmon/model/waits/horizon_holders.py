@@ -21,7 +21,7 @@ def is_long(holder: HorizonSample) -> bool:
 
 
 def long_holder(holders: Sequence[HorizonSample] | None) -> HorizonSample | None:
-    """Return the holder that has held the horizon for long, ``None`` without one."""
+    """Return the holder that has held the horizon for long, or ``None`` without one."""
     return holders[0] if holders and is_long(holders[0]) else None
 
 

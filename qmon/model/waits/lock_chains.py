@@ -90,7 +90,7 @@ class LockChains:
         return tuple(place for place in self.places if place.is_head)
 
     def find_line(self, key: SessionKey) -> LockChainLine | None:
-        """Return the line that shows a session in full, ``None`` without one."""
+        """Return the line that shows a session in full, or ``None`` without one."""
         return next((place for place in self.places if place.key == key and not place.again), None)
 
 

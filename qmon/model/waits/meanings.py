@@ -186,7 +186,7 @@ PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_e
 
 
 def wait_meaning(kind: str, event: str) -> Meaning | None:
-    """Return what a wait means for a queue, ``None`` if qmon does not know it. ``kind`` is its class."""
+    """Return what a wait means for a queue, or ``None`` if qmon does not know it. ``kind`` is its class."""
     name = event.casefold()
     found = MEANT_SQLSERVER.get(f"latch {name}" if kind == "latch" else name)
     if found is not None:

@@ -46,7 +46,7 @@ class QueueLock:
 
 
 def find_queue_lock(samples: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> QueueLock | None:
-    """Return the session that keeps all rows of the queue locked, ``None`` without one.
+    """Return the session that keeps all rows of the queue locked, or ``None`` without one.
 
     ``in_transaction``: a message is in progress only while its consumer's transaction is open.
     """

@@ -78,7 +78,7 @@ class Waiting:
 
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
-    """Return the waits between two samples, ``None`` if the totals were reset in between or no time was watched."""
+    """Return the waits between two samples, or ``None`` if the totals were reset in between or no time was watched."""
     seconds = _seconds_between(before, now)
     if seconds is None or seconds <= 0:
         return None
@@ -106,7 +106,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
 
 
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
-    """Return the seconds watched between two samples, ``None`` if the counters were reset in between.
+    """Return the seconds watched between two samples, or ``None`` if the counters were reset in between.
 
     A change of the server's clock changes the reported start, but not the time of the reading.
     """
