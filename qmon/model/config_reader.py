@@ -22,7 +22,7 @@ def suggest_nearest(word: str, known: Iterable[str]) -> str:
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
     if close:
         return f"; did you mean {words[close[0]]}?"
-    return f"; there is: {', '.join(words.values())}" if words else ""
+    return f"; choose from: {', '.join(words.values())}" if words else ""
 
 
 class Keys:

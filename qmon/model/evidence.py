@@ -123,7 +123,8 @@ class Motion:
 
     Attributes:
         head_id: id of the first message; ``None`` if there is no id or no message.
-        still_s: seconds in which the first message has not changed and the depth has not fallen; ``None`` without an id.
+        still_s: seconds in which the first message has not changed and the depth has not fallen; ``None`` if there is
+            no first message.
         moved_s: seconds since the first message changed or the depth fell; ``None`` if neither change was seen yet.
     """
 

@@ -28,7 +28,7 @@ class Figure:
         estimated: true if the value is an estimate, shown as ``~``.
         at_least: true if the value is a lower bound, shown as ``≥``.
         reason: why the value is unknown, a lower bound or old.
-        age_s: seconds from the reading of the figure to the poll, if the figure (an exact count) was read earlier; else 0.
+        age_s: seconds from the reading of the figure to the poll; 0 if the poll read the figure itself.
         every_s: seconds between counts, if the figure is counted outside the polls; else 0.
         old: true if the figure is older than ``every_s`` allows, or older than three polls. An old figure is shown, but
             never used as evidence.

@@ -256,7 +256,7 @@ class OperationResult:
         skipped: number of messages left unchanged because other sessions lock them.
         changed: number of messages left unchanged because they no longer match the plan.
         notes: facts for the operator, such as that a pause did not bring the push rate to 0.
-        refused: number of messages left unchanged because the server rejected the change. ``notes`` contain their ids and
+        refused: number of messages left unchanged because the server rejected the change. ``notes`` contain the ids and
             the reasons.
     """
 

@@ -29,9 +29,9 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
     """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
     ``waits`` are sorted by the average number of waiting sessions, largest first. Each wait has its share of all waits
-    (0 to 1). An unknown value is null, and ``unknown`` contains the reason. ``horizon`` is also null if nothing has held
-    the horizon for a long time. The result contains ``standby``, ``version_store_bytes``, ``counters`` (per second),
-    ``service_broker`` and ``server_state`` if the server has them.
+    (0 to 1). An unknown value is null, and ``unknown`` contains the reason. ``horizon`` is also null if nothing has
+    held the horizon for a long time. The result contains ``standby``, ``version_store_bytes``, ``counters`` (per
+    second), ``service_broker`` and ``server_state`` if the server has them.
     """
     waiting, holder = server.waiting, long_holder(server.horizon)
     waits = None

@@ -14,7 +14,7 @@ from typing import Final, overload
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of a queue's history, for plots. Rates are messages per second over the interval that ends at ``at``."""
+    """One point of a queue's history for plots. Rates are messages per second over the interval that ends at ``at``."""
 
     at: float
     ready: float | None

@@ -51,8 +51,7 @@ class ProbeFailure:
     Attributes:
         queue: empty for a probe of the whole target.
         grant: the statement that gives a missing permission, else empty.
-        gone: true if no probe can read the queue. If ``queue`` is empty, ``gone`` means that the registry with the names
-            of the queues cannot be read.
+        gone: true if no probe can read the queue. If ``queue`` is empty, the registry of queue names cannot be read.
     """
 
     probe: str
@@ -69,14 +68,15 @@ class ProbeFailure:
 
 @dataclass(frozen=True, slots=True)
 class QueueSamples:
-    """The samples of one queue in one poll. A field is ``None`` or empty if its probe was not due, failed or does not apply.
+    """The samples of one queue in one poll.
 
+    A field is ``None`` or empty if its probe does not apply, was not due or failed.
     Fields ending in ``_at`` are seconds since the epoch on the server clock, or ``None`` if read in this poll.
 
     Attributes:
         last_id: last id issued.
-        head_limit: maximum number of ready rows that the head probe counts. For a ring, the maximum number of slots that
-            the probe reads after a position.
+        head_limit: maximum number of ready rows that the head probe counts. For a ring, the maximum number of slots
+            that the probe reads after a position.
         held: rows locked by transactions; ``None`` if the server does not show which rows transactions hold.
         held_at: when ``held`` was read.
         held_counted: true if the head and the count of ready rows include the rows in ``held``.
@@ -163,7 +163,8 @@ class Snapshot:
         blocking: blocked sessions and their blockers.
         cost: what our session has cost the server so far.
         pauses: pauses in force; empty if the database records none.
-        operated: recent changes by qmon's operations; ``None`` if the database records no changes or they were not read.
+        operated: recent changes by qmon's operations; ``None`` if the database records no changes, or they were not
+            read.
         observing: cost of polling, and throttled probes.
         server_counters: counters of SQL Server.
         version_store: the version store of SQL Server.

@@ -11,8 +11,8 @@ from qmon.model.formatting import milliseconds, time_of_day
 class Rise:
     """A depth that has risen slowly and steadily for ``over_s`` seconds.
 
-    ``before`` and ``now``: number of ready messages. ``age_before_s`` and ``wait_s``: age of the oldest ready message in
-    seconds, before and now; ``None`` if no age was known.
+    ``before`` and ``now``: number of ready messages. ``age_before_s`` and ``wait_s``: age of the oldest ready message
+    in seconds, before and now; ``None`` if no age was known.
     """
 
     before: float

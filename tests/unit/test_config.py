@@ -93,7 +93,7 @@ def test_the_whole_file_is_read() -> None:
         ("[target.a]\nprod = true", "target.a: needs connect"),
         ("[target.a]\nconnect = 'x'\nprod = 'yes'", "target.a.prod: must be true or false, not a text"),
         ("[target.a]\nconnect = 'x'\nread-only = true", "target.a.read-only: unknown key; did you mean read_only?"),
-        ("[target.a]\nconnect = 'x'\npassword = 'y'", "target.a.password: unknown key; there is: "),
+        ("[target.a]\nconnect = 'x'\npassword = 'y'", "target.a.password: unknown key; choose from: "),
         ("[target.a]\nconnect = 'x'\nengine = 'mssql'", "target.a.engine: 'mssql' is unknown; "),
         ("[target.a]\nconnect = 'x'\n[target.a.queue]\nname='q'", "target.a.queue: must be written as [[queue]], not "),
         ("[target.a]\nconnect = 'x'\n[[target.a.queue]]\nname='q'", "target.a.queue[1]: needs an id, "),

@@ -107,7 +107,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
     assert screen_alerting("elsewhere", read_config(place)) is None
-    assert "applies to no target: none is called shop*" in capsys.readouterr().err
+    assert "applies to no target: no target is called shop*" in capsys.readouterr().err
     found = screen_alerting("shop-1", read_config(place))
     assert found is not None
     assert found.notifier is not None
