@@ -1,4 +1,4 @@
-"""Finds the SQL for an engine and server version, and renders it for one layout."""
+"""Find the SQL for an engine and server version, and render the SQL for one layout."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
-# What replaces a `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or zone,
-# an index, a column or condition of a group, a row's key, a row's columns with their values, a part of a page, or
-# nothing.
+# A value that replaces `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or
+# zone, an index, a column or condition of a group, the key of a row, the columns of a row with their values, a part of
+# a page, or nothing.
 Name = (
     Sequence[str]
     | str
@@ -40,7 +40,7 @@ Name = (
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 
-# The folders, and the first word of the names of the queries in them.
+# The first word of the names of the queries in each folder.
 FOLDER_KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
     "actions": "action",
@@ -51,10 +51,10 @@ FOLDER_KINDS: Final[Mapping[str, str]] = {
     "libraries": "library",
 }
 
-# The files that every installed design needs in addition to its own.
+# Every installed design needs the files in this folder in addition to its own files.
 SWITCH_FOLDER: Final = "switch"
 
-# Times outside this range mean never: infinite times, .NET's MinValue and MaxValue, the first day of datetime.
+# A time outside this range means "never": infinite times, MinValue and MaxValue of .NET, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME_AS: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
@@ -63,12 +63,12 @@ _FILE_NAME: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """One file: its engine, its query's name such as ``probe/server``, and the first major version it is for."""
+    """One file. ``name``: name of the query, such as ``probe/server``. ``since``: first major version of the server."""
 
     engine: EngineName
     name: str
     since: int
-    # Relative to the folder above `sql`, for error messages.
+    # The path relative to the parent folder of `sql`, for error messages.
     path: str
     file: Traversable
 
@@ -80,10 +80,10 @@ class SqlFile:
 
 @cache
 def sql_folder() -> Traversable:
-    """Return the ``sql`` folder: inside the package in a wheel, next to it in a checkout."""
+    """Return the ``sql`` folder. It is inside the package in a wheel, and next to the package in a checkout."""
     found = bundled.bundled_folder("sql")
     if found is None:
-        raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
+        raise QueryFileError("the sql folder of qmon is missing: the installation is broken")
     return found
 
 
@@ -131,7 +131,7 @@ def has_query(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
 def load_query(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
     """Load the query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
 
-    Raises ``QueryFileError`` if it does not exist or its file is invalid.
+    Raises ``QueryFileError`` if the query does not exist or its file is invalid.
     """
     files = _files_by_name().get((engine, name), ())
     fitting = [file for file in files if file.since <= version[0]]
@@ -162,7 +162,7 @@ def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> t
 
 
 def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
-    """Load the files that remove what ``design_files`` created, in order."""
+    """Load the files that remove the objects created by ``design_files``, in order."""
     return tuple(
         load_query(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH_FOLDER}/uninstall")
     )
@@ -179,7 +179,7 @@ def _step_names(engine: EngineName, prefix: str) -> list[str]:
 def read_query(file: SqlFile) -> Query:
     """Read and check one file. Raises ``QueryFileError`` with file and line.
 
-    If a design step is the same as that of another design, its file is a single line that names the other step.
+    If a design step is the same as a step of another design, its file has a single line that names the other step.
     """
     text = file.file.read_text(encoding="utf-8")
     same = _SAME_AS.fullmatch(text)
@@ -193,10 +193,11 @@ def read_query(file: SqlFile) -> Query:
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
-    """Render the statement for one layout: identifiers quoted, a ``?`` for each value, and the query's name in front.
+    """Render the statement for one layout, with quoted identifiers, a ``?`` for each value and a comment with its name.
 
-    Raises ``BadInput`` if ``names`` lacks a name or has an unused one, if a name cannot be an identifier, or if a
-    statement that is planned once names a filtered index, which the server refuses (8622).
+    Raises ``BadInput`` if ``names`` lacks a name or has an unused name, or if a name cannot be an identifier. Also
+    raises ``BadInput`` if a statement that is planned once names a filtered index, because the server refuses this
+    (8622).
     """
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")

@@ -96,7 +96,7 @@ NUMBER_ZONES: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 @dataclass(frozen=True, slots=True)
 class TimeColumn:
-    """A column of times with their meaning. It is ``utc`` for a type with a time zone: the server converts the times."""
+    """A column of times with their meaning. Times with a zone are ``utc``, because the server converts them."""
 
     name: str
     zone: Zone = UTC_ZONE

@@ -72,13 +72,13 @@ class ReportFile:
 
 @dataclass(frozen=True, slots=True)
 class BlockedReport:
-    """A session that waited for longer than the server's threshold. ``at``: time of the report, seconds since the epoch.
+    """A session that waited for longer than the server's threshold, reported at ``at`` (seconds since the epoch).
 
     Attributes:
         waited_s: seconds that the session had waited.
         table_id: table of the lock; ``None`` if the report does not name a table.
-        blocker: the session that the session waited for. The ``blocker_…`` fields describe the blocker: its state and last
-            statement.
+        blocker: the session that this session waited for. The ``blocker_…`` fields contain the blocker's application,
+            state and last statement.
     """
 
     at: float

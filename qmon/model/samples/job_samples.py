@@ -47,7 +47,7 @@ class QueueJob:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs that work on queues, as last read. ``unread``: why the jobs are unknown, and the GRANT that fixes this."""
+    """The jobs that work on queues, as last read. ``unread``: why jobs are unknown, and the GRANT that fixes this."""
 
     jobs: tuple[QueueJob, ...] = ()
     unread: str = ""

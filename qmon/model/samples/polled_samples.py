@@ -148,7 +148,8 @@ class CounterSample:
     Attributes:
         live: current live rows.
         dead: current dead rows.
-        modified_since_analyze: modifications by committed transactions only; ``None`` if the server does not count these.
+        modified_since_analyze: modifications by committed transactions only; ``None`` if the server does not count
+            modifications.
         called: the table's current name; ``None`` or a number if the table is gone.
         files: a number that identifies the table's storage. Samples with different numbers are not compared.
         readable: true if our role may read the table.
@@ -236,8 +237,8 @@ class HeadSample:
 class WalkSample:
     """One row per queue: the first ready message, searched among a limited number of rows of any state.
 
-    The next search starts at ``place``. ``whole``: true if the search reached the end of the rows or the requested limit,
-    so that ``counted`` is exact below that limit. Other fields are as in ``HeadSample``.
+    The next search starts at ``place``. ``whole``: true if the search reached the end of the rows or the requested
+    limit, so that ``counted`` is exact below that limit. Other fields are as in ``HeadSample``.
     """
 
     place: str | None
@@ -338,8 +339,8 @@ class RingSample:
         push_last: last number drawn by producers.
         pop_last: last number drawn by consumers.
         push_open: how many numbers near ``push_last`` have a slot that does not contain the message yet.
-        push_open_ahead: how many numbers beyond ``pop_last`` have no message, because they are holes or their message is
-            not pushed yet.
+        push_open_ahead: how many numbers beyond ``pop_last`` have no message, because they are holes or their message
+            is not pushed yet.
         pop_waiting: how many numbers up to ``pop_last`` have a message that is not pushed yet.
         pop_held: how many numbers up to ``pop_last`` have a message that is not popped yet.
         oldest_s: age in seconds of the oldest ready message.
@@ -385,8 +386,8 @@ class EmptySample:
 class MessageSample:
     """One row per message, for the queue screen.
 
-    ``age_s``: seconds since the message was popped or, if it was not popped, pushed. ``error``: the last 200 characters of
-    the most recent error, or ``None`` if there is no error or no column for errors.
+    ``age_s``: seconds since the message was popped or, if it was not popped, pushed. ``error``: the last 200
+    characters of the most recent error, or ``None`` if there is no error or no column for errors.
     """
 
     id: str

@@ -135,8 +135,8 @@ class LimitsSample:
 class SettingSample:
     """One row per setting of the server, the database or its tables.
 
-    ``object``: the table with this value. If several tables have this value, the first table and the number of other
-    tables. Empty if the setting is not a table's setting. ``value``: the value in the server's words; ``None`` if unknown.
+    ``object``: the table with this value, or the first of several tables and the number of other tables; empty if the
+    setting is not a table's setting. ``value``: the value in the server's words; ``None`` if unknown.
     """
 
     name: str
@@ -148,8 +148,8 @@ class SettingSample:
 class ServerState:
     """Server health, as last read. A field is ``None`` or empty if it was not read or is not available.
 
-    ``limits``: limits of the database. ``pool_limits``: limits of the database's pool. ``read_at``: for each probe, when
-    it was read (server clock, seconds since the epoch).
+    ``limits``: limits of the database. ``pool_limits``: limits of the database's pool. ``read_at``: when each probe was
+    read (server clock, seconds since the epoch).
     """
 
     log: LogSample | None = None

@@ -72,7 +72,7 @@ class TreeSample:
 class FragmentSample:
     """One row about one index.
 
-    ``read_at``: server clock, seconds since the epoch. ``pages``: number of leaf pages. ``fragmented``: share of the leaf
+    ``read_at``: server clock, seconds since the epoch. ``pages``: number of leaf pages. ``fragmented``: share of leaf
     pages that are out of order, 0 to 1, or ``None`` if there are no leaf pages.
     """
 
@@ -155,8 +155,8 @@ class UseSample:
 class TableCounterSample:
     """One row per table or index of a queue on SQL Server, from which a ``UseSample`` and a ``CounterSample`` are made.
 
-    If the table does not exist, there is one row, in which ``index_id`` is ``None``. Counts are ``None`` if the server has
-    counted nothing since it loaded the table's metadata.
+    If the table does not exist, there is one row, and its ``index_id`` is ``None``. Counts are ``None`` if the server
+    has counted nothing since it loaded the table's metadata.
     """
 
     table_id: int

@@ -44,8 +44,8 @@ class WaitTotals:
 
     Attributes:
         since_at: start of counting, seconds since the epoch, server clock. A different value means a reset.
-        watched_s: seconds that the totals cover. For counted totals, the seconds since ``since_at``. For sampled totals,
-            the time that the samples represent.
+        watched_s: seconds that the totals cover. For counted totals, the seconds since ``since_at``. For sampled
+            totals, the time that the samples represent.
         samples: number of samples so far; ``None`` if the server counts.
     """
 

@@ -40,7 +40,7 @@ class ClientsSeen:
         others: number of the other program sessions.
         left_s: seconds since a producer or consumer was last seen; ``None`` if none was ever seen.
         whole: true if the list of sessions was complete, so that there are no more producers or consumers.
-        quiet_s: seconds since any of these sessions last ran a statement; ``None`` while such a session runs a statement.
+        quiet_s: seconds since any of these sessions last ran a statement; ``None`` while such a session runs one.
     """
 
     connected: int
@@ -121,7 +121,7 @@ def count_clients(
 
 
 def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
-    """Return the seconds since any session of ``members`` last ran a statement, or ``None`` while such a session runs."""
+    """Return the seconds since any session of ``members`` last ran a statement, or ``None`` while a statement runs."""
     found = [client for client in clients if client.key in members]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None

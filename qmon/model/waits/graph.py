@@ -14,8 +14,8 @@ def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
     The result for a node outside any cycle is the node alone. In the result, a node comes after its successors, unless
     they are in the same cycle.
 
-    ``after``: the successors of each node. The successors must also be keys. The running time is linear in nodes and edges.
-    Source: Tarjan's algorithm for strongly connected components (1972).
+    ``after``: the successors of each node. The successors must also be keys. The running time is linear in nodes and
+    edges. Source: Tarjan's algorithm for strongly connected components (1972).
     """
     number: dict[N, int] = {}
     low: dict[N, int] = {}
