@@ -48,10 +48,11 @@ __all__ = [
 
 
 def open_target(text: str, config: Path | None = None) -> OpenTarget:
-    """Return the target for a name of qmon.toml, a URL, a connection string or a DSN. No connection stays open.
+    """Return the target for a name in qmon.toml, a URL, a connection string or a DSN. No connection stays open.
 
-    The password comes from the target, the environment or the keyring, without a prompt. ``config``: another qmon.toml.
-    Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` and ``MissingDriver``, all of them ``QmonError``.
+    The password comes from the target, the environment or the keyring. There is no prompt. ``config``: path of another
+    qmon.toml. Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` or ``MissingDriver``, which are all
+    ``QmonError``.
     """
     settings = read_config(config)
     found = find_target(text, settings)
@@ -62,7 +63,7 @@ def open_target(text: str, config: Path | None = None) -> OpenTarget:
 
 @dataclass(frozen=True, slots=True)
 class OpenTarget:
-    """A target whose password is known. Each method opens its own connections and closes them."""
+    """A target whose password is known. Each method opens its own connections and closes them at the end."""
 
     target: Target
     configured: tuple[ConfiguredQueue, ...]
@@ -79,8 +80,8 @@ class OpenTarget:
     def snapshots(self, interval_s: float | None = None) -> Iterator[View]:
         """Yield the figures of each poll, until the iterator is closed.
 
-        ``interval_s``: seconds between two polls, 0.5 to 60; ``None``: the interval of the configuration. Polls that
-        arrive while you use a view are not lost. Raises ``Unreachable`` when the connection is lost.
+        ``interval_s``: seconds between two polls, 0.5 to 60. ``None`` means the interval of the configuration. Polls
+        that arrive while you use a view are not lost. Raises ``Unreachable`` if the connection is lost.
         """
         events: queue.Queue[Event] = queue.Queue()
         history = TargetHistory(self.config.settings.budget_percent / 100)
@@ -97,7 +98,7 @@ class OpenTarget:
             poller.close()
 
     def requeue(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
-        """A plan to make messages in progress ready again. Nothing is changed. Raises ``BadInput``."""
+        """Return a plan to make messages in progress ready again. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.requeue(self.layout(name), choice)
 
     def redrive(
@@ -106,23 +107,23 @@ class OpenTarget:
         choice: Choice = Choice(),  # noqa: B008 - it is frozen
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008
     ) -> PreparedAction:
-        """A plan to make dead messages ready again, at a limited rate.
+        """Return a plan to make dead messages ready again, at a limited rate.
 
-        It stops if too many fail again. Nothing is changed. Raises ``BadInput``.
+        The redrive will stop if too many messages fail again. Nothing is changed yet. Raises ``BadInput``.
         """
         return self.operator.redrive(self.layout(name), choice, limits)
 
     def purge(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
-        """A plan to move messages to the trash. Nothing is changed. Raises ``BadInput``."""
+        """Return a plan to move messages to the trash. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.purge(self.layout(name), choice)
 
     def undo(self, operation: str) -> PreparedAction:
-        """A plan to undo an operation. Nothing is changed. Raises ``BadInput``."""
+        """Return a plan to undo an operation. Nothing is changed yet. Raises ``BadInput``."""
         return self.operator.undo(operation)
 
     @property
     def operator(self) -> Operator:
-        """All other actions, each as a plan."""
+        """The object that makes plans for all other actions."""
         settings = self.config.settings
         return Operator(
             open_context(self.target, redact=build_redactor(settings.redact), trash_days=settings.trash_days)
@@ -131,7 +132,7 @@ class OpenTarget:
     def layout(self, name: str) -> Layout:
         """Return the layout of a queue: how its tables act as a queue.
 
-        Raises ``BadInput`` if there is no queue of that name.
+        Raises ``BadInput`` if there is no queue with this name.
         """
         engine = engine_for(self.target)
         with contextlib.closing(engine.connect(self.target, POLL)) as connection:
@@ -139,10 +140,10 @@ class OpenTarget:
 
 
 def apply(action: PreparedAction, reason: str) -> OperationResult:
-    """Run the plan in small batches and record the reason in the audit. Calling this method is the consent.
+    """Run the plan in small batches and record the reason in the audit. This function asks for no confirmation.
 
-    Raises ``BadInput`` and changes nothing if the plan is refused (``action.plan.refused`` has the reason), and the
-    errors of ``PreparedAction.apply``.
+    If the plan is refused (``action.plan.refused`` has the reason), nothing is changed and ``BadInput`` is raised.
+    Errors of ``PreparedAction.apply`` pass through.
     """
     return action.apply(Permission(reason, action.plan.queue), lambda _: None, lambda: False)
 
@@ -152,14 +153,14 @@ def layout_of(
 ) -> Layout:
     """Return the layout of a queue.
 
-    Without a name, return that of the only queue. Raises ``BadInput`` if there is none.
+    Without a name, return the layout of the only queue. Raises ``BadInput`` if there is no such queue.
     """
     resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}
     if name is None and len(known) == 1:
         name = next(iter(known))
     if name is None:
-        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'none is known here'}")
+        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'no queue is known here'}")
     of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
     if name not in known and of_group is not None:
         return of_group.queue_layout(name.removeprefix(of_group.name).removeprefix("/") or None)

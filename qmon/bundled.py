@@ -1,4 +1,4 @@
-"""Folders shipped with qmon: next to the package in a checkout, inside it in a wheel."""
+"""Find the folders shipped with qmon. They are next to the package in a checkout, and inside the package in a wheel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @cache
 def bundled_folder(name: str) -> Traversable | None:
-    """Return the folder ``sql`` or ``docs``, ``None`` if the installation is broken."""
+    """Return the folder ``sql`` or ``docs``, or ``None`` if the installation is broken."""
     package = importlib.resources.files("qmon")
     inside = package / f"_{name}"
     beside = Path(str(package)).parent / name

@@ -1,7 +1,7 @@
 """The errors that qmon raises on purpose.
 
-Each message is one line that says what is wrong and how to fix it. It is shown to the operator unchanged and never
-contains a secret.
+Each message is one line that explains what is wrong and how to fix it. qmon shows the message unchanged. A message
+never contains a secret.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ class QmonError(Exception):
 
 
 class BadInput(QmonError):
-    """The user's input or configuration cannot be used. Nothing was changed. The command line exits with 2."""
+    """The user's input or configuration cannot be used. Nothing was changed. The command exits with 2."""
 
 
 class Unreachable(QmonError):
-    """The target cannot be reached or refuses the connection. The command line exits with 1.
+    """The target cannot be reached or refuses the connection. The command exits with 1.
 
     Attributes:
-        retryable: whether a retry may succeed later, for example if a server is starting or full, or the network fails.
-            A person must fix a wrong password, an unknown database or a missing permission.
+        retryable: true if a retry may succeed later, for example if a server is starting or full, or the network fails.
+            False if a person must fix the problem, for example a wrong password or a missing permission.
     """
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
@@ -33,7 +33,7 @@ class NoConnectionLeft(Unreachable):
 
 
 class PasswordNeeded(Unreachable):
-    """The server asks for a password and we sent none. ``qmon.config.credentials`` provides passwords."""
+    """The server asks for a password, but we sent none. ``qmon.config.credentials`` provides passwords."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
@@ -50,24 +50,24 @@ class WrongPassword(Unreachable):
 
 
 class MissingDriver(BadInput):
-    """The ODBC driver or the driver manager is not installed; the message names the package."""
+    """The ODBC driver or the driver manager is not installed. The message contains the package to install."""
 
 
 class ConnectionLost(Unreachable):
-    """A working connection broke. Every statement running on it is lost."""
+    """A working connection broke. Every statement that ran on the connection is lost."""
 
 
 class OutcomeUnknown(ConnectionLost):
-    """The connection was lost during a commit. It is unknown whether the server committed."""
+    """The connection was lost during a commit. The server may or may not have committed."""
 
 
 class QueryFailed(QmonError):
     """The server rejected one statement. The connection is still usable.
 
     Attributes:
-        sqlstate: the five-character SQLSTATE, or an empty string if the driver gave none.
+        sqlstate: the five-character SQLSTATE, or an empty string if the driver reported no SQLSTATE.
         query: the name of the query, such as ``probe/server``.
-        numbers: the server's native error numbers, if its driver reports them (SQL Server).
+        numbers: the server's native error numbers, if the driver reports these numbers (SQL Server).
     """
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", numbers: tuple[int, ...] = ()) -> None:
@@ -78,7 +78,7 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role lacks a permission. ``grant`` is the statement that gives it, empty if it is not known."""
+    """Our role lacks a permission. ``grant``: the statement that grants it; empty if it is unknown."""
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
         super().__init__(message, sqlstate=sqlstate, query=query)

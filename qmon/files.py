@@ -1,4 +1,4 @@
-"""Parse paths that people write. Write files atomically and private to the user, regardless of the umask."""
+"""Parse paths that people write. Write files atomically. New files are private to the user, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PRIVATE_FOLDER: Final = 0o700
 def path_from(text: str | Path, folder: Path | None = None) -> Path:
     """Return the path that a person wrote. ``~`` and ``~name`` are home folders.
 
-    ``folder``: base of a relative path, by default the working folder. Raises ``BadInput`` if the home folder does not
-    exist, if the working folder is needed and was deleted, or if a character is not allowed in paths.
+    ``folder``: base of a relative path; by default the working folder. Raises ``BadInput`` if the home folder does not
+    exist, if the working folder is needed but was deleted, or if paths may not contain one of the characters.
     """
     try:
         path = Path(text).expanduser()
@@ -36,12 +36,12 @@ def path_from(text: str | Path, folder: Path | None = None) -> Path:
 
 
 def expand_home(text: str) -> str:
-    """Return a path with a leading ``~`` or ``~name`` replaced. Raises ``BadInput`` if that home folder is unknown."""
+    """Replace a leading ``~`` or ``~name`` of a path. Raises ``BadInput`` if the home folder is unknown."""
     return str(path_from(text)) if text.startswith("~") else text
 
 
 def working_folder() -> Path:
-    """Return the folder that relative paths start from. Raises ``BadInput`` if it was deleted."""
+    """Return the folder from which relative paths start. Raises ``BadInput`` if this folder was deleted."""
     try:
         return Path.cwd()
     except OSError as problem:
@@ -64,7 +64,7 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
     try:
         path.mkdir(PRIVATE_FOLDER)
-    except FileExistsError:  # another process has created it in the meantime, or it is not a folder
+    except FileExistsError:  # another process has just created the folder, or the path is not a folder
         if not path.is_dir():
             raise
     else:
@@ -72,18 +72,19 @@ def make_folder(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Return a file descriptor opened with ``flags`` of ``os.open``. New files are private. Links are not followed.
+    """Open a file with ``flags`` of ``os.open`` and return the descriptor. A new file is private.
 
-    The mode of an existing file is kept. Raises ``OSError``.
+    Links are not followed. An existing file keeps its mode. Raises ``OSError``.
     """
     return os.open(path, flags | os.O_CREAT | system.OPEN_FLAGS, PRIVATE_FILE)
 
 
 def replace_file(path: Path, data: str | bytes) -> None:
-    """Write a file atomically, replacing an existing one and keeping its mode. New files are private. Text is UTF-8.
+    """Create or replace a file atomically. A replaced file keeps its mode. A new file is private. Text is UTF-8.
 
-    Readers get the complete old file or the complete new one. If the disk is full or the process ends, the old file
-    stays. If the path is a link, the link stays. A pipe or device is written to directly. Raises ``OSError``.
+    Readers get the complete old file or the complete new file. If the disk is full or the process ends, the old file
+    stays. If the path is a link, the link stays. If the path is a pipe or device, the data is written directly. Raises
+    ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     before = path.stat() if path.exists() else None
@@ -109,7 +110,7 @@ def replace_file(path: Path, data: str | bytes) -> None:
 def write_new_file(path: Path, data: str | bytes) -> None:
     """Create a file that does not exist yet, private to the user.
 
-    If writing fails, the file is removed again. Text is UTF-8. Raises ``OSError``.
+    If writing fails, the file is removed. Text is UTF-8. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     file = open_private(path, os.O_WRONLY | os.O_EXCL)
@@ -130,12 +131,12 @@ def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
 
 
 def describe_unsafe_permissions(path: Path) -> str | None:
-    """Return why other users may change a file, and the command that fixes it, ``None`` if they may not.
+    """Return why other users may change a file and the command that fixes this, or ``None`` if they may not.
 
-    The folder is checked too, because a user who may write to a folder can replace the files in it, unless its sticky
-    bit is set. Windows uses access control lists, which qmon does not read. Raises ``OSError``.
+    The folder is also checked: a user who may write to a folder can replace its files, unless the folder's sticky bit
+    is set. Windows uses access control lists, which qmon does not read. Raises ``OSError``.
     """
-    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell is in no folder
+    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell is not in a folder
         return None
     place = real_path(path)
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):

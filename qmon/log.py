@@ -1,4 +1,4 @@
-"""The log: a file private to the user in the state folder. An error while writing it never affects the program.
+"""The log: a file in the state folder, private to the user. Errors while writing the log do not affect the program.
 
 Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a literal of a statement or a
 payload. Servers and Python quote values in their errors, so the log hides quoted text unless it is a name.
@@ -29,18 +29,18 @@ LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": loggin
 OFF: Final = "off"
 MAX_BYTES: Final = 1_000_000
 
-# Number of full files kept next to the current one. `qmon.log.1` is the newest of them.
+# Number of full files kept next to the current file. `qmon.log.1` is the newest full file.
 KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# The errors if another process has renamed the file or has it open. The next line tries again.
+# Errors that mean that another process has renamed the file or has it open. The next log line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
 _logger: Final = logging.getLogger("qmon")
-_logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen of a program without a log
+_logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen if there is no log
 _lock: Final = threading.Lock()
 
 # Bugs that were already logged with their traceback.
@@ -53,7 +53,7 @@ def default_path() -> Path:
 
 
 def parse_level(text: str) -> int | None:
-    """Return the log level with this name, ``None`` for ``off``. Raises ``BadInput``."""
+    """Return the log level with this name, or ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
         from qmon.model.config_reader import suggest_nearest
@@ -67,7 +67,7 @@ _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameErro
 
 
 class Formatter(logging.Formatter):
-    """Formats a record as one line with its traceback below. Hides secrets and terminal control characters."""
+    """Formats a record as one line, followed by the traceback. Hides secrets and terminal control characters."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class Formatter(logging.Formatter):
         return [f"  {_escape_unprintable(line)}" for line in self._chain_lines(problem, set())]
 
     def _chain_lines(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
-        """Yield the lines of a traceback, causes first. Variables and exception notes are left out."""
+        """Yield the lines of a traceback, causes first. Values of variables and notes of exceptions are left out."""
         seen.add(id(problem))
         earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
         if earlier is not None and id(earlier) not in seen:
@@ -129,16 +129,16 @@ def _one_line(text: str) -> str:
 
 
 class FileHandler(logging.Handler):
-    """Appends to a file that several processes write and rotate.
+    """Appends log lines to a file that several processes write and rotate.
 
     The file is opened again for each line, because lines are rare. The handler never raises and never waits. A line
-    that cannot be written is lost, and ``problem`` says why.
+    that cannot be written is lost, and ``problem`` contains the reason.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        # Why the last line was not written, empty if it was.
+        # Why the last line was not written; empty if it was written.
         self.problem = ""
         self._write(b"")
 
@@ -202,9 +202,10 @@ def rotated_path(path: Path, number: int) -> Path:
 def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     """Write a log while the context is open.
 
-    It contains qmon's records from ``level`` up, other libraries' warnings, and errors that end a thread. ``path``:
-    ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and also everything that
-    functions passed to ``add_cover`` hide. Never raises. ``write_problem`` returns what went wrong.
+    The log contains qmon's records from ``level`` up, warnings of other libraries, and errors that end a thread.
+    ``path``: ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and so is all text
+    that functions passed to ``add_cover`` hide. This function never raises an error. ``write_problem`` returns the
+    error.
     """
     if level is None:
         yield
@@ -231,12 +232,12 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
 
 
 def add_cover(cover: Cover) -> None:
-    """Add a redaction function for all later lines, such as the one for the configured patterns."""
+    """Add a function that redacts all later lines, such as the function for the configured patterns."""
     _formatter().covers.append(cover)
 
 
 def log_location() -> str:
-    """Return the path of the log, for messages, or why it cannot be written. Empty if there is no log."""
+    """Return the path of the log or why it cannot be written, for messages. Empty if there is no log."""
     handler = _file_handler()
     if handler is None:
         return ""
@@ -244,7 +245,7 @@ def log_location() -> str:
 
 
 def write_problem() -> str:
-    """Return why the last line was not written. Empty if it was written or there is no log."""
+    """Return why the last line was not written, or an empty text if it was written or there is no log."""
     handler = _file_handler()
     return handler.problem if handler is not None else ""
 
@@ -257,9 +258,9 @@ def log_files() -> list[Path]:
 
 
 def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
-    """Log a bug of qmon, with its traceback the first time, and return the line for the operator.
+    """Log a bug of qmon and return the line for the operator. The traceback is logged only the first time.
 
-    ``once``: do not log the same bug again. Use it for code that runs in every poll.
+    ``once``: true to log the same bug only once. Use ``once`` for code that runs in every poll.
     """
     last = traceback.extract_tb(problem.__traceback__)[-1:]
     key = (type(problem).__qualname__, *((frame.filename, frame.lineno) for frame in last))
@@ -276,7 +277,7 @@ def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, o
 
 
 def traceback_text(problem: BaseException) -> str:
-    """Return the traceback of an error as the log contains it."""
+    """Return the traceback of an error in the format of the log."""
     return "\n".join(_formatter().traceback_lines(problem))
 
 

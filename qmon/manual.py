@@ -1,4 +1,4 @@
-"""The manual: pages of ``docs/``, their sections, and search. Used by the command line and the screens."""
+"""Read and search the manual, which consists of the pages of ``docs/`` and their sections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERDICTS: Final = "verdicts"
 FIGURES: Final = "figures"
 # The page that lists all other pages.
 INDEX: Final = "index.md"
-# Terms of other queue systems, in lower case with spaces, and the page, heading or command that explains each.
+# Terms of other queue systems, in lower case with spaces, and the page, heading or command that explains each term.
 ALIASES: Final = MappingProxyType(
     {
         "enqueue": "push rate",
@@ -64,7 +64,7 @@ class Section:
     text: str
 
     def has_heading(self, words: str) -> bool:
-        """Return whether these words match the heading. In it, `` · `` separates alternatives and ``…`` is any text."""
+        """Return whether words match the heading. `` · `` in a heading separates alternatives. ``…`` is any text."""
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
         return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
 
@@ -73,19 +73,19 @@ class Section:
 def pages() -> tuple[str, ...]:
     """Return the names of the pages, such as ``acting``, in the order of the index.
 
-    Raises ``QmonError`` if there is no index.
+    Raises ``QmonError`` if the index is missing.
     """
     folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
-        raise QmonError("the manual is missing: repeat the installation")
+        raise QmonError("the manual is missing: install qmon again")
     listed = [INDEX, *_LISTED.findall((folder / INDEX).read_text(encoding="utf-8"))]
     return tuple(name.removesuffix(".md") for name in dict.fromkeys(listed) if name in names)
 
 
 @cache
 def sections(page: str) -> tuple[Section, ...]:
-    """Return the sections of a page, without images, and with links to other pages replaced by their text."""
+    """Return the sections of a page without images. Links to other pages are replaced by the text of the link."""
     folder = bundled.bundled_folder("docs")
     assert folder is not None  # noqa: S101 - the caller has the name from pages()
     text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
@@ -114,7 +114,7 @@ def normalize_words(words: str) -> str:
 
 
 def find_topic(words: str) -> str | None:
-    """Return the topic with this name as Markdown, or ``None``."""
+    """Return the topic with this name as Markdown, or ``None`` if there is no such topic."""
     try:
         return topic_text(words)
     except BadInput:
@@ -122,7 +122,7 @@ def find_topic(words: str) -> str | None:
 
 
 def topic_text(words: str) -> str:
-    """Return the page with this name or title, or every section with this heading, as Markdown. Raises ``BadInput``."""
+    """Return as Markdown the page with this name or title, or all sections with this heading. Raises ``BadInput``."""
     wanted = normalize_words(words)
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
@@ -135,7 +135,7 @@ def topic_text(words: str) -> str:
 
 
 def explanation_text(words: str) -> str:
-    """Return what the manual says about a verdict, a figure or a reason, as plain text.
+    """Return the manual's explanation of a verdict, a figure or a reason as plain text.
 
     The result is empty if the manual has no such section.
     """
@@ -144,12 +144,12 @@ def explanation_text(words: str) -> str:
 
 
 def find_lines(word: str, page: str | None = None, *, whole: bool = False) -> Iterator[tuple[Section, str]]:
-    """Yield every line that contains ``word``, ignoring case, with its section.
+    """Yield every line that contains ``word``, with its section. The case of letters is ignored.
 
     Args:
         word: the text to find.
         page: search only this page.
-        whole: match whole words only.
+        whole: true to match whole words only.
     """
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), re.IGNORECASE)
     for name in pages() if page is None else (page,):

@@ -1,7 +1,7 @@
 """Hide passwords, values quoted in server messages, and text that the configuration marks as private.
 
-``***`` replaces a password, and ``•••`` replaces any other text. All redaction is in this module, except that
-recordings omit payloads (``qmon.recording.format.redaction``).
+``***`` replaces a password, and ``•••`` replaces any other hidden text. All redaction is in this module, except the
+redaction of recordings, which omit payloads (``qmon.recording.format.redaction``).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _KNOWN: Final[set[str]] = set()
 _DISTINCTIVE: Final = 8
 _LONG: Final = 20
 
-# None of qmon's own words, names, numbers, paths, times or settings contains one of these characters.
+# These characters do not occur in qmon's own words, names, numbers, paths, times or settings.
 _ODD: Final = re.compile(r"[^\w\s./:=,;()'\"-]")
 _ANY: Final = re.IGNORECASE | re.DOTALL
 _WORDS: Final = r"\b(password|identified\s+by|secret|pwd|pass)(\s*=\s*|\s+)"
 _KEYWORD: Final = r"\b((?:ssl)?password|passwd|pwd|pass)(\s*=\s*)"
 
-# Passwords inside a literal, as literals, dollar-quoted, in connection strings with and without braces, and in URLs.
+# Passwords inside a literal, as literals, dollar-quoted, in connection strings (with and without braces) and in URLs.
 _PASSWORDS: Final = (
     (re.compile(_KEYWORD + r"''[^']+(?:''|$)", _ANY), rf"\1\2''{HIDDEN}''"),
     (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", _ANY), rf"\1\2\3{HIDDEN}\4"),
@@ -55,12 +55,12 @@ _URL_ARGUMENT: Final = re.compile(r"(://[^/:]*:)(?!\d+(?:[/?#][^@]*)?$)(?:.*(@)|
 
 
 def remember_password(password: str) -> None:
-    """Make ``hide_secrets`` hide this password from now on."""
+    """Remember a password, which ``hide_secrets`` then hides."""
     _KNOWN.add(password)
 
 
 def hide_passwords(text: str) -> str:
-    """Return a text with everything that looks like a password hidden.
+    """Hide everything in a text that looks like a password.
 
     The text may be a truncated statement, URL or message.
     """
@@ -70,7 +70,7 @@ def hide_passwords(text: str) -> str:
 
 
 def hide_in_argument(text: str) -> str:
-    """Return a command-line argument with the password of a URL or connection string hidden, even if it is malformed.
+    """Hide the password of a URL or connection string in a command-line argument, even in a malformed URL.
 
     Passwords typed in URLs often contain ``@``, ``/`` and blanks that should have been percent-encoded.
     """
@@ -78,7 +78,7 @@ def hide_in_argument(text: str) -> str:
 
 
 def hide_secrets(text: str) -> str:
-    """Return the text with everything that looks like a password hidden, and also every known distinctive password.
+    """Hide everything in a text that looks like a password, and every known distinctive password.
 
     This is a last resort. qmon's own texts contain no passwords, and ``qmon.engines.driver_faults`` cleans the texts of
     drivers.
@@ -89,10 +89,10 @@ def hide_secrets(text: str) -> str:
 
 
 def hide_known_password(text: str, password: str) -> str:
-    """Return a driver's text with this password hidden in connection strings, URLs and quotes that contain no name.
+    """Hide this password in a driver's text: in connection strings, in URLs and in quotes that contain no name.
 
-    If a password is short or an ordinary word, the same word in a sentence is not hidden. Hiding it there would reveal
-    the password.
+    If a password is short or an ordinary word, the same word in a sentence is not hidden. If qmon hid such a word, the
+    sentence would reveal the password.
     """
     text = hide_passwords(text)
     if is_distinctive(password):
@@ -108,13 +108,13 @@ def _cover_unless_name(match: re.Match[str]) -> str:
 
 
 def is_distinctive(word: str) -> bool:
-    """Return whether a password is so different from ordinary words that it can be hidden wherever it occurs."""
+    """Return whether a password is so different from ordinary words that qmon can hide every occurrence."""
     mixed = any(map(str.isalpha, word)) and any(map(str.isdigit, word))
     return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
 
 
 def _hide_word(text: str, word: str) -> str:
-    """Hide the word in each form in which it may occur in URLs, braces and literals."""
+    """Hide the word in each form that it may have in URLs, braces and literals."""
     written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
     doubled = (word.replace("}", "}}"), word.replace("'", "''"))
     for form in sorted({*written, *doubled, " ".join(word.split())}, key=len, reverse=True):
@@ -126,7 +126,7 @@ def _hide_word(text: str, word: str) -> str:
 def environment_without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a program that qmon starts, without the secrets of qmon or of a database.
 
-    Other variables stay, because the program may need them: a proxy, or its own token.
+    Other variables stay, because the program may need them, for example the address of a proxy or a token.
     """
     return {
         name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _holds_secret(value)
@@ -142,7 +142,7 @@ def _holds_secret(value: str) -> bool:
 
 # -------------------------------------------------------------------------------- values in messages of servers
 
-# A quoted word after one of these is a name, not a value.
+# A quoted word after one of these words is a name, not a value.
 _NAMES: Final = (
     "relation|table|view|column|schema|database|role|user|login|principal|function|procedure|type|index|constraint"
     "|sequence|trigger|object|objekt|server|parameter|extension|publication|slot|driver|policy|record|field|encoding"
@@ -187,7 +187,7 @@ _CLOSINGS: Final = re.compile(rf"[{''.join(set(_QUOTES.values()))}](?!\w)")
 
 
 def hide_values(text: str) -> str:
-    """Return one line of an error with the values in it hidden: quoted, bracketed, JSON or XML, or in details.
+    """Hide the values in one line of an error: values in quotes or brackets, JSON, XML, and details.
 
     Everything from the first quoted value to the last quote is hidden, because no server escapes quotes inside values.
     A quoted text after a word such as ``table`` is a name and is not hidden.
@@ -202,12 +202,12 @@ def hide_values(text: str) -> str:
 
 
 def find_quoted_value(text: str) -> re.Match[str] | None:
-    """Return the match for the first opening quote that does not start a name, ``None`` if there is none."""
+    """Return the match for the first opening quote that does not start a name, or ``None`` if there is none."""
     return next((found for found in _OPENINGS.finditer(text) if found["value"]), None)
 
 
 def cover_from(text: str, opening: re.Match[str]) -> str:
-    """Return the text up to this opening quote, with everything after it hidden."""
+    """Hide everything after this opening quote."""
     return f"{text[: opening.end()]}{COVER}{_QUOTES[opening[0][-1]]}"
 
 
@@ -215,7 +215,7 @@ def cover_from(text: str, opening: re.Match[str]) -> str:
 
 
 def build_redactor(patterns: Sequence[str]) -> Callable[[str], str]:
-    """Return a function that hides everything the patterns match. If a pattern has groups, only the groups are hidden.
+    """Return a function that hides all matches of the patterns. If a pattern has groups, only the groups are hidden.
 
     Raises ``BadInput`` for an invalid regular expression.
     """
@@ -233,11 +233,11 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as problem:
-        raise BadInput(f"{pattern!r} is no regular expression: {problem}") from None
+        raise BadInput(f"{pattern!r} is not a regular expression: {problem}") from None
 
 
 def _cover_groups(match: re.Match[str]) -> str:
-    """Return the match with its groups hidden. A match without groups is hidden completely."""
+    """Hide the groups of a match. A match without groups is hidden completely."""
     if not match.group():
         return ""
     out, at = "", match.start()

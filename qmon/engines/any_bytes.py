@@ -1,4 +1,6 @@
-"""Convert texts of databases that do not check the encoding (SQL_ASCII of PostgreSQL). Such texts may contain any bytes.
+"""Convert texts of databases that do not check the encoding (SQL_ASCII of PostgreSQL).
+
+Such texts may contain any bytes.
 
 A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains a sequence such as
 ``<E9>``, the first character of the sequence is written as ``<3C>``: ``<3C>E9>``. Different texts therefore always look

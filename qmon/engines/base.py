@@ -205,7 +205,7 @@ class Connection(Protocol):
         """Change the session's statement timeout to this many seconds."""
 
     def execute(self, bound: Bound) -> int:
-        """Run one statement that changes rows. Return the number of changed rows, or -1 if the driver does not report it.
+        """Run one statement that changes rows. Return the number of changed rows, or -1 if it is not reported.
 
         If the only declared column of a statement is ``done``, the result of the statement contains this number.
         """
@@ -217,7 +217,7 @@ class Connection(Protocol):
         """
 
     def cancel(self) -> None:
-        """Ask the server to cancel the running statement. Any thread may call this method. It waits two seconds at most."""
+        """Ask the server to cancel the running statement. Wait two seconds at most. Any thread may call this method."""
 
     def abandon(self) -> None:
         """Stop waiting for this connection: the running statement raises ``ConnectionLost`` immediately.
@@ -259,7 +259,7 @@ class Engine(Protocol):
         """Return an expression for the current time that can be compared with a column of this zone."""
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
-        """Return an expression for the statement's start time minus ``seconds``, for comparisons that can use an index."""
+        """Return an expression for the statement's start time minus ``seconds``, with which an index can be used."""
 
     def advisory_lock_condition(self, key: str) -> str:
         """Return the condition that a session of this database holds an advisory lock with this whole number as key.
@@ -274,7 +274,7 @@ class Engine(Protocol):
         """
 
     def readable_expression(self, column: str, kind: str) -> str:
-        """Return an expression for a column's value in a type that can be converted to text. ``column``: quoted name."""
+        """Return an expression for a column's value in a type that can become text. ``column``: quoted name."""
         ...
 
     def newest(self, expression: str, kind: str) -> str:

@@ -38,7 +38,7 @@ class DriverCalls:
     """Make the calls of one connection, and convert the driver's faults to errors. Only one thread calls ``run``."""
 
     def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
-        """``fault``: the driver's exception. ``free(idle)``: closes the connection; ``idle`` is true if no call is running."""
+        """``fault``: the driver's exception. ``free(idle)``: closes the connection; ``idle``: true if no call runs."""
         self._explain, self._fault, self._free = explain, fault, free
         self._guard = threading.Lock()
         self._running: Cursor | None = None
@@ -126,7 +126,7 @@ class DriverCalls:
                 self.abandon("interrupted before the server answered; the connection was abandoned")
 
     def cancel(self) -> None:
-        """Ask the server to cancel the running call. Any thread may call this method. It waits two seconds at most."""
+        """Ask the server to cancel the running call. Wait two seconds at most. Any thread may call this method."""
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         running, sent = self._running, threading.Event()
@@ -163,7 +163,7 @@ class DriverCalls:
         self.lost = self.lost or why
 
     def close(self) -> None:
-        """Close the connection. This method never raises an exception, and waits two seconds at most for a silent server."""
+        """Close the connection. Never raise an exception, and wait two seconds at most for a silent server."""
         idle = self._running is None and not self.lost
         self._mark_lost("the connection is closed")
         if self._closed or (self._thread is None and self._running is not None):
@@ -180,8 +180,8 @@ class DriverCalls:
             put_away()
 
     def _free_connection(self, idle: bool) -> None:
-        # The driver crashes if a connection is freed during a cancel. If a cancel never ends, the connection is therefore
-        # not freed.
+        # The driver crashes if a connection is freed during a cancel. If a cancel never ends, the connection is never
+        # freed.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         try:

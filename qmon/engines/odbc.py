@@ -185,7 +185,7 @@ class OdbcConnection:
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``login``: the session that is being set up. Until the session is set up, answers may take as long as its login
+        """``login``: the session that is being set up. Until it is set up, answers may take as long as its login
         timeout. If ``login`` is ``None``, calls have no deadline.
 
         ``query_timeout_s``: the driver ends statements after this many seconds, rounded up to whole seconds.
@@ -200,7 +200,7 @@ class OdbcConnection:
         self._raw = raw
         self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)
         if login is not None:
-            # This deadline applies until the session is set up, even if the caller has its own deadline for later calls.
+            # This deadline applies until the session is set up, even if the caller has a deadline for later calls.
             self._calls.configure_deadline(login.login_timeout_s, SILENCE_S)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
@@ -381,7 +381,7 @@ class OdbcConnection:
         self.commits += 1
 
     def _statement_context(self) -> contextlib.AbstractContextManager[None]:
-        """Return the context for a single statement: a transaction if settings last for one transaction, else nothing."""
+        """Return the context of a single statement: a transaction on a pooled connection, else an empty context."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
     def cancel(self) -> None:
@@ -458,7 +458,7 @@ class OdbcConnection:
                 self._call_driver("close", cursor.close)
 
     def _read_statements(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
-        """Run the text of these statements in one round trip. Return a result with the declared columns for each one."""
+        """Run the text of these statements in one round trip. Return a result with the declared columns for each."""
         values = [value for bound in bounds for value in self._values(bound)]
         return self._read_results(name, text, values, bounds, self._cursor)
 

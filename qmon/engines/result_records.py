@@ -66,7 +66,7 @@ def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
 
 
 class _RecordPlan:
-    """Converts the rows of one statement to records. ``known`` contains the conversions for each combination of types."""
+    """Converts the rows of one statement to records. ``known``: the conversions for each combination of types."""
 
     def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
         self.kind = kind.__name__

@@ -38,7 +38,7 @@ def test_settings_hold_patterns_and_the_trash() -> None:
 
 
 def test_what_is_no_pattern_is_named_with_its_key() -> None:
-    with pytest.raises(BadInput, match=r"q\.toml: settings\.redact: '\(' is no regular expression"):
+    with pytest.raises(BadInput, match=r"q\.toml: settings\.redact: '\(' is not a regular expression"):
         parse_config('[settings]\nredact = ["("]', Path("q.toml"))
 
 

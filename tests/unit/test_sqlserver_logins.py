@@ -183,7 +183,7 @@ def test_without_a_kerberos_ticket_it_says_how_to_get_one(tmp_path: Path, monkey
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'none'}")
     before = Before()
     try:
-        with pytest.raises(Unreachable, match="this account has no usable Kerberos ticket: kinit gets one"):
+        with pytest.raises(Unreachable, match="this account has no usable Kerberos ticket: kinit gets a ticket"):
             SqlServer().connect(target(f"mssql://127.0.0.1:{before.port}/Shop?encrypt=no"), Session("poll"))
         with pytest.raises(PasswordNeeded):
             text = f"mssql://id@127.0.0.1:{before.port}/Shop?encrypt=no&authentication=ActiveDirectoryServicePrincipal"

@@ -308,12 +308,12 @@ class Postgres:
         connection.timeout_statement = lambda seconds: Bound(
             _catalog_statement("session"), _session_settings(target, replace(session, statement_timeout_s=seconds))
         )
-        if session.repeats and not connection.pooled:  # prepared statements would stay in the session for the next client
+        if session.repeats and not connection.pooled:  # prepared statements would stay in a pooled session
             connection.prepared = PreparedStatements()
         return connection
 
     def _open_connection(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
-        """Return a connection without our settings, the server's introduction, and the application name that we sent."""
+        """Return a connection without our settings, the server's introduction, and the application name we sent."""
         from qmon.engines import odbc
 
         keywords = self.odbc_keywords(target, session)
@@ -377,7 +377,8 @@ class Postgres:
         libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
         # libpq reads PGOPTIONS only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
-        libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()  # the last value of a setting takes effect
+        # If a setting is given twice, the last value takes effect.
+        libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()
         ours = {**DRIVER_SETTINGS, "pqopt": format_conninfo(libpq)}
         # ConnSettings may change what we read, and these settings stay in the sessions of a pooler. An empty value
         # replaces the DSN's ConnSettings.
@@ -414,7 +415,7 @@ def _keyword_value(given: Mapping[str, str], *names: str) -> str:
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:
-    """Return the login timeout in seconds for libpq: the user's timeout if it is positive, else the session's timeout."""
+    """Return the login timeout in seconds for libpq: the user's timeout if it is positive, else the session's."""
     if not stated:
         return _whole_seconds(session.login_timeout_s)
     try:

@@ -72,7 +72,7 @@ class PreparedTexts(Generic[C]):
         self._known: dict[str, tuple[str, C]] = {}
 
     def take_out(self, text: str) -> tuple[str, C | None]:
-        """Remove and return a text and the cursor on which it is prepared. The cursor is ``None`` for an unprepared text.
+        """Remove and return a text and the cursor on which it is prepared, or ``None`` if it is not prepared.
 
         Return both with ``put``. Send the returned text, because the driver recognizes a prepared text by object
         identity.

@@ -78,7 +78,7 @@ class GroupNames:
         return RowCondition(whole, self._group, table or self._group.table.name)
 
     def reference_names(self) -> dict[str, RowColumn | str | None]:
-        """Return the column that refers to the row with the queue, and its name, or nothing if the row has the queue."""
+        """Return the column that refers to the row with the queue, and its name; empty if the row has the queue."""
         queue = self._group.queue
         if queue is None or queue.lookup is None:
             return {}

@@ -243,7 +243,7 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 
 def bare_name(name: Name) -> Sequence[str] | str | int | None:
-    """Return the bare name, without the additional facts of a column or an index."""
+    """Return the bare name without the type, zone or other facts of a column or index."""
     if isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
         raise BadInput(f"{name!r} is not an identifier")
     if isinstance(name, RowValues):
@@ -281,7 +281,7 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 
 def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> str:
-    """Return an identifier, as a literal, or as a value that can be converted to text for a column of type ``kind``."""
+    """Return an identifier, a literal, or a value that can become text. ``kind``: type of the column."""
     if slot.form == "literal":
         return engine.literal(quoted)
     if slot.form == "newest":
@@ -292,7 +292,7 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
 def _row_text(
     slot: Placeholder, value: RowColumn | RowCondition | RowKey | PagePart, text: str, query: str, engine: Engine
 ) -> str:
-    """Return a column or condition of a group, or a row's key, in the form of the slot."""
+    """Return a column or condition of a group, or the key of a row, in the form of the slot."""
     if isinstance(value, RowCondition | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
@@ -322,9 +322,9 @@ def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) 
 
 
 def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """Return SQL for a column's time in UTC (NULL if its zone is unknown).
+    """Return SQL for a column's time in UTC, or NULL if the zone is unknown.
 
-    For the form ``clock``: SQL for the current time in the zone of the column.
+    For the form ``clock``, return SQL for the current time in the zone of the column.
     """
     if isinstance(value, str):
         value = TimeColumn(value)
@@ -340,8 +340,8 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 
 def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
-    """Return a time in UTC. The form ``moment`` gives NULL for times that mean never."""
-    if expression.startswith("(SELECT"):  # written once: it may be expensive and contain values
+    """Return a time in UTC. The form ``moment`` returns NULL for times that mean "never"."""
+    if expression.startswith("(SELECT"):  # write the subquery once, because it may be expensive
         once = _utc_text(slot, "m.at", zone, engine)
         return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
     utc = engine.utc_expression(expression, zone)

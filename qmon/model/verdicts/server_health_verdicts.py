@@ -288,9 +288,7 @@ def _kept_awake_proof(context: RuleInput) -> str | None:
         return None
     if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
         return None  # other sessions also keep the database awake, or our role cannot see other sessions
-    return (
-        f"only qmon is connected to {state.service.objective}; qmon's polls keep it from pausing and are billed"
-    )
+    return f"only qmon is connected to {state.service.objective}; qmon's polls keep it from pausing and are billed"
 
 
 KEPT_AWAKE = Rule(
