@@ -26,12 +26,12 @@ class Reason(StrEnum):
 
     # The role, the settings or the server hide a value.
     MASKED = "column {column} is masked for your role: {grant}"
-    SEQUENCE_UNREADABLE = "your role may not read {names}: grant SELECT"
+    SEQUENCE_UNREADABLE = "your role may not read {names}: run GRANT SELECT"
     SESSIONS_UNSEEN = "your role cannot see sessions or their statements"
     HOLDERS_AGE_UNSEEN = "the age of the transactions that hold the messages is unknown"
     TABLE_UNSEEN = "your role cannot see the table that holds the messages"
     ROWS_HIDDEN = "with optimized locking, the server shows no locks on changed rows"
-    SERVER_DOES_NOT_COUNT = "this server has no such counter, or your role cannot see it"
+    SERVER_DOES_NOT_COUNT = "this server does not have this counter, or your role cannot see it"
     SERVER_DOES_NOT_COUNT_ROWS = "this server does not count rows read"
     SERVER_DOES_NOT_SAY = "this server does not report this figure"
     LIBRARY_WORKERS = "sessions of library workers do not show which queue they serve"
@@ -74,7 +74,7 @@ class Reason(StrEnum):
     NO_POP_ENDED = "no pop has ended in the last minute"
     NOTHING_UPDATED = "nothing was updated"
     NO_POP_PROCEDURE = 'no known pop procedure has run: set consumers = {{ procedure = "…" }}'
-    PROCEDURES_NOT_RUN = "no procedure of the queue has run, or your role cannot see it: GRANT VIEW DEFINITION"
+    PROCEDURES_NOT_RUN = "no procedure of the queue has run, or your role cannot see it: run GRANT VIEW DEFINITION"
     USE_UNREAD = "the usage of the queue's tables was not read"
 
     # A table or a design has no such figure.

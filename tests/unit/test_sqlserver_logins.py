@@ -113,7 +113,7 @@ def test_a_dsn_says_itself_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> Non
             "driver=FreeTDS&authentication=ActiveDirectoryMsi",
             "FreeTDS does not support Authentication=ActiveDirectoryMsi",
         ),
-        (f"{URL}&authentication=ActiveDirectoryInteractive", "opens a window of Microsoft's driver for Windows"),
+        (f"{URL}&authentication=ActiveDirectoryInteractive", "works only with Microsoft's driver for Windows"),
         (f"{URL}&authentication=ActiveDirectoryServicePrincipal", "needs a user: the application's client id"),
         (f"{URL}&authentication=ActiveDirectoryPassword", "ActiveDirectoryPassword needs a user: mssql://user@"),
     ],

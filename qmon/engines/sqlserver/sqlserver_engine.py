@@ -184,7 +184,7 @@ class SqlServer:
 
     def advisory_lock_condition(self, key: str) -> str:
         """Raise ``BadInput``, because the server shows only a part of the name of an application lock."""
-        raise BadInput("advisory_lock: locks of SQL Server have no numbers as keys")
+        raise BadInput("advisory_lock: SQL Server has no locks with numbers as keys")
 
     def text_type(self, kind: str) -> str:
         """Return ``varchar`` for a ``varchar`` column, else ``nvarchar``, which loses no character.

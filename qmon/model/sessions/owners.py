@@ -125,5 +125,5 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
         # The text contains a time and not an age: the text stays on the screen, so an age would soon be wrong.
         at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
-        why = f"the server started at {at}, less than one timeout ago"
+        why = f"the server started at {at}, less than one timeout before the last poll"
     return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")
