@@ -74,7 +74,7 @@ class Reason(StrEnum):
     NO_POP_ENDED = "no pop has ended in the last minute"
     NOTHING_UPDATED = "nothing was updated"
     NO_POP_PROCEDURE = 'no known pop procedure has run: set consumers = {{ procedure = "…" }}'
-    PROCEDURES_NOT_RUN = "no procedure of the queue has run, or your role cannot see it: run GRANT VIEW DEFINITION"
+    PROCEDURES_NOT_RUN = "no procedure has run, or your role cannot see it: GRANT VIEW DEFINITION"
     USE_UNREAD = "the usage of the queue's tables was not read"
 
     # A table or a design has no such figure.

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model.samples.server_state_samples import SettingSample
 
 # Shown if a value is unknown. Probes do not read settings that a version does not have.
-NOT_REPORTED: Final = "this version does not report it, or reports it only for the own session"
+NOT_REPORTED: Final = "this version does not report it for other sessions, or not at all"
 
 # Lowest compatibility level at which fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
