@@ -78,7 +78,7 @@ def pages() -> tuple[str, ...]:
     folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
-        raise QmonError("the manual is missing: install qmon again")
+        raise QmonError("the manual is missing: repeat the installation")
     listed = [INDEX, *_LISTED.findall((folder / INDEX).read_text(encoding="utf-8"))]
     return tuple(name.removesuffix(".md") for name in dict.fromkeys(listed) if name in names)
 
