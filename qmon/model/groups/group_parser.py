@@ -174,7 +174,7 @@ def parse_column(keys: Keys, name: str) -> ColumnRef | None:
 
 
 def parse_condition(keys: Keys, name: str) -> Condition | None:
-    """Read a condition on a row, ``None`` if the key is missing. Raises ``BadInput``."""
+    """Read a condition on a row, or return ``None`` if the key is missing. Raises ``BadInput``."""
     inner = keys.nested_keys(name)
     return None if inner is None else _parse_all_of(inner)
 
