@@ -1,4 +1,4 @@
-"""``python -m qmon``."""
+"""Run ``python -m qmon``."""
 
 from __future__ import annotations
 

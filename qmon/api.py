@@ -63,7 +63,7 @@ def open_target(text: str, config: Path | None = None) -> OpenTarget:
 
 @dataclass(frozen=True, slots=True)
 class OpenTarget:
-    """A target whose password is known. Each method opens its own connections and closes them."""
+    """A target whose password is known. Each method opens its own connections and closes them at the end."""
 
     target: Target
     configured: tuple[ConfiguredQueue, ...]
@@ -80,8 +80,8 @@ class OpenTarget:
     def snapshots(self, interval_s: float | None = None) -> Iterator[View]:
         """Yield the figures of each poll, until the iterator is closed.
 
-        ``interval_s``: seconds between two polls, 0.5 to 60; ``None``: the interval of the configuration. Polls that
-        arrive while you use a view are not lost. Raises ``Unreachable`` when the connection is lost.
+        ``interval_s``: seconds between two polls, 0.5 to 60. ``None`` means the interval of the configuration. Polls
+        that arrive while you use a view are not lost. Raises ``Unreachable`` if the connection is lost.
         """
         events: queue.Queue[Event] = queue.Queue()
         history = TargetHistory(self.config.settings.budget_percent / 100)
@@ -132,7 +132,7 @@ class OpenTarget:
     def layout(self, name: str) -> Layout:
         """Return the layout of a queue, which describes how its tables work as a queue.
 
-        Raises ``BadInput`` if there is no queue of that name.
+        Raises ``BadInput`` if there is no queue with this name.
         """
         engine = engine_for(self.target)
         with contextlib.closing(engine.connect(self.target, POLL)) as connection:
@@ -160,7 +160,7 @@ def layout_of(
     if name is None and len(known) == 1:
         name = next(iter(known))
     if name is None:
-        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'none is known here'}")
+        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'no queue is known here'}")
     of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
     if name not in known and of_group is not None:
         return of_group.queue_layout(name.removeprefix(of_group.name).removeprefix("/") or None)

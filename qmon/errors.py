@@ -12,11 +12,11 @@ class QmonError(Exception):
 
 
 class BadInput(QmonError):
-    """The user's input or configuration cannot be used. Nothing was changed. The command line exits with 2."""
+    """The user's input or configuration cannot be used. Nothing was changed. The command exits with 2."""
 
 
 class Unreachable(QmonError):
-    """The target cannot be reached or refuses the connection. The command line exits with 1.
+    """The target cannot be reached or refuses the connection. The command exits with 1.
 
     Attributes:
         retryable: whether a later attempt may succeed, for example if the server is starting or full, or the network
@@ -66,9 +66,9 @@ class QueryFailed(QmonError):
     """The server rejected one statement. The connection is still usable.
 
     Attributes:
-        sqlstate: the five-character SQLSTATE, or an empty string if the driver gave none.
+        sqlstate: the five-character SQLSTATE, or an empty string if the driver reported no SQLSTATE.
         query: the name of the query, such as ``probe/server``.
-        numbers: the server's native error numbers, if its driver reports them (SQL Server).
+        numbers: the server's native error numbers, if the driver reports these numbers (SQL Server).
     """
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", numbers: tuple[int, ...] = ()) -> None:

@@ -104,7 +104,7 @@ class Formatter(logging.Formatter):
         return [f"  {_escape_unprintable(line)}" for line in self._chain_lines(problem, set())]
 
     def _chain_lines(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
-        """Yield the lines of a traceback, causes first. Variables and exception notes are left out."""
+        """Yield the lines of a traceback, causes first. Values of variables and notes of exceptions are left out."""
         seen.add(id(problem))
         earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
         if earlier is not None and id(earlier) not in seen:

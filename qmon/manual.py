@@ -77,7 +77,7 @@ class Section:
 def pages() -> tuple[str, ...]:
     """Return the names of the pages (such as ``acting``) in the order of the index.
 
-    Raises ``QmonError`` if there is no index.
+    Raises ``QmonError`` if the index is missing.
     """
     folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
@@ -118,7 +118,7 @@ def normalize_words(words: str) -> str:
 
 
 def find_topic(words: str) -> str | None:
-    """Return the topic with this name as Markdown, or ``None``."""
+    """Return the topic with this name as Markdown, or ``None`` if there is no such topic."""
     try:
         return topic_text(words)
     except BadInput:
@@ -126,7 +126,7 @@ def find_topic(words: str) -> str | None:
 
 
 def topic_text(words: str) -> str:
-    """Return the page with this name or title, or every section with this heading, as Markdown. Raises ``BadInput``."""
+    """Return as Markdown the page with this name or title, or all sections with this heading. Raises ``BadInput``."""
     wanted = normalize_words(words)
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
@@ -148,12 +148,12 @@ def explanation_text(words: str) -> str:
 
 
 def find_lines(word: str, page: str | None = None, *, whole: bool = False) -> Iterator[tuple[Section, str]]:
-    """Yield every line that contains ``word``, ignoring case, with its section.
+    """Yield every line that contains ``word``, with its section. The case of letters is ignored.
 
     Args:
         word: the text to find.
         page: search only this page.
-        whole: match whole words only.
+        whole: true to match whole words only.
     """
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), re.IGNORECASE)
     for name in pages() if page is None else (page,):

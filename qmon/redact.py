@@ -55,7 +55,7 @@ _URL_ARGUMENT: Final = re.compile(r"(://[^/:]*:)(?!\d+(?:[/?#][^@]*)?$)(?:.*(@)|
 
 
 def remember_password(password: str) -> None:
-    """Make ``hide_secrets`` hide this password from now on."""
+    """Remember a password, which ``hide_secrets`` then hides."""
     _KNOWN.add(password)
 
 

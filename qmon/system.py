@@ -23,10 +23,10 @@ from qmon.errors import BadInput
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
 
-# Maximum seconds until a signal is handled that arrives just when a wait begins.
+# If a signal arrives just when a wait begins, it is handled within this many seconds.
 _SIGNAL_UNNOTICED_S: Final = 1.0
 
-# For every file opened for writing: do not follow links and do not translate line ends.
+# Flags for every file opened for writing: do not follow links and do not translate line ends.
 OPEN_FLAGS: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 # Flush the data of an open file to the disk. Raises `OSError`.
@@ -39,11 +39,11 @@ if sys.platform == "win32":
     HANGUP: Final = signal.SIGBREAK
     # The signal that ends a process immediately.
     KILL: Final = signal.SIGTERM
-    # `creationflags` for a process that does not get the terminal's signals. Elsewhere `start_new_session` does this.
+    # `creationflags` of a process that does not get the terminal's signals. Other systems use `start_new_session`.
     NEW_GROUP: Final = subprocess.CREATE_NEW_PROCESS_GROUP
     # True if an open file can be neither renamed nor removed.
     HELD_WHILE_OPEN: Final = True
-    _LOCKED_BYTE: Final = 2**40  # other processes cannot read a locked byte, so lock one beyond the end of any file
+    _LOCKED_BYTE: Final = 2**40  # locked bytes cannot be read, so this byte is beyond the end of any file
 
     def lock_file(file: int, *, wait: bool = True) -> bool:
         """Lock an open file until it is closed.
@@ -68,17 +68,17 @@ if sys.platform == "win32":
         _retry_while_held(lambda: path.rename(to))  # fails if the name exists
 
     def sync_folder(path: Path) -> None:
-        """Do nothing: Windows writes names to the disk as safely as the files."""
+        """Do nothing, because Windows writes names to the disk as safely as the files."""
 
     def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:
         """Kill a process and its descendants."""
-        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # the program is in Windows' system folder
+        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # taskkill is in the system folder of Windows
         with suppress(OSError):
             subprocess.run(command, check=False, capture_output=True)
         process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Return memory that processes can share, and its number. Without ``number`` the memory is new.
+        """Return memory that processes can share, and the number of the memory. Without ``number``, create new memory.
 
         ``size`` is in bytes. The memory is freed when the last process closes it.
         """
@@ -86,7 +86,7 @@ if sys.platform == "win32":
         return number, mmap.mmap(-1, size, tagname=f"qmon-{number}")
 
     def release_memory(number: int) -> None:
-        """Do nothing: Windows frees the memory itself."""
+        """Do nothing, because Windows frees the memory."""
 
     def inherited_descriptors(number: int) -> tuple[int, ...]:
         """Return the file descriptors that a process must inherit to use the memory with this number."""
@@ -130,16 +130,16 @@ else:
             os.close(folder)
 
     def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:
-        """Kill a process that leads its own session, and all processes of that session."""
+        """Kill all processes of the session that ``process`` leads."""
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Return memory that processes can share, and its number, which is the descriptor of an unnamed file.
+        """Return memory that processes can share, and its number. The number is the descriptor of an unnamed file.
 
-        ``size`` is in bytes. ``number``: use existing memory; ``None`` creates new memory.
+        ``size`` is in bytes. ``number``: number of existing memory; ``None`` creates new memory.
         """
         if number is None:
             with tempfile.TemporaryFile(prefix="qmon-counts-") as file:
@@ -148,7 +148,7 @@ else:
         return number, mmap.mmap(number, size)
 
     def release_memory(number: int) -> None:
-        """Close the descriptor, after the memory itself was closed."""
+        """Close the descriptor. The memory itself must be closed first."""
         os.close(number)
 
     def inherited_descriptors(number: int) -> tuple[int, ...]:
@@ -164,17 +164,17 @@ else:
 def read_text(path: Path, max_bytes: int) -> str:
     """Return the text of a UTF-8 file of at most ``max_bytes`` bytes.
 
-    Raises ``BadInput`` if it is larger, ``OSError`` and ``UnicodeError``.
+    Raises ``BadInput`` if the file is larger. Raises ``OSError`` or ``UnicodeError`` if it cannot be read.
     """
     with path.open("rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; did you mean another file?")
-    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of all systems
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # this accepts the line ends of all systems
 
 
 def rename_over(path: Path, to: Path) -> None:
-    """Rename a file, replacing an existing one. Raises ``OSError``."""
+    """Rename a file. An existing file with the new name is replaced. Raises ``OSError``."""
     _retry_while_held(lambda: path.replace(to))
 
 
@@ -199,8 +199,8 @@ def _retry_while_held(work: Callable[[], object]) -> None:
 def wait_for_event(event: threading.Event, seconds: float | None = None) -> bool:
     """Wait like ``event.wait(seconds)``, but notice every signal within a second.
 
-    Python runs signal handlers on the main thread. If a signal arrives just when the main thread begins to wait, its
-    handler runs only after that wait. So each wait is short.
+    Python runs signal handlers on the main thread. If a signal arrives just when the main thread begins to wait, the
+    handler of the signal runs only after this wait. Each wait is therefore short.
     """
     until = math.inf if seconds is None else time.monotonic() + seconds
     while not event.wait(min(_SIGNAL_UNNOTICED_S, max(0.0, until - time.monotonic()))):
@@ -215,7 +215,7 @@ def choose_for_system(*, linux: str, macos: str, windows: str) -> str:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra into this environment, using pipx or uv if one of them created it."""
+    """Return the command that installs an extra into this environment. It uses pipx or uv if they created it."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

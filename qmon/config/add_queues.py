@@ -1,4 +1,4 @@
-"""Adds queues to ``qmon.toml``. Existing lines stay unchanged; new lines are appended."""
+"""Add queues to ``qmon.toml``. Existing lines stay unchanged. New lines are appended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.errors import BadInput
 
 
 def unused_name(base_name: str, config: Config) -> str:
-    """Return an unused name for a new target: ``shop``, else ``shop-2`` …"""
+    """Return an unused name for a new target, such as ``shop`` or ``shop-2``."""
     name, number = base_name, 1
     while name in config.targets:
         number += 1
@@ -24,7 +24,7 @@ def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[s
     """Append blocks of a target to the file, which need not exist. Return the new configuration.
 
     ``connect``: connection of a new target, without a password; ``None`` if the file already has the target. Raises
-    ``BadInput`` if the result would be invalid, or if the file cannot be written; the file is then unchanged.
+    ``BadInput`` if the result would be invalid or the file cannot be written. The file then stays unchanged.
     """
     try:
         place = files.real_path(path)  # a symbolic link stays a link

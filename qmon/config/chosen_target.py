@@ -1,4 +1,4 @@
-"""Finds the target that the user named: a name in ``qmon.toml``, a URL, a connection string, or a DSN."""
+"""Find the target that the user named by a name in ``qmon.toml``, a URL, a connection string or a DSN."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ class FoundTarget:
 
 
 def find_target(text: str, config: Config, environment: Mapping[str, str] | None = None) -> FoundTarget:
-    """Return the target that the user named. Does not connect.
+    """Return the target that the user named, without connecting.
 
-    Raises ``BadInput`` with the nearest name if there is no such target, and ``MissingDriver`` if it may be a DSN and
-    there is no driver manager. No message repeats a URL or connection string, because it may contain a password.
+    Raises ``BadInput`` with the nearest name if there is no such target. Raises ``MissingDriver`` if ``text`` may be a
+    DSN but there is no driver manager. No message repeats a URL or connection string, because ``text`` may contain a
+    password.
     """
     environment = os.environ if environment is None else environment
     named = config.targets.get(text)
@@ -65,16 +66,17 @@ def find_target(text: str, config: Config, environment: Mapping[str, str] | None
 
 
 def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
-    """Return the named targets, each once, with fleets replaced by their targets; or all targets of the file.
+    """Return the names of the named targets without duplicates. A fleet is replaced by its targets.
 
-    Raises ``BadInput`` if nothing is named, or if names are given together with ``all_targets``.
+    ``all_targets``: return all targets of the file instead. Raises ``BadInput`` if no target is named, or if names are
+    given together with ``all_targets``.
     """
     if all_targets and texts:
         raise BadInput("--all selects every target in the configuration: leave out the names")
     if all_targets and not config.targets:
-        raise BadInput(f"--all selects every target in {config.path}, which has none")
+        raise BadInput(f"--all selects every target in {config.path}, but this file has no targets")
     if not all_targets and not texts:
-        raise BadInput("TARGET is missing: name one or more, or a fleet, or give --all")
+        raise BadInput("TARGET is missing: name one or more targets or fleets, or give --all")
     out: list[str] = []
     for text in config.targets if all_targets else texts:
         members = config.fleets.get(text)
@@ -83,18 +85,18 @@ def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = Fa
 
 
 def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
-    """Raise ``BadInput`` if the target's password variable is also that of another target."""
+    """Raise ``BadInput`` if another target has the same password variable."""
     same = [other for other in _targets_sharing_variable(name, config, environment) if other != name]
     if same:
         raise BadInput(
-            f"{password_variable(name)} would hold the password of {name} and of {', '.join(same)}: give one of them"
+            f"{password_variable(name)} would hold the password of {name} and of {', '.join(same)}: give one target"
             f" another name, or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the"
             " variable"
         )
 
 
 def _targets_sharing_variable(name: str, config: Config, environment: Mapping[str, str]) -> list[str]:
-    """Return the configured targets with the same password variable as this name; empty if the variable is not set."""
+    """Return the configured targets with the password variable of this name, or nothing if it is not set."""
     mine = password_variable(name)
     return (
         sorted(other for other in config.targets if password_variable(other) == mine)
@@ -104,7 +106,7 @@ def _targets_sharing_variable(name: str, config: Config, environment: Mapping[st
 
 
 def default_budget(config: Config) -> Budget:
-    """Return the cost budget of targets without their own: ``budget_percent`` of the settings."""
+    """Return the cost budget of targets without their own budget: ``budget_percent`` of the settings."""
     return Budget(config.settings.budget_percent / 100)
 
 
@@ -117,7 +119,7 @@ def _with_password(
 
 
 def target_at_address(named: TargetConfig, config: Config) -> Target:
-    """Return the configured target, still named after its address. Raises ``BadInput`` naming file and key."""
+    """Return the target at the configured address. Its name is the address. Raises ``BadInput`` with file and key."""
     where = f"{config.path}: target.{named.name}.connect"
     try:
         target = _parse_target(named.connect, where)
@@ -148,9 +150,9 @@ def _configured_target(named: TargetConfig, config: Config) -> Target:
 
 
 def _parse_target(text: str, origin: str) -> Target | None:
-    """Return the target of a URL or connection string; ``None`` if the text is neither."""
+    """Return the target of a URL or connection string, or ``None`` if the text is something else."""
     if text.lower().startswith(("http://", "https://")):
-        raise BadInput("only qmon connect reads from a qmon serve; give the database itself")
+        raise BadInput("only qmon connect can connect to a qmon serve; give the database instead")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         address = read_url(text, origin)
         return Target(address.place, address.engine, address.keywords, password=address.password)
@@ -176,7 +178,7 @@ def _parse_target(text: str, origin: str) -> Target | None:
 
 
 def _url_for(text: str) -> str:
-    """Return the form of URL to use instead of a JDBC URL or .NET connection string, without any part of it."""
+    """Return an example of the URL to use instead of a JDBC URL or .NET connection string. It repeats no part of it."""
     if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
         return "postgresql://user@host:5432/database"
     return "mssql://user@host:1433/Database"

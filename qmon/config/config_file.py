@@ -1,4 +1,4 @@
-"""Reads ``qmon.toml``. Every error is one line with the file and the path of the key."""
+"""Read ``qmon.toml``. Every error is one line with the file and the path of the key."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Settings:
 
     - ``interval_s``: seconds between polls.
     - ``budget_percent``: share of one processor of the server that qmon may use.
-    - ``theme``: theme of the dashboard, empty for the default.
-    - ``redact``: regular expressions. Matching parts of payloads are hidden wherever payloads are shown.
+    - ``theme``: theme of the dashboard; empty for the default theme.
+    - ``redact``: regular expressions. All screens and reports hide matching parts of payloads.
     - ``trash_days``: days for which purged rows are kept.
     """
 
@@ -53,8 +53,8 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    - ``written``: its queues, keyed by name, as written in the file.
-    - ``budget``: cost budget of this target; ``None``: that of the settings applies.
+    - ``written``: the target's queues, keyed by name, as written in the file.
+    - ``budget``: cost budget of this target; ``None`` if the budget of the settings applies.
     - ``baselines``: file with the usual values for each hour of the week.
     """
 
@@ -71,7 +71,7 @@ class TargetConfig:
     baselines: Path | None = None
 
     def names_table(self, table: TableName) -> bool:
-        """Return whether one of the target's queues is this table. A name without a schema matches any schema."""
+        """Return whether the target has a queue in this table. A name without a schema matches any schema."""
         named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
         return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
 
@@ -83,7 +83,7 @@ _DRIVER_LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)",
 class AlertSettings:
     """How alerts are reported.
 
-    ``bell``: ring the terminal's bell. ``group_wait_s``: seconds that a notice waits for others.
+    ``bell``: true to ring the terminal's bell. ``group_wait_s``: seconds for which a notice waits for other notices.
     """
 
     bell: bool = True
@@ -92,7 +92,7 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path``: the file from which it was read, or would be read if it existed.
+    """The whole configuration. ``path``: path of the file, which may be missing.
 
     ``fleets``: names of the targets of each fleet.
     """
@@ -108,15 +108,15 @@ class Config:
 
 
 def default_path() -> Path:
-    """Return the default path of ``qmon.toml``, in the user's configuration folder of this platform."""
+    """Return the default path of ``qmon.toml``. It is in the user's configuration folder."""
     return platformdirs.user_config_path("qmon") / "qmon.toml"
 
 
 def read_config(path: Path | None = None) -> Config:
     """Read the file. Without ``path``, read the default file, which need not exist.
 
-    Raises ``BadInput`` naming file and key. It is also raised if other users may change the file and the file names
-    something to run.
+    Raises ``BadInput`` with the file and the key. Also raises ``BadInput`` if other users may change the file and it
+    contains a command or driver to run.
     """
     place = path or default_path()
     try:
@@ -135,7 +135,7 @@ def read_config(path: Path | None = None) -> Config:
 
 
 def _describe_executed(config: Config) -> str:
-    """Return what qmon would run as the user, a command or a driver's library; empty if nothing."""
+    """Describe the command or driver's library that qmon would run as the user; empty if there is none."""
     if any(each.command for each in config.receivers):
         return "a command to run"
     return (
@@ -144,12 +144,12 @@ def _describe_executed(config: Config) -> str:
 
 
 def parse_config(text: str, path: Path) -> Config:
-    """Return the configuration in the text of a file. Raises ``BadInput`` naming file and key."""
+    """Return the configuration in the text of a file. Raises ``BadInput`` with the file and the key."""
     try:
         raw = tomllib.loads(text)
     except RecursionError:
         raise BadInput(f"{path}: brackets are nested too deeply") from None
-    except ValueError as problem:  # also a number with more digits than Python reads
+    except ValueError as problem:  # also raised for a number with more digits than Python reads
         raise BadInput(f"{path}: {problem}") from None
     keys = Keys(raw, f"{path}: ")
     targets = keys.nested_keys("target")
@@ -166,7 +166,7 @@ def parse_config(text: str, path: Path) -> Config:
 
 
 def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
-    """Return the targets of one fleet, each once; targets that match the same pattern are in the order of the file."""
+    """Return the targets of one fleet without duplicates. The order is that of the patterns, then of the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
         raise BadInput(f"{where}: " + ("a target already has this name" if name in targets else "a fleet needs a name"))
@@ -205,7 +205,7 @@ def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
 
 
 def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
-    """Return the path of a file. Relative paths start at the folder of the configuration."""
+    """Return the path of a file. A relative path starts at the folder of the configuration file."""
     text = keys.text(name)
     if text is None:
         return None

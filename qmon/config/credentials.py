@@ -1,6 +1,6 @@
-"""Provides passwords, and URLs and keys of receivers.
+"""Provide passwords, and the URLs and keys of receivers.
 
-A password in the environment is used at once. The keyring and a prompt are used only if the server asks for a password.
+A password in the environment is always used. The keyring and a prompt are used only if the server asks for a password.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from qmon.redact import remember_password
 
 T = TypeVar("T")
 
-# The service in the keyring. The user name is the target's name, or `notify NAME` for a receiver.
+# The name of the service in the keyring. The user name is the target's name, or `notify NAME` for a receiver.
 KEYRING_SERVICE: Final = "qmon"
 _ALERTS_PATH: Final = "/api/v2/alerts"
 
-# If the path or query of a secret URL has at least this length, it is also hidden without the rest of the URL.
+# The path or query of a secret URL is also hidden without the rest of the URL, if it has at least this length.
 _MIN_HIDDEN_CHARS: Final = 12
 
 
 def password_variable(target: str) -> str | None:
-    """Return the environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
+    """Return the password variable of a target, such as ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
 
-    ``None`` if the name has no letter or digit that a variable name may contain.
+    The result is ``None`` if the name has no letter or digit that a variable name may contain.
     """
     name = to_variable_name(target)
     return f"QMON_PASSWORD_{name}" if name else None
 
 
 def password_from_environment(target: Target, environment: Mapping[str, str] | None = None) -> Secret | None:
-    """Return the password in the environment for this target. The most specific variable wins."""
+    """Return the password in the environment for this target. The most specific variable is used."""
     known = os.environ if environment is None else environment
     names = (password_variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
     return next(
@@ -51,7 +51,7 @@ def password_from_environment(target: Target, environment: Mapping[str, str] | N
 
 
 def password_advice(target: str) -> str:
-    """Describe how to give the password of a target without a terminal."""
+    """Describe how to give a target's password without a prompt."""
     return f"set {password_variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {KEYRING_SERVICE} {target}'"
 
 
@@ -64,7 +64,7 @@ def command_line_warning(target: str) -> str:
 
 
 def password_from_keyring(target: Target) -> Secret | None:
-    """Return the password in the system's keyring; ``None`` if there is none, or no working keyring."""
+    """Return the password in the system's keyring, or ``None`` if there is no password or no working keyring."""
     return _read_keyring(target.name)
 
 
@@ -79,7 +79,7 @@ def _read_keyring(user: str) -> Secret | None:
 
 
 def ask_password(target: Target) -> Secret | None:
-    """Ask the user for the password. ``None`` without a terminal, or if nothing was typed."""
+    """Ask the user for the password. Return ``None`` if there is no terminal or the user typed nothing."""
     if not _can_ask():
         return None
     try:
@@ -90,7 +90,7 @@ def ask_password(target: Target) -> Secret | None:
 
 
 def _can_ask() -> bool:
-    """Return whether a user can be asked on a terminal."""
+    """Return whether qmon can ask a user on a terminal."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -106,11 +106,12 @@ def password_sources(*, may_ask: bool) -> tuple[PasswordSource, ...]:
 def retry_with_password(
     target: Target, attempt: Callable[[Target], T], sources: tuple[PasswordSource, ...] = _SOURCES
 ) -> tuple[Target, T]:
-    """Run ``attempt``, such as connecting, and retry it with a password if the server asks for one or refuses it.
+    """Run ``attempt``, such as connecting. Retry with another password if the server asks for one or refuses one.
 
-    Returns the target with the password that worked, for later connections that cannot ask, and the result of
-    ``attempt``. Call it before a full-screen program uses the terminal. Raises what ``attempt`` raises:
-    ``WrongPassword`` if no source has another password, and ``PasswordNeeded`` with advice if there is none.
+    Returns the target with the password that worked, and the result of ``attempt``. Later connections can use the
+    target without a prompt. Call this function before a full-screen program uses the terminal. Exceptions of
+    ``attempt`` pass through. Raises ``WrongPassword`` if no source has another password, and ``PasswordNeeded`` with
+    advice if no source has a password.
     """
     refused: PasswordNeeded | WrongPassword
     try:
@@ -135,9 +136,9 @@ def retry_with_password(
 def connect_with_password(
     target: Target, session: Session, sources: tuple[PasswordSource, ...] = _SOURCES
 ) -> tuple[Target, Connection]:
-    """Connect, asking for a password if needed. Return the target with its password, and the connection.
+    """Connect, and ask for a password if needed. Return the target with its password, and the connection.
 
-    Raises as ``retry_with_password`` does.
+    Raises the errors of ``retry_with_password``.
     """
     return retry_with_password(target, lambda known: engine_for(known).connect(known, session), sources)
 
@@ -147,7 +148,7 @@ def connect_with_password(
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The destination of a receiver's requests. ``key``: PagerDuty's routing key. ``authorization``: the header."""
+    """The destination of a receiver's requests. ``key``: routing key of PagerDuty. ``authorization``: header."""
 
     url: Secret
     key: Secret | None = None
@@ -155,9 +156,9 @@ class Endpoint:
 
 
 def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Endpoint | None:
-    """Return the destination of a receiver's requests with its secret; ``None`` if the secret is missing.
+    """Return the destination of a receiver's requests with its secret, or ``None`` if the secret is missing.
 
-    Raises ``BadInput`` for an unusable value, without repeating it.
+    Raises ``BadInput`` for an unusable value. The message does not repeat the value.
     """
     secret = receiver_secret(receiver, environment) if receiver.needs_secret else None
     if receiver.needs_secret and secret is None:
@@ -178,7 +179,7 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
     elif receiver.bearer and secret is not None:
         authorization = Secret(f"Bearer {secret.reveal()}")
     if secret is not None and is_unencrypted(parts):
-        raise BadInput(f"{where}: must start with https://, because others could read the secret on the way")
+        raise BadInput(f"{where}: must start with https://, because others in the network could read the secret")
     path = parts.path
     if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS_PATH):
         path = path.rstrip("/") + _ALERTS_PATH
@@ -191,7 +192,7 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
 
 
 def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Secret | None:
-    """Return the URL or the key of a receiver, from the environment or the keyring."""
+    """Return the URL or the key of a receiver from the environment or the keyring."""
     known, name = os.environ if environment is None else environment, receiver.variable_name
     if name and (found := known.get(name, "").strip()):
         return Secret(found, f"the environment variable {name}")
@@ -202,7 +203,8 @@ def receiver_secret_advice(receiver: Receiver) -> str:
     """Describe how to give the missing secret of a receiver."""
     what = "key" if receiver.url else "URL"
     first = f"set {receiver.variable_name}, or " if receiver.variable_name else ""
-    return f"its {what} is missing: {first}store it with 'keyring set {KEYRING_SERVICE} \"{_keyring_user(receiver)}\"'"
+    command = f"'keyring set {KEYRING_SERVICE} \"{_keyring_user(receiver)}\"'"
+    return f"the receiver's {what} is missing: {first}store it with {command}"
 
 
 def _keyring_user(receiver: Receiver) -> str:

@@ -1,4 +1,4 @@
-"""Lists the targets that can be named: those of ``qmon.toml`` and the ODBC DSNs. Does not connect."""
+"""List the targets of ``qmon.toml`` and the ODBC DSNs, without connecting."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ URL_EXAMPLES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownTarget:
-    """A target with the name that ``find_target`` takes.
+    """A target with a name that ``find_target`` accepts.
 
     Attributes:
         name: the name to type.
-        engine: its engine; ``None`` if qmon must ask the server.
-        place: its address without secrets: ``db1/shop``; for a DSN the driver's name.
-        dsn: the target is a DSN that the configuration does not name.
+        engine: the target's engine; ``None`` if qmon must ask the server.
+        place: the address without secrets, such as ``db1/shop``. For a DSN, the driver's name.
+        dsn: true if the target is a DSN that the configuration does not name.
         dsn_of: owner of the DSN, ``user`` or ``system``, if known.
-        environment, prod, read_only: as configured.
-        queues: number of queues or tables of queues in the configuration.
-        problem: why it cannot be used, in one line; empty if no problem is known.
+        environment, prod, read_only: as in the configuration.
+        queues: number of queues, or of tables with queues, in the configuration.
+        problem: why the target cannot be used, in one line; empty if no problem is known.
     """
 
     name: str
@@ -50,7 +50,7 @@ class KnownTarget:
 def known_targets(config: Config) -> tuple[KnownTarget, ...]:
     """Return the configured targets in the order of the file, then the DSNs by name.
 
-    Without a driver manager there are no DSNs.
+    If there is no driver manager, there are no DSNs.
     """
     from_file = [_configured_target(name, config) for name in config.targets]
     return (*from_file, *(each for each in _dsn_targets() if each.name not in config.targets))

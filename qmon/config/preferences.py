@@ -1,7 +1,7 @@
-"""Stores what the dashboard remembers for a user: theme, interval, columns and order.
+"""Store the preferences of a dashboard user: theme, interval, columns and order.
 
-Several dashboards may write the file at the same time. For each change, a dashboard locks the file, reads it, and
-replaces it as a whole. Unreadable content is ignored. The file never contains passwords or parts of messages.
+Several dashboards may write the file at the same time. For each change, a dashboard locks the file, reads it and then
+replaces the whole file. Unreadable content is ignored. The file never contains passwords or parts of messages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_TRIES: Final = 20
 _RETRY_S: Final = 0.01
 
 
-# Key of the preferences for the queues of all targets. No target has this name.
+# Key of the preferences for the screen with the queues of all targets. No target has this name.
 ALL_TARGETS: Final = ""
 
 
@@ -35,7 +35,7 @@ ALL_TARGETS: Final = ""
 class TargetPreferences:
     """The preferences for one target.
 
-    ``interval_s``: last chosen seconds between polls. ``folded``: plots next to tables are hidden.
+    ``interval_s``: last chosen seconds between polls. ``folded``: true if plots next to tables are hidden.
     """
 
     columns: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ def read_preferences() -> Preferences:
 
 
 class Preferences:
-    """The preferences of one user. Not thread-safe; used by the screen's thread.
+    """The preferences of one user. Only the screen's thread may use this object.
 
     Args:
         path: the file; ``None`` keeps preferences only until the program ends.
@@ -74,7 +74,7 @@ class Preferences:
 
     @property
     def theme(self) -> str:
-        """The theme's name, empty if none is stored."""
+        """The theme's name; empty if no theme is stored."""
         return self._stored.theme
 
     def target_preferences(self, target: str) -> TargetPreferences:
@@ -85,7 +85,7 @@ class Preferences:
         self._store_change(lambda stored: replace(stored, theme=name))
 
     def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
-        """Change the preferences for a target. ``change`` receives the stored preferences and returns the new ones."""
+        """Change the preferences for a target. ``change``: returns new preferences for the stored preferences."""
 
         def changed(stored: _Stored) -> _Stored:
             made = change(stored.targets.get(target, TargetPreferences()))
@@ -104,19 +104,19 @@ class Preferences:
                 files.replace_file(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
         except OSError as problem:
             self._stored = change(self._stored)
-            if not self._failed:  # warn once, not with every key
+            if not self._failed:  # warn once, not after every key
                 self._failed = True
                 _logger.warning("%s cannot be written: %s", self._path, problem.strerror or problem)
 
     def _read_file(self) -> _Stored:
-        """Read the file. Unknown keys are ignored; a damaged file is ignored completely."""
+        """Read the file. Unknown keys are ignored. A damaged file is ignored completely."""
         if self._path is None:
             return _Stored()
         try:
             with self._path.open("rb") as file:
                 text = file.read(_MAX_BYTES + 1)
             if len(text) > _MAX_BYTES:
-                raise ValueError("it is too large")
+                raise ValueError("the file is too large")
             return _without_bad_intervals(msgspec.json.decode(text, type=_Stored))
         except FileNotFoundError:
             return _Stored()
@@ -140,14 +140,14 @@ def _without_bad_intervals(stored: _Stored) -> _Stored:
 def _hold_lock(path: Path) -> Iterator[None]:
     """Hold the lock file.
 
-    Other dashboards hold the lock only briefly. Raises ``OSError`` if one of them does not release it.
+    Other dashboards hold the lock only briefly. Raises ``OSError`` if another dashboard does not release the lock.
     """
     file = files.open_private(path, os.O_WRONLY)
     try:
         tries = 1
         while not system.lock_file(file, wait=False):
             if tries == _MAX_TRIES:
-                raise BlockingIOError(0, "another dashboard has locked it")
+                raise BlockingIOError(0, "another dashboard has locked the file")
             tries += 1
             time.sleep(_RETRY_S)
         yield

@@ -1,4 +1,4 @@
-"""Reads ``[[notify]]``: who receives alerts, and how. Secrets are not in the file."""
+"""Read ``[[notify]]``, the receivers of alerts. The file does not contain secrets."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ EVENTS_URL: Final = "https://events.pagerduty.com/v2/enqueue"
 class Receiver:
     """One ``[[notify]]``. ``shape`` is empty for a ``command``.
 
-    - ``url``: its URL; empty if the URL is a secret.
-    - ``bearer``: requests carry a token.
+    - ``url``: the receiver's URL; empty if the URL is a secret.
+    - ``bearer``: true if requests contain a token.
     - ``targets``: patterns of target names.
-    - ``severity``: minimum severity of its alerts.
-    - ``timeout_s``: seconds for one request, or for the command.
+    - ``severity``: minimum severity of the alerts that the receiver gets.
+    - ``timeout_s``: maximum seconds for one request or for the command.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Receiver:
 
 
 def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Receiver, ...]:
-    """Read the receivers of the tables ``[[notify]]``. Raises ``BadInput`` beginning with the key's path."""
+    """Read the receivers of the tables ``[[notify]]``. The message of a ``BadInput`` begins with the key's path."""
     out: dict[str, Receiver] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")
@@ -73,7 +73,7 @@ def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tupl
         same = next((r for r in out.values() if r.variable_name and r.variable_name == receiver.variable_name), None)
         if same is not None and same.needs_secret and receiver.needs_secret:
             raise BadInput(
-                f"{keys.path('name')}: its variable {same.variable_name} would also be the variable of {same.name!r}"
+                f"{keys.path('name')}: the variable {same.variable_name} is already the variable of {same.name!r}"
             )
         out[receiver.name] = receiver
     return tuple(out.values())
@@ -103,7 +103,7 @@ def _read_receiver(keys: Keys) -> Receiver:
 
 
 def _read_url(keys: Keys, shape: str) -> str:
-    """Return the URL in the file, or PagerDuty's default; empty if it is stored as a secret."""
+    """Return the URL in the file or PagerDuty's default URL, or an empty text if the URL is stored as a secret."""
     text = keys.text("url")
     if text is None:
         return EVENTS_URL if shape == PAGERDUTY else ""
@@ -121,7 +121,7 @@ KEY_ADVICE: Final = (
 
 
 def to_variable_name(name: str) -> str:
-    """Convert a name to the form used in environment variables. The result may be empty."""
+    """Convert a name to the form of names of environment variables. The result may be empty."""
     return re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
 
 
@@ -131,7 +131,7 @@ def is_key(text: str) -> bool:
 
 
 def parse_url(url: str, where: str) -> SplitResult:
-    """Split the URL of a request. Raises ``BadInput`` without repeating the URL."""
+    """Split the URL of a request. Raises ``BadInput``, whose message does not repeat the URL."""
     try:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and _PRINTABLE.fullmatch(url):
@@ -142,7 +142,7 @@ def parse_url(url: str, where: str) -> SplitResult:
 
 
 def is_unencrypted(parts: SplitResult) -> bool:
-    """Return whether requests to this URL could be read by others in the network."""
+    """Return whether other users of the network could read requests to this URL."""
     host = parts.hostname or ""
     try:
         local = ip_address(host).is_loopback

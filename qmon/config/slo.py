@@ -1,4 +1,4 @@
-"""Reads ``[[slo]]``: the share of time that a figure of a queue must stay below a limit."""
+"""Read ``[[slo]]``: the share of the time for which a figure of a queue must stay below a limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matc
 from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
 
-# Figures for which the lake stores how long each value lasted, by their names in the status report.
+# Names in the status report of the figures for which the lake stores how long each value lasted.
 STORED_FIGURES: Final = ("ready", "oldest_seconds")
 _WINDOW_S: Final = 28 * 86_400.0
 _MIN_WINDOW_S: Final = 86_400.0
@@ -19,10 +19,10 @@ _MIN_WINDOW_S: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """One ``[[slo]]``: ``figure`` (one of ``STORED_FIGURES``) stays under ``below``, in its unit, for ``share`` of the
-    time.
+    """One ``[[slo]]``: ``figure`` must stay under ``below`` for ``share`` of the time.
 
-    ``window_s``: length of the window in seconds. It applies to each queue whose target and name match the patterns.
+    ``figure``: one of ``STORED_FIGURES``. ``below``: limit in the figure's unit. ``window_s``: length of the window in
+    seconds. The objective applies to each queue whose target and name match the patterns.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Objective:
 
 
 def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Objective, ...]:
-    """Read the objectives of the tables ``[[slo]]``. Raises ``BadInput`` beginning with the key's path."""
+    """Read the objectives of the tables ``[[slo]]``. The message of a ``BadInput`` begins with the key's path."""
     out: dict[str, Objective] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")

@@ -1,4 +1,4 @@
-"""Writes targets and queues in the format of ``qmon.toml``."""
+"""Write targets and queues in the format of ``qmon.toml``."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def target_to_toml(name: str, connect: str) -> str:
 
 
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
-    """Return the lines of the queues of a target, one table each, in the given order."""
+    """Return the lines of the queues of a target in the given order. Each queue is one TOML table."""
     return "\n".join(queue_to_toml(target, layout_to_dict(_without_unsure_state(layout))) for layout in layouts)
 
 
 def _without_unsure_state(layout: Layout) -> Layout:
-    """Remove the state if no row has shown yet which value means in progress. Each connect then looks for it again."""
+    """Remove the state if no row has shown yet which value means in progress, so that each connect finds it again."""
     state = layout.state
     unsure = state is not None and state.learnt and state.in_progress is None and layout.traits.completes
     return replace(layout, state=None) if unsure else layout
 
 
 def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
-    """Return the lines of a queue with these keys. A list of states has one line for each."""
+    """Return the lines of a queue with these keys. A list of states has one line for each state."""
     lines = [
         f"{_format_key(name)} = {_format_states(value) if name == 'state' else _format_value(value)}"
         for name, value in queue.items()
@@ -38,7 +38,7 @@ def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
 
 
 def to_comment(text: str) -> str:
-    """Return the lines of a comment. Unprintable characters are escaped, so a line break cannot end the comment."""
+    """Return the lines of a comment. Unprintable characters are escaped, so that no line break ends the comment."""
     shown = "".join(c if _is_printable(c) else f"\\x{ord(c):02x}" for c in text)
     return "".join(f"# {line}\n" for line in textwrap.wrap(shown, 116, break_long_words=False, break_on_hyphens=False))
 

@@ -1,8 +1,10 @@
-"""Texts of databases that do not check the encoding (SQL_ASCII of PostgreSQL). They may contain any bytes.
+"""Convert texts of databases that do not check the encoding (SQL_ASCII of PostgreSQL).
 
-A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains such a sequence, its
-first character is written as ``<3C>``: ``<3C>E9>``. So different texts always look different, and each can be converted
-back to its bytes.
+Such texts may contain any bytes.
+
+A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains a sequence such as
+``<E9>``, the first character of the sequence is written as ``<3C>``: ``<3C>E9>``. Different texts therefore always look
+different, and each text can be converted back to its bytes.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ codecs.register_error(_HANDLER, _write_bytes)
 
 
 def text_from_bytes(raw: bytes) -> str:
-    """Return the text, with each byte that is not part of UTF-8 as ``<E9>``."""
+    """Return the text. A byte that is not part of UTF-8 is written like ``<E9>``."""
     return _WRITTEN.sub(rb"<3C>\1>", raw).decode("utf-8", _HANDLER)
 
 
 def bytes_from_text(text: str) -> bytes:
-    """Return the bytes of a text written by ``text_from_bytes``, or typed by a user.
+    """Return the bytes of a text that ``text_from_bytes`` returned or a user typed.
 
-    Bytes that Python could not decode on the command line (lone surrogates) become these bytes again. Raises
+    A byte that Python could not decode on the command line (a lone surrogate) becomes this byte again. Raises
     ``UnicodeEncodeError`` for other surrogates.
     """
     raw = text.encode("utf-8", "surrogateescape")

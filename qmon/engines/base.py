@@ -21,8 +21,8 @@ MOST_OF_AN_ERROR: Final = 200
 def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     """Return the values in the order of the statement's question marks.
 
-    Raises ``BadInput`` if a value is missing or not used, or contains a NUL character, which PostgreSQL cannot
-    store.
+    Raises ``BadInput`` if a value is missing or not used. Unless ``nul_allowed``, also raises ``BadInput`` if a value
+    contains a NUL character, which PostgreSQL cannot store.
     """
     wanted, given = bound.statement.parameters, {**bound.statement.values, **bound.values}
     if missing := [name for name in wanted if name not in given]:
@@ -40,8 +40,8 @@ def fits_max_text(value: Value) -> bool:
     return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * MAX_TEXT_UNITS)
 
 
-# How many seconds after the statement timeout an answer may arrive. The server itself enforces the timeout; this is the
-# time for the network.
+# An answer may arrive this many seconds after the statement timeout. The server enforces the timeout, and the network
+# needs time to transfer the answer.
 SILENCE_S: Final = 5.0
 
 EngineName = Literal["postgres", "sqlserver"]
@@ -53,15 +53,16 @@ class Target:
     """A database to connect to.
 
     - ``name``: contains no secrets and may be shown on a screen.
-    - ``engine``: ``None`` if qmon must ask the server (a DSN).
-    - ``parameters``: ODBC keywords without the password. ``password``: the password, if it is already known.
-    - ``prod``: actions require the queue's name and a reason.
-    - ``read_only``: actions are refused.
+    - ``engine``: ``None`` if qmon must ask the server, because the target is a DSN.
+    - ``parameters``: ODBC keywords without the password.
+    - ``password``: the password, if it is already known.
+    - ``prod``: if true, actions require the queue's name and a reason.
+    - ``read_only``: if true, actions are refused.
     - ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), in addition to our own role and
       superusers.
-    - ``budget``: cost budget of watching it.
-    - ``raised_hidden``: hide error texts raised by triggers and functions, because the configuration hides parts of
-      payloads and these texts may repeat them.
+    - ``budget``: cost budget of polling the database.
+    - ``raised_hidden``: if true, error texts raised by triggers and functions are hidden. The configuration hides parts
+      of payloads, and these texts may repeat such parts.
     """
 
     name: str
@@ -80,16 +81,16 @@ class Target:
 class Session:
     """Settings of a connection. Times are in seconds; ``None`` keeps the server's own setting.
 
-    - ``read_only``: the server refuses writes (PostgreSQL), or reads wait for no locks (SQL Server).
+    - ``read_only``: if true, the server refuses writes (PostgreSQL), or reads do not wait for locks (SQL Server).
     - ``purpose``: part of the application name (``qmon poll``), unless ``application`` is set.
-    - ``idle_transaction_timeout_s``: the server ends our session if it stays idle in a transaction longer than this
-      (PostgreSQL), so that a hung qmon holds no locks.
-    - ``writes``: the connection changes data, so connecting to a standby is refused (``BadInput``).
+    - ``idle_transaction_timeout_s``: if our session stays idle in a transaction for longer than this, the server ends
+      the session (PostgreSQL), so that a hung qmon holds no locks.
+    - ``writes``: true if the connection changes data. Connecting to a standby is then refused (``BadInput``).
     - ``silence_s``: seconds beyond ``statement_timeout_s`` after which qmon stops waiting for an answer and abandons
       the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a statement
-      may take as long as it needs. Ctrl-C ends the wait. ``None``: after the session is set up, calls run on the
-      caller's thread, and the caller has its own deadline.
-    - ``repeats``: the session repeats the same batches, so they are prepared.
+      may take as long as it needs. Ctrl-C ends the wait. If ``silence_s`` is ``None``, calls run on the caller's thread
+      after the session is set up, and the caller has its own deadline.
+    - ``repeats``: true if the session repeats the same batches. These batches are then prepared.
     """
 
     purpose: str = ""
@@ -121,8 +122,8 @@ class Query:
 class Statement:
     """SQL that is ready to run.
 
-    Identifiers are quoted, each value is a ``?``, and ``parameters`` has the names of the values in order. ``values``:
-    the values that are already known, because the conditions in the text contain them.
+    Identifiers are quoted, each value is a ``?``, and ``parameters`` contains the names of the values in order.
+    ``values``: values that are already known, because they belong to conditions in the text.
     """
 
     name: str
@@ -151,9 +152,9 @@ class Rows:
 class Connection(Protocol):
     """One connection, for one thread. Only ``cancel`` and ``abandon`` may be called from another thread.
 
-    Every method raises ``ConnectionLost`` if the connection broke or the server is silent for too long,
-    ``DeadlineExceeded`` if the statement ran out of time or was cancelled, ``PermissionMissing`` or another
-    ``QueryFailed`` if the server refused. Outside ``transaction`` each statement commits by itself.
+    Every method raises ``ConnectionLost`` if the connection broke or the server is silent for too long. It raises
+    ``DeadlineExceeded`` if the statement ran out of time or was cancelled, and ``PermissionMissing`` or another
+    ``QueryFailed`` if the server refused the statement. Outside ``transaction`` each statement commits by itself.
     """
 
     @property
@@ -168,7 +169,7 @@ class Connection(Protocol):
     def pooled(self) -> bool:
         """True if a pooler is between us and the server.
 
-        Our settings then last for one transaction, and nothing stays in the session.
+        Our settings then last for one transaction, and no setting stays in the session.
         """
 
     @property
@@ -176,69 +177,73 @@ class Connection(Protocol):
         """Number of committed transactions. Each statement or batch outside ``transaction`` counts as one."""
 
     def fetch(self, bound: Bound) -> Rows:
-        """Run one statement that returns rows. Its columns must be the declared ones."""
+        """Run one statement that returns rows. The columns of the result must be the declared columns."""
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         """Run several statements in one round trip.
 
-        If one fails, the whole batch fails. The caller can then use ``fetch``.
+        If one statement fails, the whole batch fails. The caller can then run each statement with ``fetch``.
         """
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
-        """Run some statements of a list. The list is the same in each poll, but the statements to run differ.
+        """Run some statements of a list. The list is the same in each poll, but other statements are run.
 
-        If the server caches plans by text, the text of the whole list is sent, so that its plan is reused. A long list
+        ``asked``: true for each statement to run. The result of a statement that is not run is ``None``. If the server
+        caches plans by text, the text of the whole list is sent, so that the plan of the text is reused. A long list
         takes a few round trips. Statements that are not run are sent with their previous values, so that the types of
         the values stay the same.
         """
 
     def set_up_session(self, bound: Bound) -> None:
-        """Run a statement that configures the session: now, or on a pooled connection at the start of each transaction.
+        """Run a statement that configures the session.
 
-        If the statement has a parameter ``local``, this method sets it.
+        On a pooled connection, the statement runs at the start of each transaction instead of now. If the statement has
+        a parameter ``local``, this method sets its value.
         """
 
     def limit_statements(self, statement_s: float) -> None:
         """Change the session's statement timeout to this many seconds."""
 
     def execute(self, bound: Bound) -> int:
-        """Run one statement for its effect. Return the affected rows, -1 if the driver does not report them.
+        """Run one statement that changes rows. Return the number of changed rows, or -1 if it is not reported.
 
-        If the only declared column of a statement is ``done``, the statement returns that number itself.
+        If the only declared column of a statement is ``done``, the result of the statement contains this number.
         """
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Commit at the end of the block, roll back on any exception.
+        """Commit at the end of the block, or roll back after any exception.
 
         Raises ``OutcomeUnknown`` if the connection is lost during the commit.
         """
 
     def cancel(self) -> None:
-        """Ask the server to cancel the running statement. Safe from any thread; waits two seconds at most."""
+        """Ask the server to cancel the running statement. Wait two seconds at most. Any thread may call this method."""
 
     def abandon(self) -> None:
-        """Stop waiting for this connection: the running statement raises ``ConnectionLost`` at once.
+        """Stop waiting for this connection: the running statement raises ``ConnectionLost`` immediately.
 
-        Safe from any thread; does not wait. Has no effect on a statement of a session without ``silence_s``.
+        Any thread may call this method. The method does not wait, and has no effect on a statement of a session without
+        ``silence_s``.
         """
 
     def close(self) -> None:
-        """Close the connection. Never raises, and does not wait for a silent server."""
+        """Close the connection. This method never raises an exception and does not wait for a silent server."""
 
 
 class Engine(Protocol):
-    """A kind of server: how it quotes and connects, and the folder of its SQL."""
+    """A kind of server: how to quote identifiers, connect, and write expressions for this server."""
 
     @property
     def name(self) -> EngineName:
-        """``postgres`` or ``sqlserver``: also the name of its folder in ``sql/``."""
+        """``postgres`` or ``sqlserver``. The engine's folder in ``sql/`` has the same name."""
 
     def quote(self, parts: Sequence[str]) -> str:
         """Quote an identifier of one or more parts. Raises ``BadInput`` if a part cannot be an identifier."""
 
     def literal(self, text: str) -> str:
-        """Return a string literal, for the few places that accept neither an identifier nor a
-        parameter (``nextval``).
+        """Return a string literal, for the few places that accept neither an identifier nor a parameter.
+
+        An example is the argument of ``nextval``.
         """
 
     def ids_value(self, ids: Sequence[int]) -> str:
@@ -248,84 +253,85 @@ class Engine(Protocol):
         """Return several texts as one value, in order, in the form that this engine's statements expect."""
 
     def utc_expression(self, expression: str, zone: Zone) -> str:
-        """Return an expression for a time in UTC. ``zone`` applies if the time has no zone itself."""
+        """Return an expression for a time in UTC. ``zone`` applies only if the time has no zone."""
 
     def clock_expression(self, zone: Zone) -> str:
-        """Return an expression for the current time, comparable with a column of this zone."""
+        """Return an expression for the current time that can be compared with a column of this zone."""
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
-        """Return the start time of the statement, minus ``seconds`` if given, so that the server can use an index."""
+        """Return an expression for the statement's start time minus ``seconds``, with which an index can be used."""
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Return a condition: a session of this database holds an advisory lock with this whole number as key.
+        """Return the condition that a session of this database holds an advisory lock with this whole number as key.
 
         Raises ``BadInput`` if the engine has no such locks.
         """
 
     def text_type(self, kind: str) -> str:
-        """Return the type of text, without length, for values compared with a column of type ``kind``.
+        """Return the text type, without length, of values that are compared with a column of type ``kind``.
 
-        With this type the server does not convert the column.
+        If the value has this type, the server does not convert the column.
         """
 
     def readable_expression(self, column: str, kind: str) -> str:
-        """Return an expression for a column's value in a type that can be converted to text. ``column``: quoted."""
+        """Return an expression for a column's value in a type that can become text. ``column``: quoted name."""
         ...
 
     def newest(self, expression: str, kind: str) -> str:
-        """Return an expression for the newest end of an error, as text of at most ``MOST_OF_AN_ERROR`` characters.
+        """Return an expression for the most recent error, as text of at most ``MOST_OF_AN_ERROR`` characters.
 
-        An error column may contain one text, or a list to which each failure appends. For an array, or a list in
-        PostgreSQL's ``jsonb``, the result is the last element. For any other JSON list it is the end of the text.
-        Otherwise it is the beginning of the text. For an empty text or list it is NULL, and for a large value only its
-        size.
+        An error column may contain one text, or a list to which each failure appends. For an array or a list in
+        ``jsonb`` of PostgreSQL, the result is the last element. For any other JSON list, the result is the end of the
+        text. For any other text, the result is the beginning of the text. For an empty text or list, the result is
+        NULL. For a large value, the result is only the size.
 
         Args:
-            expression: the value; it appears once in the result.
-            kind: its base type in lower case, empty if it is not known.
+            expression: the value. The result contains this expression once.
+            kind: base type of the value in lower case; empty if unknown.
         """
         ...
 
     def text_expression(self, columns: Sequence[str]) -> str:
         """Return an expression for the text of one column, or of several columns.
 
-        The text of several has the format of ``qmon.model.layout.message_ids``.
-
-        ``columns``: quoted.
+        The text of several columns has the format of ``qmon.model.layout.message_ids``. ``columns``: quoted names.
         """
 
     def equals_condition(self, column: str, type_name: str, kind: str) -> str:
-        """Return a condition: the column (quoted) equals the value given as text in one parameter.
+        """Return the condition that a column equals a value, which is given as text in one parameter.
 
-        ``type_name``: its type, with length. ``kind``: its base type, without length. The server can use an index on
-        the column.
+        ``column``: quoted name. ``type_name``: type of the column, with length. ``kind``: base type, without length.
+        The server can use an index on the column.
         """
 
     def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:
-        """Return a condition: the column (quoted, of type ``kind``) compares with a value given as text.
+        """Return a condition that compares a column with a value, which is given as text.
 
-        ``operator``: such as ``<=``. The server can use an index on the column.
+        ``column``: quoted name. ``operator``: an operator such as ``<=``. ``kind``: type of the column. The server can
+        use an index on the column.
         """
         ...
 
     def byte_order_expression(self, text: str, operator: str = "", value: str = "") -> str:
-        """Return a text to sort by, byte by byte in every collation.
+        """Return an expression that sorts ``text`` byte by byte, whatever its collation.
 
-        With ``operator``, return a condition that compares it with a value.
+        If ``operator`` is given, return a condition that compares this expression with ``value``.
         """
         ...
 
     def contains_condition(self, expression: str, text: str, *, binary: bool) -> str:
-        """Return a condition: the text of an expression contains ``text``, ignoring case.
+        """Return the condition that the text of an expression contains ``text``, ignoring case.
 
-        Both may appear more than once in the condition. ``binary``: the expression contains the bytes of a text.
+        ``expression`` and ``text`` may appear more than once in the condition. ``binary``: true if the expression
+        contains the bytes of a text.
         """
         ...
 
     def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
         """Return expressions for the size of a column's value in bytes, and for its first ``max_chars`` characters.
 
-        Bytes are written as two hex digits each, after two characters. ``column``: quoted.
+        If the value is bytes, each byte is written as two hex digits, after a prefix of two characters. ``column``:
+        quoted.
         """
 
     def bytes_value(self, text: str) -> Value:
@@ -333,7 +339,7 @@ class Engine(Protocol):
 
     @property
     def types_without_text(self) -> Collection[str]:
-        """Types whose values have no text that the server converts back to the same value."""
+        """Types without a text form that the server converts back to the same value."""
 
     @property
     def counts_reads(self) -> bool:
@@ -348,10 +354,11 @@ class Engine(Protocol):
         """True if our reads also return rows that a running transaction has deleted."""
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the statement that lets ``role`` (quoted) see the sessions of others."""
+        """Return the statement that lets ``role`` (quoted) see the sessions of other roles."""
 
     def connect(self, target: Target, session: Session) -> Connection:
         """Connect. Raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with a one-line message.
 
-        Never asks for a password: raises ``PasswordNeeded`` if the server wants one and ``target`` has none.
+        This method never asks for a password. It raises ``PasswordNeeded`` if the server requires a password and
+        ``target`` has none.
         """

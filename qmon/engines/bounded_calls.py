@@ -1,4 +1,4 @@
-"""Runs calls into a driver, which may hang, with a timeout."""
+"""Run calls into a driver with a timeout, because a driver may hang."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 _SOON_S: Final = 0.3
 
-# Maximum number of hanging calls about one subject. New calls are refused beyond that.
+# Maximum number of hanging calls about one subject. If there are this many, new calls are refused.
 MAX_HANGING: Final = 3
 
 
 class CallTimeoutError(Exception):
-    """Raised if the call has not returned in time, or if too many earlier calls are hanging."""
+    """Raised if the call has not returned in time, or if too many earlier calls are still hanging."""
 
 
 class BoundedCalls:
@@ -38,12 +38,12 @@ class BoundedCalls:
         subject: str = "",
         is_hopeless: Callable[[], bool] = bool,
     ) -> T:
-        """Run ``call``, and return its result or raise its exception if it ends in time.
+        """Run ``call``. If it ends in time, return its result or raise its exception.
 
-        ``discard`` receives a late result. ``subject``: what the call is about, such as a target. A hanging call does
-        not block calls about other subjects. ``is_hopeless``: called once, soon after the call began. It returns true
-        if waiting is useless. Raises ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier
-        calls are still running or the call is hopeless.
+        ``discard`` receives a late result. ``subject``: subject of the call, such as a target. A hanging call does not
+        block calls about other subjects. ``is_hopeless`` is called once, soon after the call began, and returns true if
+        waiting is useless. Raises ``CallTimeoutError`` after ``seconds``. Raises ``CallTimeoutError`` immediately if
+        the call is hopeless or ``MAX_HANGING`` earlier calls are still running.
         """
         with self._lock:
             left = self._hanging[subject] = [thread for thread in self._hanging.get(subject, ()) if thread.is_alive()]
@@ -96,8 +96,8 @@ _LOGINS: Final = BoundedCalls()
 def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
     """Return the result of ``call``, which logs in and has its own login timeout.
 
-    Drivers do not always enforce their timeout, and some then send queries without any deadline. Raises ``Unreachable``
-    if there is no answer, and what ``call`` raises.
+    Drivers do not always enforce their login timeout, and some drivers then send queries without any deadline. Raises
+    ``Unreachable`` if there is no answer. Exceptions of ``call`` pass through.
     """
     seconds = login_timeout_s + SILENCE_S
     try:

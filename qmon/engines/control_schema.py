@@ -1,4 +1,4 @@
-"""Checks that no untrusted role can run code through qmon's own schema in a database."""
+"""Check that no untrusted role can run code through qmon's own schema in a database."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class _Finding:
 
 
 def why_untrusted(connection: Connection, engine: Engine) -> str | None:
-    """Return in one line why the schema ``qmon`` must not be used, and what to do.
+    """Return one line that explains why the schema ``qmon`` must not be used and what to do.
 
-    Returns ``None`` if it can be trusted, or if there is no such schema. Reads only the system catalog. Raises what
-    ``Connection.fetch`` raises.
+    Returns ``None`` if the schema can be trusted or does not exist. Reads only the system catalog. Exceptions of
+    ``Connection.fetch`` pass through.
     """
     query = queries.load_query(engine.name, "catalog/trust", connection.version)
     found = to_records(_Finding, connection.fetch(Bound(queries.render(query, {}, engine))))

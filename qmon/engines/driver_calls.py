@@ -1,4 +1,4 @@
-"""Calls into the driver of one connection, one at a time and with a deadline. Any thread can cancel or abandon them."""
+"""Make one driver call of a connection at a time, with a deadline. Any thread can cancel or abandon the call."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from qmon.redact import hide_values
 
 T = TypeVar("T")
 
-# Seconds to wait for a cancel, and for a connection to close.
+# Seconds to wait until a cancel is sent or a connection is closed.
 _CANCEL_S: Final = 2.0
 
-# After Ctrl-C qmon asks the server to cancel the call, and waits this many seconds for its end.
+# After Ctrl-C qmon asks the server to cancel the call, and waits this many seconds for the call to end.
 _SETTLE_S: Final = 1.0
 
-# Converts a fault of a running statement, and the statement's name, to the error to raise.
+# Returns the error to raise for a fault of a running statement and the statement's name.
 ExplainStatement = Callable[[DriverFault, str], QmonError]
 
 
 class Cursor(Protocol):
-    """The part of a driver's cursor that cancels."""
+    """The method of a driver's cursor that cancels a statement."""
 
     def cancel(self) -> object:
         """Ask the server to cancel the running statement of this cursor."""
@@ -38,7 +38,7 @@ class DriverCalls:
     """Make the calls of one connection, and convert the driver's faults to errors. Only one thread calls ``run``."""
 
     def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
-        """``fault``: the driver's exception. ``free``: closes the connection; its argument is whether it is idle."""
+        """``fault``: the driver's exception. ``free(idle)``: closes the connection; ``idle``: true if no call runs."""
         self._explain, self._fault, self._free = explain, fault, free
         self._guard = threading.Lock()
         self._running: Cursor | None = None
@@ -48,7 +48,7 @@ class DriverCalls:
         self._statement_s: float | None = None
         self._closed = False
         self.raised_hidden = False
-        # True if a call has failed since this was last set to false.
+        # True if a call has failed since this attribute was last set to false.
         self.failed = False
         # Why no more calls are possible; empty while calls are possible.
         self.lost = ""
@@ -56,8 +56,8 @@ class DriverCalls:
     def configure_deadline(self, statement_s: float | None, silence_s: float | None) -> None:
         """Set the deadline of all later answers: the time of a statement plus the allowed delay, in seconds.
 
-        ``statement_s`` ``None``: calls have no deadline, but Ctrl-C ends the wait. ``silence_s`` ``None``: calls run
-        on the caller's thread for as long as they take.
+        If ``statement_s`` is ``None``, calls have no deadline, but Ctrl-C ends the wait. If ``silence_s`` is ``None``,
+        calls run on the caller's thread for as long as they take.
         """
         self._statement_s, self._silence_s = statement_s, silence_s
         if silence_s is not None and self._thread is None:
@@ -73,12 +73,13 @@ class DriverCalls:
     def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
         """Run ``work`` as a call that ``cancel`` can end.
 
-        ``statements``: how many statements it runs, each with its own timeout. Raises ``ConnectionLost`` after the
-        deadline, after ``abandon``, or if the driver reports it, and other errors for the driver's faults.
+        ``statements``: how many statements ``work`` runs, each with its own timeout. Raises ``ConnectionLost`` after
+        the deadline, after ``abandon``, or if the driver reports a lost connection. Other faults of the driver raise
+        other errors.
         """
         if self.lost:
             raise ConnectionLost(self.lost)
-        # A running cancel belongs to the previous statement. It must reach the server before the next one starts.
+        # A running cancel belongs to the previous statement. It must reach the server before the next statement starts.
         if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
             self.abandon("no answer to a cancel; the connection was abandoned")
             raise ConnectionLost(self.lost)
@@ -106,7 +107,7 @@ class DriverCalls:
         self.failed = True
         if isinstance(problem, ConnectionLost):
             self._mark_lost(str(problem))
-        elif self._cancelled:  # between two results the driver reports a cancel as another error
+        elif self._cancelled:  # between two results, the driver reports a cancel as another error
             problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
 
@@ -125,7 +126,7 @@ class DriverCalls:
                 self.abandon("interrupted before the server answered; the connection was abandoned")
 
     def cancel(self) -> None:
-        """Ask the server to cancel the running call. Safe from any thread; waits two seconds at most."""
+        """Ask the server to cancel the running call. Wait two seconds at most. Any thread may call this method."""
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         running, sent = self._running, threading.Event()
@@ -134,7 +135,7 @@ class DriverCalls:
             return
         self._cancelled = True
 
-        def send() -> None:  # the cancel uses a separate connection, and the server may not answer on it
+        def send() -> None:  # the cancel uses a separate connection, on which the server may not answer
             try:
                 with contextlib.suppress(self._fault):
                     running.cancel()
@@ -146,10 +147,10 @@ class DriverCalls:
         sent.wait(_CANCEL_S)
 
     def abandon(self, why: str = "the connection was abandoned before the server answered") -> None:
-        """Stop waiting for this connection: the running call, if any, raises ``ConnectionLost`` at once.
+        """Stop waiting for this connection: the running call, if any, raises ``ConnectionLost`` immediately.
 
-        Safe from any thread; does not wait. The connection is closed if the driver ever returns. A call on the
-        caller's own thread is not ended.
+        Any thread may call this method, and it does not wait. If the driver ever returns, the connection is closed. A
+        call that runs on the caller's own thread is not ended.
         """
         if self._closed:
             return
@@ -162,7 +163,7 @@ class DriverCalls:
         self.lost = self.lost or why
 
     def close(self) -> None:
-        """Close the connection. Never raises, and waits two seconds at most for a silent server."""
+        """Close the connection. Never raise an exception, and wait two seconds at most for a silent server."""
         idle = self._running is None and not self.lost
         self._mark_lost("the connection is closed")
         if self._closed or (self._thread is None and self._running is not None):
@@ -179,7 +180,7 @@ class DriverCalls:
             put_away()
 
     def _free_connection(self, idle: bool) -> None:
-        # The driver crashes if a connection is freed during a cancel. If a cancel never ends, its connection is not
+        # The driver crashes if a connection is freed during a cancel. If a cancel never ends, the connection is never
         # freed.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return

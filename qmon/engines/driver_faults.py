@@ -1,4 +1,4 @@
-"""Converts errors of drivers and servers to one line each, without passwords and without values of rows.
+"""Convert each error of a driver or server to one line without passwords and without values of rows.
 
 Every server text passes through this module before qmon shows, logs or stores it.
 """
@@ -36,21 +36,22 @@ class DriverFault:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is lost."""
+        """True if the connection is lost."""
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
-# Converts a fault to an error with the problem and its fix.
+# Returns an error with the problem and its fix.
 ExplainFault = Callable[[DriverFault], QmonError]
 
 
-# Values without quotes: in parentheses after a blank (SQL Server's duplicate keys, in every language), after "value ="
-# (SQL Server's overflows), and as bytes (PostgreSQL's encodings). "varchar(10)" and "f(integer)" stay.
+# Values without quotes. They are in parentheses after a blank (SQL Server's duplicate keys, in every language), after
+# "value =" (SQL Server's overflows), or written as bytes (PostgreSQL's encodings). "varchar(10)" and "f(integer)" are
+# not values.
 _BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
 _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
 
-# SQL Server: RAISERROR and THROW use numbers from here on for texts of applications.
+# For texts of applications, RAISERROR and THROW of SQL Server use numbers from this number on.
 _FIRST_RAISED_NUMBER: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _NAMED_OBJECT: Final = (
@@ -66,8 +67,8 @@ _QMON_ERRORS: Final = re.compile(
 )
 
 # PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so only the
-# text shows the origin. A text that does not match, for example a translated message, is treated as the text of an
-# application.
+# text shows whether a message is PostgreSQL's own. A text that does not match, for example a translated message, is
+# treated as the text of an application.
 _BUILT_IN: Final = re.compile(
     r"(?:ERROR|FATAL|PANIC):\s+(?:"
     rf"duplicate key value violates unique constraint {_NAME}"
@@ -101,9 +102,10 @@ class _Records:
 
 
 def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
-    """Return the fault in the arguments of a driver's exception while connecting: SQLSTATE and text, or only a text.
+    """Return the fault of a driver's exception while connecting.
 
-    ``password``: hidden in the text.
+    ``arguments``: the arguments of the exception, which are the SQLSTATE and a text, or only a text. ``password``: this
+    password is hidden in the text.
     """
     found = _parse_records(arguments, first_line=False)
     text = "; ".join(found.texts)
@@ -113,13 +115,14 @@ def read_fault(arguments: tuple[object, ...], password: Secret | None = None) ->
 
 
 def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool = False) -> DriverFault:
-    """Return the fault of a statement, without the values of rows that servers repeat.
+    """Return the fault of a statement without the values of rows, which servers repeat in error texts.
 
-    Only the first line is kept, because DETAIL, HINT and CONTEXT follow on separate lines in every language. In that
-    line, everything from the first quoted value on is hidden, because values may contain quotes. A quoted text after a
-    word such as ``table`` is a name, and is not hidden.
+    Only the first line is kept, because DETAIL, HINT and CONTEXT follow on separate lines in every language. In the
+    first line, everything from the first quoted value on is hidden, because values may contain quotes. A quoted text
+    after a word such as ``table`` is a name and is not hidden.
 
-    ``raised_hidden``: leave out texts raised by triggers and functions, which may contain any part of a payload.
+    ``raised_hidden``: true to leave out texts raised by triggers and functions, which may contain any part of a
+    payload.
     """
     found = _parse_records(arguments, first_line=True)
     text = "; ".join(found.texts)

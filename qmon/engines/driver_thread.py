@@ -1,4 +1,4 @@
-"""A thread for the driver calls of one connection, so that a call that never returns can be abandoned."""
+"""Run the driver calls of one connection on a thread, so that a call that never returns can be abandoned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Call(Generic[T]):
                 self._result.append(work())
         except BaseException as problem:
             self._problem = problem
-        del work  # before the caller continues: this thread must not have the last reference to the connection
+        del work  # this thread must not have the last reference to the connection when the caller continues
         self.over.set()
 
     def result(self) -> T:
@@ -47,8 +47,8 @@ class _Call(Generic[T]):
 class DriverThread:
     """Run calls one after the other on a separate thread, which starts with the first call.
 
-    Only one thread uses this object, but any thread may call ``wait_settled`` and ``abandon_call``. The thread is a
-    daemon, so the program can exit without waiting for it.
+    Only one thread uses this object, but any thread may call ``wait_settled`` and ``abandon_call``. The separate thread
+    is a daemon, so the program can exit without waiting for the thread.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class DriverThread:
     def run(self, work: Callable[[], T], seconds: float | None) -> T:
         """Return the result of ``work``, or raise its exception.
 
-        ``seconds``: maximum wait; ``None``: no limit. Raises ``NoAnswer`` after that time, and as soon as the call
+        ``seconds``: maximum time to wait; ``None`` for no limit. Raises ``NoAnswer`` after this time, or when the call
         is abandoned.
         """
         if self._thread is threading.current_thread():  # the garbage collector closes a connection on this thread
@@ -68,8 +68,8 @@ class DriverThread:
             self._thread = threading.Thread(target=_run_calls, args=(self._calls,), name="qmon-driver", daemon=True)
             self._thread.start()
         call: _Call[T] = _Call(work)
-        self._running = call  # type: ignore[assignment]  # only whether it is over is asked
-        self._calls.put(call)  # type: ignore[arg-type]  # its result is taken here
+        self._running = call  # type: ignore[assignment]  # only used to ask whether the call is over
+        self._calls.put(call)  # type: ignore[arg-type]  # the result is read here
         if not wait_for_event(call.over, seconds) or call.left:
             raise NoAnswer
         self._running = None
@@ -77,11 +77,11 @@ class DriverThread:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call is running."""
+        """True if a call is running."""
         return (call := self._running) is not None and not call.over.is_set()
 
     def wait_settled(self, seconds: float) -> bool:
-        """Wait at most this many seconds for the running call to end. Return whether none is running."""
+        """Wait at most this many seconds for the running call to end. Return whether no call is running."""
         call = self._running
         return call is None or (call.over.wait(seconds) and not call.left)
 

@@ -47,14 +47,14 @@ def sql_server_load_hint() -> str:
     """Return what to do if the driver for SQL Server cannot be loaded."""
     ours = install_command("sqlserver")
     return choose_for_system(
-        linux=f"{ours} includes one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
-        macos=f"{ours} includes one, which needs brew install openssl",
+        linux=f"{ours} includes a driver, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
+        macos=f"{ours} includes a driver, which needs brew install openssl",
         windows=_MICROSOFT,
     )
 
 
 def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None:
-    """Return the error if no driver ``name`` is ``installed``; ``None`` if there is one or the name is a path."""
+    """Return the error if no driver ``name`` is ``installed``, else ``None``. A path is not checked."""
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
         return None
@@ -62,9 +62,10 @@ def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None
 
 
 def dsn_owner(dsn: str) -> str:
-    """Return who defines a DSN, ``user`` or ``system``. A DSN of the user hides one of the system.
+    """Return whether a DSN is defined for the ``user`` or the ``system``.
 
-    Empty if the driver manager does not report it.
+    A DSN of the user hides a DSN of the system with the same name. The result is empty if the driver manager does not
+    report the origin.
     """
     for mode, word in ((1, "user"), (2, "system")):
         with _config_mode(mode) as known:
@@ -75,9 +76,9 @@ def dsn_owner(dsn: str) -> str:
 
 @contextlib.contextmanager
 def _config_mode(mode: int) -> Iterator[bool]:
-    """Make the driver manager read only the user's (1) or the system's (2) odbc.ini in the block.
+    """Make the driver manager read only the user's (1) or the system's (2) odbc.ini inside the block.
 
-    Yields whether that is possible.
+    Yields whether the driver manager supports this.
     """
     library = _load_installer()
     if library is None or not library.SQLSetConfigMode(ctypes.c_ushort(mode)):
@@ -97,7 +98,7 @@ def _load_installer() -> ctypes.CDLL | None:
 
 
 def read_dsn_keyword(dsn: str, keyword: str) -> str:
-    """Return the value of a keyword of a DSN, defined by the user or the system; empty if it is not set."""
+    """Return the value of a keyword of a DSN of the user or the system, or an empty text if the keyword is not set."""
     library = _load_installer()
     if library is None:
         return ""
@@ -107,7 +108,7 @@ def read_dsn_keyword(dsn: str, keyword: str) -> str:
 
 
 def read_file_dsn_keyword(path: str, keyword: str) -> str:
-    """Return the value of a keyword in a file DSN, which the driver manager finds; empty if it is not set."""
+    """Return the value of a keyword in a file DSN, or an empty text if the keyword is not set."""
     library = _load_installer()
     if library is None:
         return ""

@@ -1,4 +1,4 @@
-"""The only module that uses the driver: connects, runs statements, cancels, and converts its faults to errors."""
+"""The only module that uses the driver: it connects, runs and cancels statements, and converts faults to errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ _LOG: Final = logging.getLogger(__name__)
 # The type, length and digits with which texts and NULL are sent. The statements cast them as needed.
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, MAX_TEXT_UNITS, 0)
 
-# The same for a text that is sent as bytes. Without it, psqlODBC sends them in the binary form of their type.
+# The type of a text that is sent as bytes. Without this type, psqlODBC sends the bytes in the binary form of their
+# type.
 _BYTES_OF_TEXT: Final = (pyodbc.SQL_LONGVARCHAR, 0, 0)
 
 _TEXT_TYPES: Final = (
@@ -63,18 +64,17 @@ _TEXT_TYPES: Final = (
     pyodbc.SQL_WLONGVARCHAR,
 )
 
-# The columns of a statement that reports its changed rows itself. The first count from the driver may belong to a
-# trigger.
+# A statement with these columns returns the number of rows that it changed. The first count from the driver may belong
+# to a trigger.
 COUNT_COLUMNS: Final = ("done",)
 
 
 def connect(
     keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: ExplainFault
 ) -> pyodbc.Connection:
-    """Open a driver connection in autocommit mode. Raises the error to which ``explain`` converts the driver's fault.
+    """Open a driver connection in autocommit mode. A fault of the driver raises the error that ``explain`` returns.
 
-    ``login_timeout_s``: seconds, rounded up to whole ones; ``None``: the timeout of the driver or the DSN.
-
+    ``login_timeout_s`` is rounded up to whole seconds. If it is ``None``, the timeout of the driver or the DSN applies.
     The password is in no variable that a traceback could show.
     """
     try:
@@ -101,9 +101,9 @@ def connect(
 def _disable_driver_log(connection: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
     """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` when its last connection closes.
 
-    It writes this log if odbcinst.ini has ``CommLog=1``, as on Debian. If a connection has ``CommLog=0``, that applies
-    while it is open. A connection that fails is never closed. So a connection that the server refuses keeps the log
-    off.
+    psqlODBC writes this log if odbcinst.ini has ``CommLog=1``, as on Debian. While a connection with ``CommLog=0`` is
+    open, psqlODBC does not write the log. A connection that fails is never closed. A connection that the server refuses
+    therefore keeps the log off.
     """
     if "psqlodbc" not in driver_name(connection).lower():
         return
@@ -127,7 +127,7 @@ def known_dsns() -> Mapping[str, str]:
 
 
 def find_dsn_driver(dsn: str) -> str | None:
-    """Return the driver of a DSN, as named in its section of odbc.ini; ``None`` if there is no such DSN."""
+    """Return the driver of a DSN, as named in the DSN's section of odbc.ini, or ``None`` if there is no such DSN."""
     known = {name.lower(): driver for name, driver in known_dsns().items()}
     return known.get(dsn.lower())
 
@@ -138,7 +138,7 @@ def server_kind(raw: pyodbc.Connection) -> str:
 
 
 def server_version(raw: pyodbc.Connection) -> str:
-    """Return the server's version as its driver writes it, such as ``18.0.6`` or ``16.00.4135``."""
+    """Return the server's version in the driver's format, such as ``18.0.6`` or ``16.00.4135``."""
     return str(raw.getinfo(pyodbc.SQL_DBMS_VER))
 
 
@@ -157,7 +157,7 @@ def _decode_text(raw: bytes | None) -> str | None:
 
 
 def _encode_text(value: Value) -> Value:
-    """Return a text as bytes if it contains bytes that are not UTF-8, else as the text in the database."""
+    """Return a text as bytes if it contains bytes that are not UTF-8, else return the text as it is in the database."""
     if not isinstance(value, str):
         return value
     raw = bytes_from_text(value)
@@ -168,10 +168,10 @@ def _encode_text(value: Value) -> Value:
 
 
 class OdbcConnection:
-    """A connection over ODBC; see ``qmon.engines.base.Connection`` for the contract of each method.
+    """A connection over ODBC. ``qmon.engines.base.Connection`` documents each method.
 
-    One thread uses it; ``cancel`` is safe from any. All statements share one cursor, so that a statement repeated in
-    each poll is prepared once.
+    Only one thread uses the connection, but any thread may call ``cancel``. All statements share one cursor, so that a
+    statement that is repeated in each poll is prepared once.
     """
 
     def __init__(
@@ -185,21 +185,22 @@ class OdbcConnection:
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``login``: the session that is being set up. Until that is done, answers may take as long as its login
-        timeout. ``None``: calls have no deadline.
+        """``login``: the session that is being set up. Until it is set up, answers may take as long as its login
+        timeout. If ``login`` is ``None``, calls have no deadline.
 
-        ``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
+        ``query_timeout_s``: the driver ends statements after this many seconds, rounded up to whole seconds.
 
-        ``most_values``: maximum number of values in a batch, if the server has a limit; larger batches are sent in
-        parts. On such servers, texts and NULL are sent with a type of fixed length. Otherwise each length would need
-        its own plan, and for NULL the driver would ask the server for the type in an extra round trip each time.
-        ``list_of``: returns the text of a list of statements whose first value selects the statements to run, for
-        servers that cache plans by text.
+        ``most_values``: maximum number of values in a batch, if the server has a limit. Larger batches are sent in
+        parts. On servers with a limit, texts and NULL are sent with a type of fixed length. Otherwise each length would
+        need its own plan, and for each NULL the driver would ask the server for the type in an extra round trip.
+
+        ``list_of``: for servers that cache plans by text. The function returns the text of a list of statements, whose
+        first value selects the statements to run.
         """
         self._raw = raw
         self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)
         if login is not None:
-            # This applies until the session is set up, even if the caller has its own deadline after that.
+            # This deadline applies until the session is set up, even if the caller has a deadline for later calls.
             self._calls.configure_deadline(login.login_timeout_s, SILENCE_S)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
@@ -222,11 +223,11 @@ class OdbcConnection:
 
     def _make_cursor(self, seconds: float | None) -> pyodbc.Cursor:
         if seconds is not None:
-            self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc applies it to cursors created later
+            self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc applies the timeout to cursors created later
         return self._raw.cursor()
 
     def set_raised_hidden(self, hidden: bool) -> None:
-        """See ``read_statement_fault``."""
+        """Set ``raised_hidden`` of ``read_statement_fault`` for all later faults."""
         self._calls.raised_hidden = hidden
 
     def set_identity(self, version: tuple[int, int], session_id: int) -> None:
@@ -240,7 +241,7 @@ class OdbcConnection:
             self._raw.add_output_converter(kind, _decode_text)
 
     def mark_pooled(self) -> None:
-        """Limit all later settings to a transaction, because a pooler gives this session to other clients after us."""
+        """Limit all later settings to one transaction, because a pooler later gives this session to other clients."""
         self._pooled = True
 
     @property
@@ -253,7 +254,7 @@ class OdbcConnection:
 
     @property
     def driver(self) -> str:
-        """The driver's name and version, and pyodbc's."""
+        """The name and version of the driver, and the version of pyodbc."""
         return _driver_text(self._raw)
 
     @property
@@ -285,7 +286,7 @@ class OdbcConnection:
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         prepared = self.prepared
-        if prepared is None or len(bounds) < 2:  # the driver would prepare a single statement itself
+        if prepared is None or len(bounds) < 2:  # the driver itself prepares a single statement
             with self._statement_context():
                 return self._read_batch(bounds)
         try:
@@ -361,7 +362,7 @@ class OdbcConnection:
                 raise QueryFailed("nothing was committed, because a statement of the transaction failed")
             self._commit()
         except BaseException:
-            # The original error is more useful than that of a failing rollback. The server rolls back by itself.
+            # The original error is more useful than the error of a failing rollback. The server rolls back by itself.
             with contextlib.suppress(QmonError):
                 self._call_driver("rollback", self._raw.rollback)
             raise
@@ -380,7 +381,7 @@ class OdbcConnection:
         self.commits += 1
 
     def _statement_context(self) -> contextlib.AbstractContextManager[None]:
-        """Return the context for a single statement: a transaction if settings last for one, else an empty context."""
+        """Return the context of a single statement: a transaction on a pooled connection, else an empty context."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
     def cancel(self) -> None:
@@ -395,15 +396,15 @@ class OdbcConnection:
     def _close_raw(self, idle: bool) -> None:
         if self._pooled and idle:
             with contextlib.suppress(pyodbc.Error):
-                self._cursor.close()  # also frees its prepared statements, because the session stays open
+                self._cursor.close()  # also frees the cursor's prepared statements, because the session stays open
         with contextlib.suppress(pyodbc.Error):
             self._raw.close()
 
     def __del__(self) -> None:
-        """Close the connection if the caller did not.
+        """Close the connection if the caller did not close it.
 
-        Otherwise pyodbc raises an error at an arbitrary place in the program if a driver (psqlODBC 17) does not free
-        the cursor of an ended session.
+        psqlODBC 17 does not free the cursor of an ended session. Without this method, pyodbc would then raise an error
+        at an arbitrary place in the program.
         """
         self.close()
 
@@ -431,9 +432,9 @@ class OdbcConnection:
     def _read_list(
         self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
     ) -> list[Rows | None]:
-        """Run the requested statements.
+        """Run the requested statements. If no statement is requested, nothing is sent.
 
-        Send nothing if there are none. The text stays prepared, so it is sent only once.
+        The text of the list stays prepared, so it is sent only once.
         """
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:
@@ -446,7 +447,7 @@ class OdbcConnection:
         try:
             found = iter(self._read_results("list", text, values, wanted, cursor))
         except QmonError:
-            self._close_cursor(cursor)  # its remaining results would block other statements
+            self._close_cursor(cursor)  # the cursor's remaining results would block other statements
             raise
         self._close_cursor(self._lists.put(text, cursor))
         return [next(found) if want else None for want in asked]
@@ -457,14 +458,14 @@ class OdbcConnection:
                 self._call_driver("close", cursor.close)
 
     def _read_statements(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
-        """Run the text of these statements in one round trip. Return one result with the declared columns for each."""
+        """Run the text of these statements in one round trip. Return a result with the declared columns for each."""
         values = [value for bound in bounds for value in self._values(bound)]
         return self._read_results(name, text, values, bounds, self._cursor)
 
     def _read_results(
         self, name: str, text: str, values: Sequence[Value], bounds: Sequence[Bound], cursor: pyodbc.Cursor
     ) -> list[Rows]:
-        """Run a text. Return one result with the declared columns for each statement."""
+        """Run a text. Return a result with the declared columns for each statement in the text."""
 
         def work() -> list[Rows]:
             self._execute(text, values, cursor)

@@ -1,4 +1,4 @@
-"""Converts ODBC connection strings to keywords, and back."""
+"""Convert ODBC connection strings to keywords and keywords to connection strings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CONNINFO: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?
 def parse_connection_string(text: str) -> dict[str, str]:
     """Return the keywords of ``Driver={…};Server=…``, as written.
 
-    If a keyword is repeated, the first one counts, as in ODBC. Raises ``BadInput``, whose message never contains a
-    value.
+    If a keyword is repeated, the first value counts, as in ODBC. Raises ``BadInput``. The message of the error never
+    contains a value.
     """
     out: dict[str, str] = {}
     at = 0
@@ -40,15 +40,15 @@ def parse_connection_string(text: str) -> dict[str, str]:
 
 
 def format_connection_string(keywords: Mapping[str, str]) -> str:
-    """Return the connection string of the keywords, with values in braces if needed."""
+    """Return a connection string with these keywords. Values are in braces if needed."""
     return ";".join(f"{name}={_brace_value(name, value)}" for name, value in keywords.items()) + ";"
 
 
 def format_for_manager(keywords: Mapping[str, str]) -> str:
     """Return the connection string in a form with which the driver manager finds the driver.
 
-    unixODBC on Linux converts a library's path to bytes as ISO 8859-1 in every locale, so each byte becomes one
-    character.
+    unixODBC on Linux converts a library's path to bytes as ISO 8859-1 in every locale. Each byte of the path is
+    therefore written as one character.
     """
     known = dict(keywords)
     for name, value in keywords.items():
@@ -58,10 +58,10 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
 
 
 def respell_keywords(keywords: Mapping[str, str], number: int) -> dict[str, str]:
-    """Return the same keywords with upper and lower case set by the bits of ``number``. Keywords ignore case.
+    """Return the same keywords, with letters in upper or lower case as set by the bits of ``number``.
 
-    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same text,
-    even if the program has turned pooling off. A different spelling prevents this.
+    Keywords ignore case. If ``Pooling`` is on in odbcinst.ini, unixODBC gives a closed session to the next connection
+    with the same text, even if the program has turned pooling off. A different spelling prevents this.
     """
     out: dict[str, str] = {}
     for name, value in keywords.items():
@@ -81,13 +81,13 @@ def _brace_value(name: str, value: str) -> str:
 
 
 def lookup_keyword(keywords: Mapping[str, str], *names: str) -> str | None:
-    """Return the value of the first of these keywords that is set, ignoring case."""
+    """Return the value of the first of these keywords that is set, or ``None``. The case of keywords is ignored."""
     lowered = {name.lower(): value for name, value in keywords.items()}
     return next((lowered[name.lower()] for name in names if name.lower() in lowered), None)
 
 
 def without_keywords(keywords: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Return the keywords except these, ignoring case."""
+    """Return the keywords without those in ``names``. The case of keywords is ignored."""
     dropped = {name.lower() for name in names}
     return {name: value for name, value in keywords.items() if name.lower() not in dropped}
 

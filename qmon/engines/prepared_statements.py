@@ -1,8 +1,8 @@
-"""Prepares statements that a session repeats in each poll, so that the server parses each text once.
+"""Prepare statements that a session repeats in each poll, so that the server parses each text once.
 
-This is for PostgreSQL, which otherwise parses, analyses and plans every statement of a batch again. If results are
-small, that costs more than running the statements. Plans are discarded from time to time, because tables grow and
-statistics change.
+This module is for PostgreSQL. Without prepared statements, PostgreSQL parses, analyses and plans every statement of a
+batch again. If results are small, this work costs more than running the statements. Plans are discarded from time to
+time, because tables grow and statistics change.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from qmon.engines.sql.query_text import number_values
 
 _PREPARE_AFTER: Final = 2
 
-# Maximum prepared statements in a session: each takes about ten kilobytes of the server's memory.
+# Maximum prepared statements in a session. Each statement takes about ten kilobytes of the server's memory.
 _MAX_PREPARED: Final = 120
 
-# Maximum number of counted texts: tables that come and go create new texts without end.
+# Maximum number of counted texts. Tables that are created and dropped create new texts without end.
 _MAX_COUNTED: Final = 20_000
 
 # Statements that appear in fewer than every fifth batch are not prepared.
@@ -32,7 +32,7 @@ _FAILURE_WINDOW: Final = 500
 _KEEP_PLANS_FOR: Final = 60
 _NAME_PREFIX: Final = "qmon prepared "
 
-# Our names on the server. A failed batch may have prepared some of its statements, all or none.
+# Reads our names on the server. A failed batch may have prepared all, some or none of its statements.
 KNOWN_NAMES: Final = Statement(
     "prepared",
     f"SELECT CAST(name AS text) AS name FROM pg_catalog.pg_prepared_statements WHERE name LIKE '{_NAME_PREFIX}%'",  # noqa: S608
@@ -42,14 +42,14 @@ KNOWN_NAMES: Final = Statement(
 
 
 class PreparedStatements:
-    """The prepared statements of one session. Not thread-safe: it belongs to the thread of its connection."""
+    """The prepared statements of one session. Only the thread of the connection may use this object."""
 
     def __init__(self) -> None:
-        # For each text: the number of batches in which it appeared without a longer break, and the last of these
-        # batches.
+        # For each text, the number of batches in which the text appeared without a longer break, and the number of the
+        # last such batch.
         self._seen: dict[int, tuple[int, int]] = {}
         self._names: dict[str, str] = {}
-        # Names that were sent and not yet confirmed by the server.
+        # Names that were sent but not yet confirmed by the server.
         self._pending: dict[str, str] = {}
         self._made = 0
         # The numbers of the batches that failed last.
@@ -59,9 +59,9 @@ class PreparedStatements:
         self.is_uncertain = False
 
     def statements_to_deallocate(self, server_names: Iterable[str]) -> list[str]:
-        """Return the statements that remove prepared statements from the server that are no longer used here.
+        """Return the statements that remove prepared statements that qmon no longer uses from the server.
 
-        Call ``confirm`` after the server has run them all.
+        Call ``confirm`` after the server has run all returned statements.
         """
         self._pending.clear()
         used = set(self._names.values())
@@ -70,8 +70,8 @@ class PreparedStatements:
     def statements_to_prepare(self, bounds: Sequence[Bound]) -> Iterator[str]:
         """Return the statements to run before a batch.
 
-        They prepare the statements of the batch that appear for the third time. Call ``confirm`` after the server has
-        run them all.
+        The returned statements prepare those statements of the batch that appear for the third time. Call ``confirm``
+        after the server has run all returned statements.
         """
         self._batches += 1
         if self._batches % _KEEP_PLANS_FOR == 0 and self._names:
@@ -80,7 +80,7 @@ class PreparedStatements:
             if len(self._names) + len(self._pending) >= _MAX_PREPARED:
                 return
             text = hash(statement.text)
-            seen, last = self._seen.pop(text, (0, 0))  # the most recently used is last
+            seen, last = self._seen.pop(text, (0, 0))  # the most recently used text is last
             seen = seen + 1 if self._batches - last <= _MAX_BREAK else 1
             self._seen[text] = seen, self._batches
             if len(self._seen) > _MAX_COUNTED:
@@ -106,7 +106,7 @@ class PreparedStatements:
         return len([batch for batch in self._failed if self._batches - batch < _FAILURE_WINDOW]) < _FAILURES
 
     def text_for(self, statement: Statement) -> str:
-        """Return the text to send: the statement's name with a question mark per value, or the statement itself."""
+        """Return the text to send: an ``EXECUTE`` with a question mark per value, or the unprepared statement."""
         name = self._names.get(statement.text)
         if name is None:
             return statement.text
@@ -114,7 +114,7 @@ class PreparedStatements:
         return f'EXECUTE "{name}"{values}'
 
     def forget_all(self) -> None:
-        """Start again after a failed batch: a pooler gave us another session, or a table has changed."""
+        """Start again after a failed batch. A pooler may have given us another session, or a table may have changed."""
         self._seen.clear()
         self._names.clear()
         self._pending.clear()

@@ -1,4 +1,4 @@
-"""The engines by name, and the engine of a target. The driver is loaded only when needed."""
+"""Find an engine by its name or by a target. The driver is loaded only when needed."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def engine_named(name: EngineName) -> Engine:
 
 
 def engine_for(target: Target) -> Engine:
-    """Return the engine of a target, from its URL, its driver's name, or the server itself.
+    """Return the engine of a target, judged by the target's URL, the driver's name, or the server itself.
 
-    Connects only if it must ask the server. Raises ``BadInput`` for an unknown server or DSN, and what connecting
-    raises.
+    This function connects only if it must ask the server. Raises ``BadInput`` for an unknown server or DSN. Errors
+    while connecting pass through.
     """
     if target.engine is not None:
         return engine_named(target.engine)
@@ -52,7 +52,7 @@ def engine_for(target: Target) -> Engine:
 
 
 def engine_from_words(words: str) -> EngineName | None:
-    """Return the engine of a driver or server with this name; ``None`` if the name does not show the engine."""
+    """Return the engine of a driver or server with this name, or ``None`` if the name does not show the engine."""
     lowered = words.lower()
     return next((name for mark, name in _ENGINE_WORDS if mark in lowered), None)
 
@@ -63,7 +63,7 @@ def _read_engine_name(target: Target) -> EngineName:
     from qmon.engines.postgres import postgres_errors
 
     def ask() -> str:
-        # No timeout here: psqlODBC refuses one if the DSN has a connect_timeout.
+        # No timeout is given, because psqlODBC refuses a timeout if the DSN has a connect_timeout.
         raw = odbc.connect(
             dict(target.parameters),
             target.password,

@@ -1,4 +1,4 @@
-"""Converts rows of a result set to records. Columns and fields must match exactly, including their types."""
+"""Convert rows of a result set to records. Columns and fields must match exactly, including their types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_results(cursor: Any) -> list[Rows]:
     """Return all result sets of the statements that a driver's cursor has run."""
     out: list[Rows] = []
     while True:
-        if description := cursor.description:  # otherwise it is a row count, which is not needed
+        if description := cursor.description:  # a result without a description is a row count, which is not needed
             columns = tuple(column[0].lower() for column in description)
             out.append(Rows(columns, tuple(map(tuple, cursor.fetchall()))))
         if not cursor.nextset():
@@ -34,7 +34,7 @@ def read_results(cursor: Any) -> list[Rows]:
 
 
 def check_columns(rows: Rows, statement: Statement) -> None:
-    """Raise ``QueryFailed`` if the statement declares columns and the result has others."""
+    """Raise ``QueryFailed`` if the statement declares columns and the result has other columns."""
     if statement.columns and rows.columns != statement.columns:
         given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
         raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)
@@ -44,8 +44,8 @@ def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
     """Return a record of the dataclass ``record_type`` for each row.
 
     A whole number becomes a float if the field is a float. A decimal becomes a float or, if it is whole, an integer.
-    Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column that
-    is missing, superfluous or of another type than its field.
+    Floats that are infinite or NaN become NULL. No other value is converted. Raises ``QueryFailed`` if a column is
+    missing, unexpected or of another type than its field. The message contains the column's name.
     """
     key: Any = record_type
     plan = _plan_for(key, rows.columns)
@@ -66,7 +66,7 @@ def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
 
 
 class _RecordPlan:
-    """Converts the rows of one statement to records. ``known`` stores the conversions for each combination of types."""
+    """Converts the rows of one statement to records. ``known``: the conversions for each combination of types."""
 
     def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
         self.kind = kind.__name__
@@ -89,7 +89,7 @@ class _RecordPlan:
             self.arrange = pick
 
     def casts_for(self, signature: tuple[type, ...], values: tuple[object, ...]) -> tuple[Cast | None, ...] | None:
-        """Return the conversion of each value in a row of these types; ``None`` if nothing needs converting."""
+        """Return the conversion of each value in a row of these types, or ``None`` if no value needs a conversion."""
         found: list[Cast | None] = []
         for name, allowed, given, value in zip(self.names, self.types, signature, values, strict=True):
             if given in allowed:
@@ -103,12 +103,12 @@ class _RecordPlan:
 
     @staticmethod
     def float_positions(signature: tuple[type, ...]) -> tuple[int, ...]:
-        """Return the positions of the floats in such a row."""
+        """Return the positions of the floats in a row of these types."""
         return tuple(place for place, given in enumerate(signature) if given is float)
 
     @staticmethod
     def without_infinite(values: tuple[object, ...]) -> tuple[object, ...]:
-        """Return the row with NULL in place of infinite floats and NaN, which cannot be shown or computed with."""
+        """Replace infinite floats and NaN by NULL, because qmon can neither show nor compute with these values."""
         return tuple(None if isinstance(value, float) and not isfinite(value) else value for value in values)
 
     def convert_row(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:

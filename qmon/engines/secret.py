@@ -6,18 +6,18 @@ from qmon.redact import HIDDEN, remember_password
 
 
 class Secret:
-    """A password and its origin. Printing, formatting and comparing it reveal nothing."""
+    """A password and its origin. Printing, formatting and comparing a secret reveal nothing."""
 
     __slots__ = ("_text", "origin")
 
     def __init__(self, text: str, origin: str = "") -> None:
         self._text = text
         remember_password(text)
-        # Its origin, for messages: `the environment variable QMON_PASSWORD`.
+        # The origin of the password for messages, such as `the environment variable QMON_PASSWORD`.
         self.origin = origin
 
     def reveal(self) -> str:
-        """Return the password itself. Only for the driver."""
+        """Return the password itself. Only code that passes it to the driver may call this method."""
         return self._text
 
     def __repr__(self) -> str:

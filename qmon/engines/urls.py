@@ -1,4 +1,4 @@
-"""Converts ``postgresql://`` and ``mssql://`` URLs to ODBC keywords."""
+"""Convert ``postgresql://`` and ``mssql://`` URLs to ODBC keywords."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.config_reader import suggest_nearest
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 
-# Settings of libpq that psqlODBC passes on through its keyword pqopt.
+# Settings of libpq that psqlODBC passes on through the keyword pqopt.
 _LIBPQ_SETTINGS: Final = [
     "application_name",
     "channel_binding",
@@ -88,9 +88,9 @@ class _UrlParts:
 
 
 def read_url(text: str, origin: str) -> Address:
-    """Parse a URL. ``origin`` describes where a password in it came from.
+    """Parse a URL. ``origin``: a description of the source of a password in the URL.
 
-    Raises ``BadInput``. Its message never contains the URL, because the URL may contain a password.
+    Raises ``BadInput``. The message never contains the URL, because the URL may contain a password.
     """
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
@@ -115,13 +115,13 @@ def _split_url(text: str, scheme: str) -> _UrlParts:
     host, port = _split_hosts(hosts, scheme)
     if url.fragment or "/" in url.path[1:]:
         raise BadInput(
-            f"the {scheme}:// URL has more than a database after the host; write # and / in names as %23, %2F"
+            f"only a database may follow the host in the {scheme}:// URL; write # and / in names as %23 and %2F"
         )
     return _UrlParts(unquote(user), unquote(password), host, port, unquote(url.path[1:]), options)
 
 
 def _split_hosts(text: str, scheme: str) -> tuple[str, str]:
-    """Return the hosts and the ports, each joined by commas. libpq tries several hosts one after the other."""
+    """Return the hosts, joined by commas, and the ports, joined by commas. libpq tries the hosts in this order."""
     hosts: list[str] = []
     ports: list[str] = []
     for one in text.split(","):

@@ -1,1 +1,1 @@
-"""The queue libraries that qmon supports, one file each, and how their tables are recognized."""
+"""The queue libraries that qmon supports (one file for each library), and the recognition of their tables."""

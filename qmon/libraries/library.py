@@ -1,4 +1,4 @@
-"""A library that keeps queues in a database: how its tables are recognized and read."""
+"""Read the definition of a library that keeps queues in a database: how to recognize and read its tables."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import table_to_text
 
-# In a table's name, the character that one of the library's `prefixes` replaces.
+# This character in a table's name stands for a prefix from the library's `prefixes`.
 PREFIX_MARK = "~"
 
-# In the name of a group's table, the placeholder for the name of a queue with its own table.
+# This character in the name of a group's table stands for the name of a queue that has its own table.
 ANY_NAME = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class TableQueue:
-    """A kind of table that is a queue, whatever its name is.
+    """A kind of table that is a queue under any name.
 
-    - ``columns``: the columns that identify such a table, each with the types that it may have.
-    - ``written``: the queue in the format of ``qmon.toml``, without its name and table.
-    - ``no_gate``: why its tables cannot have a trigger.
+    - ``columns``: the columns that identify such a table. Each column has the types that it may have.
+    - ``written``: the queue in the format of ``qmon.toml``, without the keys ``name`` and ``table``.
+    - ``no_gate``: why such tables cannot have a trigger.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -36,7 +36,7 @@ class TableQueue:
     no_gate: str = ""
 
     def matches_columns(self, column_types: Mapping[str, str]) -> bool:
-        """Return whether a table has these columns. ``column_types``: the table's columns, each with its type."""
+        """Return whether a table has these columns. ``column_types``: type of each column of the table."""
         return all(column_types.get(column) in types for column, types in self.columns.items())
 
 
@@ -45,17 +45,17 @@ class Library:
     """A library.
 
     Attributes:
-        name: its name as its users write it.
-        engine: the engine that it is for.
-        docs: the address of its documentation.
+        name: the name of the library, as its users write it.
+        engine: the engine of the library's databases.
+        docs: the address of the library's documentation.
         tested: the tested versions, and how they were tested.
-        tables: the tables that identify the library, each with some of its columns. All of them are in one schema.
-        others: its other tables that are not queues.
-        prefixes: the possible prefixes of names that begin with ``~``. The empty prefix means none.
-        groups: its queues, as its file writes them.
-        queues: its kinds of tables that are queues with any name. If a table matches two of them, the first one counts.
-        where: the file, for messages.
-        own: the user wrote the file.
+        tables: the tables that identify the library, each with some of its columns. All these tables are in one schema.
+        others: other tables of the library that are not queues.
+        prefixes: the possible prefixes of names that begin with ``~``. An empty prefix means that names have no prefix.
+        groups: the queues of the library, as its file defines them.
+        queues: kinds of tables that are queues under any name. If a table matches two kinds, the first kind counts.
+        where: the path of the file for messages.
+        own: true if the user wrote the file.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Library:
 
 
 def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
-    """Read a library. Raises ``BadInput`` that begins with ``where`` and the path of the key."""
+    """Read a library. The message of a ``BadInput`` begins with ``where`` and the path of the key."""
     keys = Keys(raw, f"{where}: ")
     tables = keys.nested_keys("tables") or Keys({}, where)
     queues = tuple(
@@ -105,7 +105,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
 
 
 def group_for(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
-    """Return one of the library's groups (counted from 1) with this table and name. Raises ``BadInput``."""
+    """Return the library's group ``number`` (from 1) with this table and name. Raises ``BadInput``."""
     raw = cast("Mapping[str, object]", _with_prefixes(library.groups[number - 1], prefix))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
@@ -114,7 +114,7 @@ def group_for(library: Library, number: int, prefix: str, table: TableName, name
 
 
 def queue_for(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
-    """Return the library's queue (counted from 1) for this table, with this name. Raises ``BadInput``."""
+    """Return the library's queue ``number`` (from 1) with this table and name. Raises ``BadInput``."""
     where = f"{library.where}: queue[{number}]"
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
     queue = queue_from_dict(raw, where=where, libraries=())
@@ -129,13 +129,13 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
 def _read_table_queue(keys: Keys) -> TableQueue:
     columns = keys.nested_keys("columns")
     if columns is None or not columns.raw:
-        raise BadInput(f"{keys.where}: needs columns with their types, which identify its tables")
+        raise BadInput(f"{keys.where}: needs columns with their types, which identify the tables")
     written = {name: value for name, value in keys.raw.items() if name not in ("columns", "no_gate")}
     return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 
 
 def with_prefix(name: str, prefix: str) -> str:
-    """Return the name of a table with the prefix in place of ``~``, if it has one."""
+    """Return the name of a table. The prefix replaces a leading ``~``."""
     return prefix + name.removeprefix(PREFIX_MARK) if name.startswith(PREFIX_MARK) else name
 
 

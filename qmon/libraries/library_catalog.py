@@ -1,4 +1,4 @@
-"""The catalog of libraries: the files that come with qmon, and those in the user's configuration folder."""
+"""The catalog of libraries: the files of qmon and the files in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from qmon.libraries.library import Library, library_from_dict
 
 
 def own_folder() -> Path:
-    """Return the folder for a user's own library files. They override files of the same name that come with qmon."""
+    """Return the folder of the user's own library files, which override qmon's files with the same name."""
     return platformdirs.user_config_path("qmon") / "libraries"
 
 
 def all_libraries(folder: Path | None = None) -> tuple[Library, ...]:
     """Return all libraries, keyed by name and engine.
 
-    ``folder``: the user's folder of libraries. Raises ``BadInput`` for an
-    invalid file in it.
+    ``folder``: the user's folder of libraries. Raises ``BadInput`` for an invalid file in this folder.
     """
     found = {(library.name, library.engine): library for library in built_in_libraries()}
     own = own_folder() if folder is None else folder

@@ -1,4 +1,4 @@
-"""Finds the libraries that have tables in a database, by the names of tables and columns and the types of times."""
+"""Find the libraries that have tables in a database, by the names of tables and columns and the types of times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.model.groups.conditions import required_tables
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 
-# The columns of a table, each with its type as the server names it, without length.
+# The type of each column of a table, in the server's words and without length.
 Columns = Mapping[str, str]
 
 # The columns of each table, by schema and table.
@@ -20,7 +20,7 @@ Tables = Mapping[str, Mapping[str, Columns]]
 
 @dataclass(frozen=True, slots=True)
 class RecognizedLibrary:
-    """A library with tables in a schema. ``groups``: its queues. ``tables``: all of its tables that exist."""
+    """A library with tables in a schema. ``groups``: the library's queues. ``tables``: its tables that exist."""
 
     library: Library
     schema: str
@@ -46,7 +46,7 @@ def recognize_libraries(candidates: Iterable[Library], engine: str, tables: Tabl
 
 
 def find_table_queues(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[Layout | Group, ...]:
-    """Return the queues that are tables with any name, identified by their columns; sorted by schema and table."""
+    """Return the queues whose tables are identified by their columns alone, sorted by schema and table."""
     libraries = [library for library in candidates if library.engine == engine and library.queues]
     found = [
         (library, number, TableName(schema, name))
@@ -65,7 +65,7 @@ def find_table_queues(candidates: Iterable[Library], engine: str, tables: Tables
 
 
 def _find_library(libraries: Iterable[Library], columns: Columns) -> tuple[Library, int] | None:
-    """Return the library and the number of its queue, from 1, that matches a table with these columns."""
+    """Return the library and the number (from 1) of the queue that matches a table with these columns."""
     return next(
         ((each, n) for each in libraries for n, queue in enumerate(each.queues, 1) if queue.matches_columns(columns)),
         None,
@@ -73,9 +73,9 @@ def _find_library(libraries: Iterable[Library], columns: Columns) -> tuple[Libra
 
 
 def find_group(candidates: Iterable[Library], layout: Layout) -> tuple[Group, str] | None:
-    """Return the group of a queue, and the prefix of its library's table names.
+    """Return the group of a queue, and the prefix of the library's table names.
 
-    ``candidates``: the libraries to search; ``None`` if the library is not among them.
+    ``candidates``: the libraries to search. The result is ``None`` if the queue's library is not a candidate.
     """
     part = layout.part
     if part is None:
@@ -104,7 +104,7 @@ def may_belong_to_library(table: str, candidates: Iterable[Library]) -> bool:
 def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[str, ...]:
     """Return a line for each library with at least one existing table.
 
-    It says that the library was recognized, or what is missing.
+    The line contains the tables by which the library was recognized, or the missing tables and columns.
     """
     lines: list[str] = []
     for library in (library for library in candidates if library.engine == engine):
@@ -119,7 +119,7 @@ def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tabl
 
 
 def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Columns]) -> Iterator[str]:
-    """Yield what is missing from the library's tables in a schema, and which time columns have another type."""
+    """Yield missing tables and columns of the library in a schema, and time columns with another type."""
     for name, columns in library.tables.items():
         table = with_prefix(name, prefix)
         if table not in tables:
@@ -139,7 +139,7 @@ def _recognized_library(
 ) -> RecognizedLibrary:
     """Return the library in one schema.
 
-    ``several``: the database has the library more than once, so the names of its queues include the schema.
+    ``several``: true if the database has the library more than once. The names of the queues then include the schema.
     """
     groups = tuple(
         _find_groups(library, schema, prefix, tables, f"{schema}.{library.name}" if several else library.name)
@@ -165,5 +165,5 @@ def _find_groups(library: Library, schema: str, prefix: str, tables: Iterable[st
 
 
 def _matches_name(table: str, pattern: str) -> bool:
-    """Return whether a table has this name. A ``*`` at the end matches anything."""
+    """Return whether a table has this name. A ``*`` at the end of ``pattern`` matches any text."""
     return table.startswith(pattern.removesuffix(ANY_NAME)) if pattern.endswith(ANY_NAME) else table == pattern

@@ -1,4 +1,4 @@
-"""Baselines: the usual range of a figure for each hour of the week, and which figures are outside it."""
+"""Baselines: the usual range of a figure for each hour of the week, and the figures outside their range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from qmon.model.formatting import number
 from qmon.model.series import Point
 
-# Minimum number of watched weeks for a baseline of an hour of the week.
+# An hour of the week has a baseline only if it was watched in at least this many weeks.
 MIN_WEEKS: Final = 4
 HOURS: Final = 168
 
@@ -73,11 +73,11 @@ class Baselines:
     zones: Mapping[str, str] = field(default_factory=dict)
 
     def band_at(self, target: str, queue: str, figure: str, at: float) -> Band | None:
-        """Return the band at ``at`` (seconds since the epoch), ``None`` if too few weeks of this hour were watched.
+        """Return the band at ``at`` (seconds since the epoch), or ``None`` if too few weeks of this hour were watched.
 
         The band extends three standard deviations, estimated from the MAD, to both sides of the median. With few weeks
-        the MAD may be 0, so the band extends at least a quarter of the median, and at least ten messages, one message
-        per second, or five seconds.
+        the MAD may be 0. The band therefore extends at least a quarter of the median. It also extends at least ten
+        messages, one message per second or five seconds, depending on the figure's unit.
         """
         then = datetime.fromtimestamp(at, ZoneInfo(self.zones.get(target, self.zone)))
         hour = then.weekday() * 24 + then.hour
@@ -95,7 +95,7 @@ NO_BASELINES: Final = Baselines()
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """A figure outside its band. ``value`` is its mean over the last minutes."""
+    """A figure outside its band. ``value`` is the mean of the figure over the last minutes."""
 
     figure: str
     value: float
@@ -117,7 +117,7 @@ class Anomaly:
 
     @property
     def text(self) -> str:
-        """``3.1× the usual Tue 14:00``, or without a ratio ``usual Tue 14:00: 0``."""
+        """``3.1× the usual Tue 14:00``, or ``usual Tue 14:00: 0`` if there is no ratio."""
         times, hour = self.ratio, self.band.hour
         if times is None:
             return f"usual {hour}: {number(self.band.median)}"
@@ -125,7 +125,7 @@ class Anomaly:
 
     @property
     def short_text(self) -> str:
-        """``3.1×``, or without a ratio whether the figure is higher or lower than usual."""
+        """``3.1×``, or ``unusually much`` or ``unusually little`` if there is no ratio."""
         times = self.ratio
         return f"{number(times)}×" if times is not None else "unusually much" if self.is_above else "unusually little"
 
@@ -135,9 +135,10 @@ MIN_KNOWN_S: Final = 60.0
 
 
 def recent_mean(history: Sequence[Point], figure: str) -> float | None:
-    """Return the time-weighted mean of a figure over the last five minutes, ``None`` if less than one minute is known.
+    """Return the time-weighted mean of a figure over the last five minutes.
 
-    Baselines are made of hourly means, so a single poll of a bursty queue must not be compared with them.
+    The result is ``None`` if less than one minute is known. Baselines are made of hourly means, so a single poll of a
+    bursty queue must not be compared with a baseline.
     """
     total = seconds = 0.0
     for place in range(len(history) - 1, 0, -1):
@@ -152,7 +153,7 @@ def recent_mean(history: Sequence[Point], figure: str) -> float | None:
 
 
 def find_anomalies(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
-    """Return the figures outside their band both now and over the last minutes, the farthest outside first."""
+    """Return the figures that are outside their band both now and over the last minutes, farthest first."""
     if not history or queue not in baselines.hours.get(target, {}):
         return ()
     newest, found = history[-1], []

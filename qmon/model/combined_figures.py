@@ -17,7 +17,7 @@ from qmon.model.view import QueueView
 
 _AGES: Final = ("oldest", "blocked_oldest")
 
-# Figures that can be combined: the maximum of ages, the sum of the others.
+# Figures that can be combined: ages by their maximum, all other figures by their sum.
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
@@ -36,7 +36,7 @@ class GroupView:
 
 
 def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
-    """Return a group for each table that holds several of these queues, in their order."""
+    """Return a group for each table that holds several of these queues, in the order of the queues."""
     found: dict[tuple[str, TableName], list[QueueView]] = {}
     for queue in queues:
         if queue.layout.part is not None:
@@ -57,7 +57,7 @@ def total_figures(queues: Sequence[QueueView]) -> dict[str, Figure]:
 
 
 def _count_for_age(age: QueueFigure, queue: QueueView) -> Figure:
-    """Return the number of messages among which this age is the oldest: ready or blocked messages."""
+    """Return the number of messages to which this age refers: ready or blocked messages."""
     return queue.ready if age.field == "oldest" else queue.blocked
 
 

@@ -16,17 +16,17 @@ _MISSPELLING_RATIO: Final = 0.75
 
 
 def suggest_nearest(word: str, known: Iterable[str]) -> str:
-    """Return the end of an error message: ``; did you mean …?`` or else the list of known words."""
+    """Return the end of an error message: ``; did you mean …?`` or the list of known words."""
     words = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
     if close:
         return f"; did you mean {words[close[0]]}?"
-    return f"; there is: {', '.join(words.values())}" if words else ""
+    return f"; choose from: {', '.join(words.values())}" if words else ""
 
 
 class Keys:
-    """The keys of one table of a configuration. Every method raises ``BadInput`` starting with the path of the key."""
+    """The keys of one table of a configuration. The message of each ``BadInput`` starts with the path of the key."""
 
     def __init__(self, raw: Mapping[str, object], where: str) -> None:
         if not isinstance(raw, Mapping):
@@ -40,7 +40,7 @@ class Keys:
         return f"{self.where}{name}" if self.where.endswith(": ") else f"{self.where}.{name}"
 
     def text(self, name: str) -> str | None:
-        """Return a non-empty text, ``None`` if the key is missing."""
+        """Return a non-empty text, or ``None`` if the key is missing."""
         value = self._get(name)
         if value is None:
             return None
@@ -58,9 +58,9 @@ class Keys:
         return value
 
     def missing_key_error(self, name: str, needed: str = "") -> BadInput:
-        """Return the error for a missing required key. It suggests an unknown key that looks like a misspelling.
+        """Return the error for a missing required key. The error names an unknown key that looks like a misspelling.
 
-        ``needed``: the keys to name instead, if this key alone is not enough.
+        ``needed``: the keys that the error names instead of ``name``, if ``name`` alone is not enough.
         """
         others = [key for key in self.raw if key not in self._asked]
         for key in difflib.get_close_matches(name, others, 1, _MISSPELLING_RATIO):
@@ -68,7 +68,7 @@ class Keys:
         return BadInput(f"{self.where}: needs {needed or name}")
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of non-empty texts, empty if the key is missing."""
+        """Return a list of non-empty texts, or an empty list if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -77,24 +77,24 @@ class Keys:
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Return a text or a list of distinct non-empty texts as a tuple, empty if the key is missing."""
+        """Return a text or a list of distinct texts as a tuple, or an empty tuple if the key is missing."""
         if not isinstance(self._get(name), list):
             alone = self.text(name)
             return () if alone is None else (alone,)
         found = tuple(self.texts(name))
         if not found or len(set(found)) < len(found):
-            raise BadInput(f"{self.path(name)}: must name columns, each once")
+            raise BadInput(f"{self.path(name)}: must be a column or a list of different columns")
         return found
 
     def choice(self, name: str, known: Sequence[str]) -> str | None:
-        """Return one of the known words, ``None`` if the key is missing."""
+        """Return one of the known words, or ``None`` if the key is missing."""
         value = self.text(name)
         if value is not None and value not in known:
             raise BadInput(f"{self.path(name)}: {value!r} is unknown{suggest_nearest(value, known)}")
         return value
 
     def scalar(self, name: str) -> str | int | None:
-        """Return a column value: text or whole number. Booleans become texts that databases read as booleans."""
+        """Return a column value: text or whole number. A boolean becomes a text that databases read as a boolean."""
         value = self._get(name)
         if isinstance(value, bool):
             return "true" if value else "false"
@@ -103,7 +103,7 @@ class Keys:
         raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind_text(value)}")
 
     def number(self, name: str) -> float | None:
-        """Return a number, ``None`` if the key is missing."""
+        """Return a number, or ``None`` if the key is missing."""
         value = self._get(name)
         if value is None:
             return None
@@ -124,23 +124,23 @@ class Keys:
             raise BadInput(f"{self.path(name)}: {problem}") from None
 
     def whole_number(self, name: str) -> int | None:
-        """Return a whole number, ``None`` if the key is missing."""
+        """Return a whole number, or ``None`` if the key is missing."""
         value = self._get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind_text(value)}")
         return value
 
     def flag(self, name: str) -> bool:
-        """Return true or false, false if the key is missing."""
+        """Return true or false. A missing key is false."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):
             raise BadInput(f"{self.path(name)}: must be true or false, not {_kind_text(value)}")
         return bool(value)
 
     def nested_keys(self, name: str, shorthand_key: str | None = None) -> Keys | None:
-        """Return a nested table, ``None`` if the key is missing.
+        """Return a nested table, or ``None`` if the key is missing.
 
-        ``shorthand_key``: if given, a text in place of the table is read as a table with only this key.
+        ``shorthand_key``: if given, the key may also contain a text. The text is read as a table with only this key.
         """
         value = self._get(name)
         if value is None:
@@ -152,7 +152,7 @@ class Keys:
         return Keys(value, self.path(name))
 
     def tables(self, name: str) -> list[Mapping[str, object]]:
-        """Return a list of tables, written as ``[[name]]``, empty if the key is missing."""
+        """Return a list of tables, written as ``[[name]]``, or an empty list if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -161,7 +161,7 @@ class Keys:
         return value
 
     def entries(self, name: str) -> Sequence[object]:
-        """Return a list with elements of any type, empty if the key is missing."""
+        """Return a list with elements of any type, or an empty list if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -180,7 +180,7 @@ class Keys:
         self._asked.add(name)
         value = self.raw.get(name)
         if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
-            raise BadInput(f"{self.path(name)}: is out of range: no number has more than 64 bits")
+            raise BadInput(f"{self.path(name)}: is out of range: a number has at most 64 bits")
         return value
 
 

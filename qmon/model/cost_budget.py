@@ -1,8 +1,9 @@
-"""The cost budget of polling, and which probes are throttled to stay within it, based on measured costs.
+"""Keep the measured cost of polling within the cost budget by throttling probes.
 
-A probe is identified by its queue and its name. The least important probes are throttled first, and the most expensive
-among them first. Probes that verdicts need are throttled last and are read at least every ten seconds. If that is not
-enough, the poll interval grows to at most ten seconds. If that is not enough either, polling exceeds the budget.
+A probe is identified by its queue and its name. The least important probes are throttled first. Among equally important
+probes, the most expensive one is throttled first. Probes that verdicts need are throttled last and are read at least
+every ten seconds. If throttling is not enough, the poll interval grows to at most ten seconds. If the longer interval
+is not enough either, polling exceeds the budget.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Rank(IntEnum):
     ALWAYS = 4
 
 
-# Longest interval between readings in seconds. Throttling never exceeds it.
+# Throttling never makes the interval between two readings longer than this, in seconds.
 SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0}
 
 # Probes are throttled when the expected cost exceeds this share of the budget.
@@ -55,14 +56,14 @@ class Budget:
 
     Attributes:
         share: share of one processor (0.01 is one per cent).
-        poll_ms: milliseconds of server time for each poll, however often it runs; replaces ``share``.
+        poll_ms: milliseconds of server time for each poll, at any interval. If it is set, ``share`` is ignored.
     """
 
     share: float = 0.01
     poll_ms: float | None = None
 
     def allowed_ms(self, interval_s: float) -> float:
-        """Return the milliseconds of server time that one poll may cost at this interval."""
+        """Return the milliseconds of server time that one poll may cost at this poll interval."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
     def share_among(self, qmons: int) -> Budget:
@@ -76,7 +77,7 @@ class Budget:
 
     @property
     def text(self) -> str:
-        """The budget as the configuration writes it: ``1%``, ``100ms``."""
+        """The budget as you write it in the configuration: ``1%``, ``100ms``."""
         return f"{self.poll_ms:g}ms" if self.poll_ms is not None else f"{self.share * 100:g}%"
 
     @property
@@ -90,7 +91,7 @@ UNLIMITED: Final = Budget(share=1.0)
 
 
 def parse_budget(text: str) -> Budget | None:
-    """Return the budget for ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (each poll), ``None`` if invalid."""
+    """Parse ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (for each poll). Other texts return ``None``."""
     found = _BUDGET.fullmatch(text.strip())
     if found is None:
         return None
@@ -106,7 +107,7 @@ class ProbePace:
 
     Attributes:
         interval_s: seconds between polls, at least the requested interval.
-        every: n (2 or more) for each throttled probe, of which only every n-th reading is done.
+        every: the number n (at least 2) for each throttled probe. Only every n-th reading of the probe is done.
     """
 
     interval_s: float
@@ -117,7 +118,7 @@ class ProbePace:
 class Throttled:
     """A throttled probe.
 
-    It is read every ``every_s`` seconds instead of every ``instead_s`` seconds. Each reading costs ``ms``.
+    The probe is read every ``every_s`` seconds instead of every ``instead_s`` seconds. Each reading costs ``ms``.
     """
 
     queue: str
@@ -129,7 +130,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class ProbeCost:
-    """The cost of one reading of a probe in milliseconds of server time, and its readings per poll."""
+    """The cost of one reading of a probe in milliseconds of server time, and the probe's readings per poll."""
 
     queue: str
     probe: str
@@ -143,16 +144,16 @@ class PollingCost:
 
     Attributes:
         budget: the budget as configured.
-        allowed_ms: the part of the budget that this qmon may use, because all qmons on the database share it.
+        allowed_ms: the part of the budget that this qmon may use. All qmons on the database share the budget.
         asked_s: the requested seconds between polls.
         expected_ms: the expected cost.
         throttled: throttled probes, most expensive first.
         dearest: the most expensive of all probes.
-        commits: our own transactions since we connected, as far as the server had counted them before this poll.
-        slower: the current duration of a poll on the server as a multiple of the usual one.
-        slower_since: since when polls are far slower (server clock, seconds); ``None`` if they are not.
-        qmons: number of qmons that poll this database, including this one, and share the budget; ``None`` if our role
-            cannot see the others.
+        commits: our own transactions since we connected that the server had counted before this poll.
+        slower: the current duration of a poll on the server as a multiple of the usual duration.
+        slower_since: when polls became far slower (server clock, seconds); ``None`` if polls are not far slower.
+        qmons: number of qmons, including this one, that poll this database and share the budget; ``None`` if our role
+            cannot see the sessions of other qmons.
     """
 
     budget: str
@@ -194,11 +195,11 @@ def plan_pace(
         overhead_ms: cost of a poll apart from its probes.
         budget: the cost budget.
         asked_s: the requested seconds between polls.
-        before: the previous result. It is kept if the costs changed little.
+        before: the previous result. It is returned again if the costs changed little.
         rank: importance of each probe.
         readings_per_poll: readings per poll of each unthrottled probe, 1 by default.
-        in_turns: queues take turns, because there are many. A longer interval would then not lower the cost per second,
-            so the interval stays.
+        in_turns: queues take turns, because there are many queues. A longer interval would then not lower the cost per
+            second, so the interval stays the same.
     """
     allowed = budget.allowed_ms(asked_s)
     lessened = [key for key, n in before.every.items() if key in costs and n > 1]
@@ -221,7 +222,7 @@ def plan_pace(
 def _stretched_interval_s(
     costs: Mapping[ProbeKey, float], ranks: Mapping[ProbeKey, Rank], overhead_ms: float, budget: Budget, asked_s: float
 ) -> float:
-    """Return the poll interval in seconds that keeps the budget with maximum throttling, as far as possible."""
+    """Return the shortest poll interval in seconds that keeps the budget with maximum throttling, if there is one."""
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
@@ -263,7 +264,7 @@ def _tighten(
 def _relax(
     costs: Mapping[ProbeKey, float], every: dict[ProbeKey, int], room: float, rank: Callable[[ProbeKey], Rank]
 ) -> None:
-    """Read throttled probes as often as the budget allows, most important first, cheapest first among equals."""
+    """Read throttled probes as often as the budget allows. Start with the most important, then the cheapest probe."""
     for key in sorted(every, key=lambda key: (-rank(key), costs[key], key)):
         if room <= 0:
             return
@@ -292,7 +293,7 @@ def choose_probes(
         now: how often probes are read.
         skipped: how often each probe was skipped since its last reading.
         costs: milliseconds of each probe.
-        room_ms: what the probes of this poll may cost. One overdue probe is read even if it costs more.
+        room_ms: milliseconds that the probes of this poll may cost. One overdue probe is read even if it costs more.
     """
     out = {key for key in requested if now.every.get(key, 1) <= 1}
     room = room_ms - sum(costs.get(key, 0.0) for key in out)

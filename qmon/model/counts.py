@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-# The server's counters may be this late: an idle PostgreSQL session reports its work after this time
+# The server's counters may lag by this time: an idle PostgreSQL session reports its work after this time
 # (PGSTAT_IDLE_INTERVAL).
 _LAG_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class PartSample:
-    """One row per table that holds rows of a queue: the table itself or one of its partitions.
+    """One row per table that holds rows of a queue: the queue's table itself or one of its partitions.
 
     Attributes:
-        pages: pages with its rows; ``None`` if its pages cannot be read by range.
-        rows_there: number of rows as the server counts them, if the ranges are key ranges.
-        place: the key of these ranges.
+        pages: number of pages of the table; ``None`` if the pages cannot be read by range.
+        rows_there: number of rows according to the server, if the ranges are key ranges.
+        place: the key column, if the ranges are key ranges; else ``None``.
     """
 
     part_id: int
@@ -30,17 +30,17 @@ class PartSample:
 
 @dataclass(frozen=True, slots=True)
 class ScanSample:
-    """One row per scanned range of a table, or per whole table. ``None``: the layout has no such state.
+    """One row per scanned range of a table, or per whole table. A figure is ``None`` if the layout has no such state.
 
     Attributes:
         counted_at: when the range was counted, seconds since the epoch, server clock.
         timed: messages in progress whose start time is known.
         oldest_at: when the oldest message that is ready and due was pushed, seconds since the epoch, server clock.
-        longest_at: when the message longest in progress was popped.
+        longest_at: when the message that has been in progress for the longest time was popped.
         next_place: key of the last row seen.
         strange: rows with an unknown state or without a state.
-        strange_first: the first of these states, as text.
-        strange_last: the last of these states, as text.
+        strange_first: the first of the unknown states, as text.
+        strange_last: the last of the unknown states, as text.
     """
 
     counted_at: float
@@ -61,11 +61,11 @@ class ScanSample:
 
 @dataclass(frozen=True, slots=True)
 class TableCount:
-    """The result of one scan of a whole table. ``None``: the layout has no such state or no such time.
+    """The result of one scan of a whole table. A figure is ``None`` if the layout has no such state or time.
 
-    Rows may move while a scan of many ranges runs, so that the scan sees them twice or not at all. The sums are
-    therefore estimates. A row that does not change, such as a stuck message, is seen exactly once. Fields not listed
-    are as in ``ScanSample``.
+    Rows may move while a scan of many ranges runs. The scan then sees these rows twice or not at all, so the sums are
+    estimates. A row that does not change, such as a stuck message, is seen exactly once. Fields that are not listed
+    here are as in ``ScanSample``.
 
     Attributes:
         counted_at: the middle of the scan, seconds since the epoch, server clock. It is later if the server's counters
@@ -95,7 +95,7 @@ class TableCount:
 
     @property
     def complete_until_at(self) -> float:
-        """Messages popped after this time may be missing from the count (seconds since the epoch, server clock)."""
+        """The time after which popped messages may be missing in the count (seconds since the epoch, server clock)."""
         began = self.counted_at - self.took_s / 2 if self.began_at is None else self.began_at
         if self.counted_at <= began + self.took_s:
             return began

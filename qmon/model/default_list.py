@@ -9,7 +9,7 @@ from qmon.model.samples.listing_samples import Listing
 
 
 def default_listing(layout: Layout) -> Listing:
-    """Return the list to read if there is no index for the messages in progress or at the head."""
+    """Return the page of messages that is read if no index supports the default list."""
     return Listing("ready" if begins_at_head(layout) else "in_progress")
 
 

@@ -1,7 +1,7 @@
-"""Evidence for verdicts that is not in one queue's samples of one poll: about the whole target, or from several polls.
+"""Evidence for verdicts that concerns the whole target or comes from several polls of a queue.
 
-A record is ``None`` or empty if nothing was read, and its rule then finds nothing. Records are frozen, so that verdicts
-can be recomputed from a recording.
+A record is ``None`` or empty if nothing was read. The rule that needs the record then finds nothing. Records are
+frozen, so that verdicts can be recomputed from a recording.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Archiving:
 
     Attributes:
         done: number of done messages.
-        grown: how far ``done`` is above its minimum since rows were last deleted.
+        grown: ``done`` minus the lowest number of done messages since rows were last deleted.
         silent_s: seconds since rows were last deleted, or since watching started.
-        usual_s: longest break between two runs of deletions so far, in seconds. It is 0 if rows were deleted
-            continuously, and ``None`` if too few breaks were seen.
+        usual_s: longest break between two runs of deletions so far, in seconds; 0 if rows were deleted continuously;
+            ``None`` if too few breaks were seen.
         most: highest number of done messages at the time of a deletion; ``None`` if no deletion was seen.
-        untouched: the server's counters show that no row was ever deleted.
+        untouched: true if the server's counters show that no row was ever deleted.
     """
 
     done: float
@@ -49,7 +49,7 @@ class Repeated:
     Attributes:
         failures: at least this many failures were seen.
         seconds: how long the message was watched.
-        attempts: how often it was popped in total; ``None`` if the table has no counter.
+        attempts: how often the message was popped in total; ``None`` if the table does not count attempts.
     """
 
     id: str
@@ -63,9 +63,10 @@ class DoubleDelivery:
     """A message delivered twice.
 
     Attributes:
-        first: the owner before the message was popped again. Its session is still alive and runs the same statement.
+        first: the owner before the message was popped again. The session of this owner is still alive and runs the same
+            statement.
         second: the current owner.
-        seconds: seconds since the first owner popped it.
+        seconds: seconds since the first owner popped the message.
     """
 
     id: str
@@ -79,13 +80,14 @@ class RingLoss:
     """The lost numbers of a ring among the slots read so far. Numbers seen in only one sweep are not included.
 
     Attributes:
-        hole: the first number that consumers have drawn and that has no message, for at least ``hole_s`` seconds.
-        drawer: the oldest open transaction that may still push that number; ``None`` if none can.
+        hole: the first number that consumers have drawn and that has no message. It has been a hole for at least
+            ``hole_s`` seconds.
+        drawer: the oldest open transaction that may still push that number; ``None`` if no transaction can push it.
         orphans: messages whose numbers consumers have drawn and that were not popped.
         orphan: number of the first orphan, which is ``orphan_s`` seconds old.
         swept: share of the slots that were read, 0 to 1.
-        consumer: the oldest open transaction that may still pop the orphans. While it is open, no other consumer pops
-            them.
+        consumer: the oldest open transaction that may still pop the orphans. While the transaction is open, no other
+            consumer pops the orphans.
     """
 
     hole: int | None = None
@@ -105,7 +107,7 @@ class Starved:
     Attributes:
         still_s: how long this has been observed, in seconds.
         oldest_s: age of the message in seconds.
-        others: how often the heads of other priorities moved in that time.
+        others: how often the first messages of other priorities moved in that time.
     """
 
     priority: int
@@ -117,12 +119,13 @@ class Starved:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Whether messages leave a queue, judged by its head and its depth.
+    """Whether messages leave a queue, judged by the queue's first message and depth.
 
     Attributes:
-        head_id: the message at the head; ``None`` without an id or a message.
-        still_s: seconds for which the head has not changed and the depth has not fallen; ``None`` without a head.
-        moved_s: seconds since the head changed or the depth fell; ``None`` if neither was seen yet.
+        head_id: id of the first message; ``None`` if there is no id or no message.
+        still_s: seconds in which the first message has not changed and the depth has not fallen; ``None`` if there is
+            no first message.
+        moved_s: seconds since the first message changed or the depth fell; ``None`` if neither change was seen yet.
     """
 
     head_id: str | None
@@ -146,8 +149,8 @@ class FailedOver:
 class Ghosts:
     """Deleted rows that the server has not removed yet, per second (SQL Server).
 
-    ``skipped``: ghosts that scans on the whole server stepped over, including qmon's own scans. ``made``: rows and
-    index entries of all watched queues that became ghosts.
+    ``skipped``: ghosts skipped by scans on the whole server, including qmon's own scans. ``made``: rows and index
+    entries of all watched queues that became ghosts.
     """
 
     skipped: float
@@ -164,7 +167,7 @@ class TargetEvidence:
         rollbacks: transactions rolled back per second, including sessions that use no queue.
         failed_over: a failover in the last minutes.
         plans: plans by queue.
-        ghosts: deleted rows not removed yet; ``None`` unless both figures are known.
+        ghosts: deleted rows that the server has not removed yet; ``None`` unless both figures are known.
         baselines: the usual range of each figure at each hour of the week.
     """
 
@@ -184,11 +187,11 @@ class QueueEvidence:
 
     Attributes:
         producers: the producers; ``None`` if sessions or their statements are not visible.
-        consumers: the consumers, likewise.
+        consumers: the consumers; ``None`` if sessions or their statements are not visible.
         repeated: the message that fails most.
         twice: messages delivered twice.
-        ring_loss: what a ring has lost; ``None`` if unknown.
-        rise: a finding from the last hour; so are ``slower``, ``silence`` and ``due_later``.
+        ring_loss: the lost numbers of a ring; ``None`` if unknown.
+        rise: a finding from the last hour, like ``slower``, ``silence`` and ``due_later``.
     """
 
     producers: ClientsSeen | None = None

@@ -1,4 +1,4 @@
-"""Figures and verdicts: a value or the reason why it is unknown, and the problem of a queue with its proof."""
+"""Figures (a value, or the reason why the value is unknown) and verdicts (a problem of a queue with its proof)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final
 from qmon.model.formatting import UNKNOWN, count, duration
 from qmon.model.reasons import Reason
 
-# Maximum age of a figure that is counted outside the polls, as a multiple of its interval: a count takes time and may
-# wait for other counts.
+# Maximum age of a figure that is counted outside the polls, as a multiple of ``every_s``. The age may exceed the
+# interval because a count takes time and may wait for other counts.
 _LATE: Final = 1.5
 
 
-# Estimates are shown without their age up to this many seconds, because one or two polls may skip their probe.
+# An estimate is shown without its age up to this many seconds, because one or two polls may skip the probe.
 _AT_A_GLANCE_S: Final = 3.0
 
 
@@ -25,15 +25,16 @@ class Figure:
 
     Attributes:
         value: the value; ``None`` if it is unknown (see ``reason``).
-        estimated: shown as ``~``.
-        at_least: a lower bound, shown as ``≥``.
+        estimated: true if the value is an estimate, shown as ``~``.
+        at_least: true if the value is a lower bound, shown as ``≥``.
         reason: why the value is unknown, a lower bound or old.
-        age_s: seconds from the reading of the figure to the poll, if it was read earlier (an exact count), else 0.
-        every_s: seconds between counts, if it is counted outside the polls, else 0.
-        old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
-        partial: our role may see only some of the rows, so a value of 0 does not mean that there are none.
-        throttled: its probe has been skipped for a long time to stay within the budget. ``reason`` contains the time of
-            the last reading.
+        age_s: seconds from the reading of the figure to the poll; 0 if the poll read the figure itself.
+        every_s: seconds between counts, if the figure is counted outside the polls; else 0.
+        old: true if the figure is older than ``every_s`` allows, or older than three polls. An old figure is shown, but
+            never used as evidence.
+        partial: true if our role may see only some of the rows. A value of 0 then does not mean that there are no rows.
+        throttled: true if the figure's probe has been skipped for a long time to stay within the budget. ``reason``
+            contains the time of the last reading.
     """
 
     value: float | None = None
@@ -54,12 +55,12 @@ class Figure:
     def as_lower_bound(self, reason: str) -> Figure:
         """Return the figure as a lower bound, because our role sees only some of the rows.
 
-        ``reason``: why, one line.
+        ``reason``: one line that explains why.
         """
         return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
 
     def mark_old(self, limit_s: float) -> Figure:
-        """Return the figure, marked ``old`` if its age exceeds ``limit_s`` plus the age that ``every_s`` allows."""
+        """Mark the figure as ``old`` if its age exceeds ``limit_s`` plus the age that ``every_s`` allows."""
         return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
 
     def text(self, write: Callable[[float], str] = count) -> str:
@@ -70,14 +71,14 @@ class Figure:
 
     @property
     def shows_age(self) -> bool:
-        """True if the value is shown with its age: it is old, or an estimate older than its interval."""
+        """True if the value is shown with its age, because it is old or an estimate older than ``every_s``."""
         if self.value is None or self.age_s < 1:
             return False
         return self.old or (self.estimated and self.age_s > max(_AT_A_GLANCE_S, self.every_s))
 
     @property
     def evidence(self) -> Figure:
-        """The figure as verdicts and limits may use it: unknown if it is old."""
+        """The figure for verdicts and limits, which treat an old figure as unknown."""
         if not self.old:
             return self
         if self.throttled:
@@ -101,9 +102,9 @@ class Verdict:
 
     Attributes:
         proof: one line made of figures.
-        since_at: when its evidence was first seen, seconds since the epoch, server clock.
-        key: the screen keys that fix the problem, separated by spaces, or empty.
-        cause: the cause of the problem (``session 61``), if it may cause verdicts on other queues too; else empty.
+        since_at: when the evidence was first seen, seconds since the epoch, server clock.
+        key: the screen keys that fix the problem, separated by spaces; empty if no key fixes it.
+        cause: the cause of the problem (``session 61``), if it may also cause verdicts on other queues; else empty.
     """
 
     code: str
@@ -114,7 +115,7 @@ class Verdict:
     cause: str = ""
 
     def shift_clock(self, seconds: float) -> Verdict:
-        """Return the verdict with ``since_at`` on a clock that is ``seconds`` ahead of the server's."""
+        """Return the verdict with ``since_at`` on a clock that is ``seconds`` ahead of the server clock."""
         return self if self.since_at is None or not seconds else replace(self, since_at=self.since_at + seconds)
 
 
@@ -122,7 +123,7 @@ class Verdict:
 class PastVerdict:
     """A verdict of a queue that no longer holds. Times are seconds since the epoch, server clock.
 
-    ``proof`` is the first proof that was shown. ``since_at``: when its evidence was first seen.
+    ``proof`` is the first proof that was shown. ``since_at``: when the evidence was first seen.
     """
 
     code: str

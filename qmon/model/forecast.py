@@ -1,9 +1,9 @@
-"""Forecast when a queue drains, or that it never will, from the net rate with an error band.
+"""Forecast from the net rate and its error band when a queue drains, or that the queue never drains.
 
-The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around it grows
-with time. With bursts or batches, the movement of one second does not predict the next one. The noise is therefore a
-long-run variance, see ``qmon.model.rates.net_rate``. The forecast has two sources of error: the drift is estimated from
-a window, and the walk continues at random.
+The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around the drift
+grows with time. With bursts or batches, the movement of one second does not predict the movement of the next second.
+The noise is therefore a long-run variance, see ``qmon.model.rates.net_rate``. The forecast has two sources of error:
+the drift is estimated from a window, and the walk continues at random.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, current_net_rate
 from qmon.model.trend import Rise
 
-# Number of seconds to come over which the mean net rate of a growing queue, and its band, are forecast.
+# The mean net rate of a growing queue and its band are forecast for the next seconds, this many.
 AHEAD_S: Final = 60.0
 
 # Half width of the band in standard errors.
 SIGMAS: Final = 2.0
 
-# Minimum band of a forecast time, in seconds, because counters of working sessions arrive up to a second late.
+# Minimum band of a forecast time, in seconds. Counters of working sessions arrive up to a second late.
 LAG_S: Final = 2.0
 _STEADY_SHARE: Final = 0.02
 
@@ -60,7 +60,7 @@ class Forecast:
     growth_band: float | None = None
 
     def with_hourly_rise(self, rise: Rise) -> Forecast:
-        """Return the forecast, replaced by the growth of the last hour if the forecast does not show growth."""
+        """Return this forecast if it shows growth, else a forecast with the growth of the last hour."""
         if self.trend is Trend.GROWING:
             return self
         growth = (rise.now - rise.before) / rise.over_s
@@ -81,8 +81,8 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], con
 
     Args:
         ready: messages ready now; ``None`` if unknown.
-        ticks: for each interval between two polls its length in seconds and its flow, oldest first.
-        consumers: number of connected consumers; ``None`` if it is unknown or some of them are idle.
+        ticks: the length in seconds and the flow of each interval between two polls, oldest first.
+        consumers: number of connected consumers; ``None`` if the number is unknown or some consumers are idle.
     """
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:

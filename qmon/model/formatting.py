@@ -1,6 +1,6 @@
 """Format values for people: durations, times, bytes, numbers, rates, payloads, sparklines.
 
-Also parses and formats durations of settings: ``5m``, ``1h30m``, ``500ms``.
+The module also parses and formats durations of settings: ``5m``, ``1h30m``, ``500ms``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 
 from qmon.errors import BadInput
 
+# Shown in place of a value that is unknown.
 UNKNOWN: Final = "–"
 
 # A spreadsheet reads text that starts with one of these characters as a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
-"""What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
@@ -31,11 +31,11 @@ _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 
 
 def duration(seconds: float) -> str:
-    """Return a measured time. From a minute on it has two units.
+    """Return a measured time as text. A time of one minute or more has two units.
 
     Examples: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``. If a clock is slightly behind, the result
-    is ``0.0 s``. A time a minute or more in the future is negative, ``-1 h 02 m``. ``format_duration`` writes durations
-    of settings.
+    is ``0.0 s``. If the time is a minute or more in the future, the result is negative: ``-1 h 02 m``.
+    ``format_duration`` writes durations of settings.
     """
     if seconds <= -60:
         return f"-{duration(-seconds)}"
@@ -64,7 +64,7 @@ def whole_seconds(seconds: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Return a short time given in milliseconds: ``1.8 ms``, ``42 ms``. From a second on it is like ``duration``."""
+    """Return milliseconds as text: ``1.8 ms``, ``42 ms``. A second or more is written like ``duration`` writes it."""
     if value < 9.95:
         return f"{value:.1f} ms"
     return f"{value:.0f} ms" if value < 999.5 else duration(value / 1000)
@@ -81,7 +81,10 @@ def time_of_day(at: float) -> str:
 
 
 def count(value: float) -> str:
-    """Return a number of things: ``12,431``; four digits from a million on: ``5.004 M``, ``51.23 M``, ``512.3 M``."""
+    """Return a number of things: ``12,431``.
+
+    A million or more is shortened to four digits: ``5.004 M``, ``51.23 M``, ``512.3 M``.
+    """
     whole = round(value)
     if abs(whole) < 1_000_000:
         return f"{whole:,}"
@@ -104,7 +107,10 @@ def count_text(number: int, thing: str) -> str:
 
 
 def number(value: float) -> str:
-    """Return a value with at least two significant digits: ``0.25``, ``3.1``, ``31``, ``3,100``; whole ones as is."""
+    """Return a value with at least two significant digits: ``0.25``, ``3.1``, ``31``, ``3,100``.
+
+    Whole values are written without decimals.
+    """
     if value == round(value) or abs(value) >= 9.95:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2f}"
@@ -146,7 +152,7 @@ def holds_bytes(type_name: str) -> bool:
 
 
 def has_cheap_size(type_name: str) -> bool:
-    """Return whether PostgreSQL's ``octet_length`` gets the size of a value of this type without detoasting it."""
+    """Return whether ``octet_length`` of PostgreSQL gets the size of a value of this type without detoasting it."""
     return _base_type(type_name) in _SIZED
 
 
@@ -155,9 +161,10 @@ def _base_type(type_name: str) -> str:
 
 
 def decode_hex(written: str | None) -> str | None:
-    """Decode bytes that a server wrote as hex digits, possibly truncated: their UTF-8 text, else ``0x1b5b``.
+    """Decode bytes that a server wrote as hex digits, which may be truncated.
 
-    Anything else is returned unchanged.
+    Return the UTF-8 text of the bytes, or hex digits such as ``0x1b5b`` if the bytes are not text. Input that is not
+    hex digits is returned unchanged.
     """
     if written is None or not written.startswith(_HEX):
         return written
@@ -187,9 +194,9 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of ``2s``, ``1h30m`` or ``500ms``.
+    """Parse a duration such as ``2s``, ``1h30m`` or ``500ms`` into seconds.
 
-    Raises ``BadInput`` for anything else, including a number without a unit, 0, and more than ``MAX_S``.
+    Raises ``BadInput`` for any other text, including 0, a number without a unit, and more than ``MAX_S`` seconds.
     """
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
@@ -230,7 +237,7 @@ def _duration_candidates(seconds: float) -> tuple[str, ...]:
 
 
 def scale_heights(values: Sequence[float | None], top: float, eighths: int) -> list[int]:
-    """Scale each value to a height from 0 to ``eighths``. Values above zero get at least 1, unknown ones -1."""
+    """Scale each value to a height from 0 to ``eighths``. A value above 0 gets at least 1. An unknown value gets -1."""
     out = []
     for value in values:
         if value is None:
@@ -243,7 +250,7 @@ def scale_heights(values: Sequence[float | None], top: float, eighths: int) -> l
 
 
 def sparkline(values: Sequence[float | None], top: float) -> str:
-    """Return one line of blocks scaled to ``top``. Zero is the lowest block, an unknown value a blank."""
+    """Return one line of blocks scaled to ``top``. Zero is the lowest block. An unknown value is a blank."""
     return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in scale_heights(values, top, 8))
 
 

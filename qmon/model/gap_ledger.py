@@ -1,9 +1,10 @@
-"""Ledger of the gap: what happened to numbers that producers have drawn and consumers have not finished.
+"""Ledger of the gap: the state of the numbers that producers have drawn and consumers have not finished.
 
-The parts always add up to the total, because both are counted in the same statement. A drawn number without a message
-belongs to a push that is not committed yet, was rolled back, or was skipped by a sequence cache or a restart. While a
-transaction that has drawn numbers is open, qmon cannot distinguish these cases, so they are one part of the ledger.
-Once no such transaction is open and no number was drawn since, numbers without a message will never get one.
+The parts always add up to the total, because one statement counts the parts and the total. A drawn number has no
+message if its push is not committed yet or was rolled back, or if a sequence cache or a restart skipped the number.
+While a transaction that has drawn numbers is open, qmon cannot distinguish these cases, so they are one part of the
+ledger. If no such transaction is open and no number was drawn since then, the numbers without a message will never get
+a message.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
 AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
 
-# For queues that are not rings, this includes messages popped before an older message.
+# If the queue is not a ring, this part includes messages that were popped before an older message.
 AHEAD_BURNT: Final = "ahead, or burnt"
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """One part of the gap: how many numbers are in the same state."""
+    """One part of the gap: the number of drawn numbers in one state."""
 
     name: str
     count: int
@@ -40,7 +41,7 @@ class LedgerPart:
 class Ledger:
     """The parts of the gap in order, including parts of 0.
 
-    ``estimated``: the number of ready messages was not counted exactly.
+    ``estimated``: true if the number of ready messages was not counted exactly.
     """
 
     parts: tuple[LedgerPart, ...]
@@ -48,24 +49,24 @@ class Ledger:
 
     @property
     def total(self) -> int:
-        """Numbers drawn by producers that consumers have not finished."""
+        """The number of numbers that producers have drawn and consumers have not finished."""
         return sum(part.count for part in self.parts)
 
     def count_for(self, name: str) -> int | None:
-        """Return the count of one part, ``None`` if this ledger does not have it."""
+        """Return the count of one part, or ``None`` if this ledger does not have it."""
         return next((part.count for part in self.parts if part.name == name), None)
 
 
 def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) -> Ledger:
     """Return the ledger of a ring.
 
-    Numbers beyond the pop position are ready or have no message. Numbers up to it are in flight, orphaned, or have no
-    message. Numbers that consumers have drawn ahead of all producers are not messages and are left out.
+    Numbers beyond the pop position are ready or have no message. Numbers up to the pop position are in flight, are
+    orphaned or have no message. If consumers have drawn more numbers than producers, these numbers are left out.
 
     Args:
         ring: positions and slots, from one statement.
         orphans: messages known to be orphaned.
-        settled: no drawn number can be pushed any more.
+        settled: true if no drawn number can be pushed any more.
     """
     beyond = max(0, ring.span)
     early = max(0, ring.pop_last - ring.push_last)
@@ -82,14 +83,15 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
 
 
 def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, settled: bool = False) -> Ledger:
-    """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last one issued.
+    """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last number issued.
 
     Args:
-        span: how many numbers there are from the oldest ready message to the last one issued.
-        ready: messages ready and not held by a consumer.
+        span: how many numbers there are from the oldest ready message to the last number issued.
+        ready: messages that are ready and not held by a consumer.
         held: messages held by running pops.
-        estimated: ``ready`` is extrapolated from an earlier count.
-        settled: no transaction that has drawn a number is open, and no number was drawn since that was read.
+        estimated: true if ``ready`` is extrapolated from an earlier count.
+        settled: true if no transaction that has drawn a number was open when transactions were read, and no number was
+            drawn since then.
     """
     in_flight = min(max(0, held), span)
     known = min(max(0, round(ready)), span - in_flight)

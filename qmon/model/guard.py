@@ -10,7 +10,7 @@ from qmon.model.snapshot import ProbeFailure
 
 T = TypeVar("T")
 
-# Prefix of the probe name of a failure that is an exception in qmon.
+# A failure whose probe name starts with this prefix is an exception in qmon.
 DEFECT_PREFIX: Final = "fault: "
 
 # The name of the part that is the whole view of a queue.
@@ -30,7 +30,7 @@ class Guard:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def attempt(self, part: str, work: Callable[[], T], fallback: Callable[[str], T]) -> T:
-        """Return the result of ``work``, or after an exception the result of ``fallback``, which gets the reason."""
+        """Return the result of ``work``, or after an exception the result of ``fallback`` called with the reason."""
         try:
             return work()
         # an error that one queue's data triggers in qmon must not affect other figures and queues

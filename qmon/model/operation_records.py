@@ -43,7 +43,7 @@ class Side(StrEnum):
 class OwnerState(StrEnum):
     """The state of the consumer that holds a message.
 
-    ``NONE``: the layout has no owner column, so only the age counts.
+    ``NONE``: the layout has no owner column, so only the age of the message counts.
     """
 
     DEAD = "dead"
@@ -55,7 +55,7 @@ class OwnerState(StrEnum):
 class OperationState(StrEnum):
     """The state of an operation.
 
-    ``INTERRUPTED``: recorded as running, but its session is gone. ``UNKNOWN``: the connection was lost while a part of
+    ``INTERRUPTED``: recorded as running, but the session is gone. ``UNKNOWN``: the connection was lost while a part of
     the operation took effect. The database never contains ``UNKNOWN``.
     """
 
@@ -70,7 +70,7 @@ class OperationState(StrEnum):
 class Consent(StrEnum):
     """The confirmation that a plan needs before it may be applied."""
 
-    # Press the button that is not Cancel, or use `--yes` on the command line.
+    # Press the confirming button, or use `--yes` on the command line.
     BUTTON = "button"
     # Type the queue's name and give a reason.
     TYPED = "typed"
@@ -89,7 +89,7 @@ class Choice:
         owner: exact text of the owner.
         owner_states: owner states of messages in progress.
         limit: maximum number of messages.
-        newer_than_s: maximum of this age in seconds.
+        newer_than_s: maximum of the same age in seconds.
         error: text that the last error contains, ignoring case.
         payload: text that the message contains, ignoring case.
     """
@@ -106,12 +106,12 @@ class Choice:
 
     @property
     def has_age_limit(self) -> bool:
-        """True if the age of a message matters."""
+        """True if the selection depends on the age of a message."""
         return self.older_than_s is not None or self.newer_than_s is not None
 
     @property
     def has_text_filter(self) -> bool:
-        """True if the text of a message or of its error matters."""
+        """True if the selection depends on the text of a message or its error."""
         return self.error is not None or self.payload is not None
 
 
@@ -124,8 +124,8 @@ class RedriveLimits:
     """The limits of a redrive.
 
     Attributes:
-        rate: maximum messages per second; ``None``: as fast as batches with pauses between them allow.
-        failures: stop after this many of its messages failed again; ``None``: never stop.
+        rate: maximum messages per second; ``None``: limited only by the pauses between batches.
+        failures: the redrive stops after this many of its messages failed again; ``None``: the redrive never stops.
     """
 
     rate: float | None = DEFAULT_RATE
@@ -136,8 +136,8 @@ class RedriveLimits:
 class PlanRow:
     """One message as a plan shows it.
 
-    ``age_s``: seconds. ``payload`` and ``error`` (the last one, if a column has it) are shortened, redacted and safe to
-    print.
+    ``age_s``: seconds. ``error`` is the last error, if a column holds it. ``payload`` and ``error`` are shortened,
+    redacted and safe to print.
     """
 
     id: str
@@ -152,7 +152,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """How many messages match but stay unchanged, and why (``owner alive``, ``locked``, ``changed since``)."""
+    """How many matching messages stay unchanged, and why (``owner alive``, ``locked``, ``changed since``)."""
 
     why: str
     count: int
@@ -186,17 +186,17 @@ class Nothing(StrEnum):
 class Plan:
     """The changes that an operation would make, as read from the server.
 
-    Applying the plan never changes anything else.
+    If you apply the plan, nothing else changes.
 
     Attributes:
-        count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.
-        predicate: the selection in words, with the values that were frozen.
+        count: exact number of messages (or of sessions, slots, rows of trash, as named by ``unit``).
+        predicate: the selection in words, with the values that the plan has fixed.
         sql: the statements that will run, as the server will see them.
-        batch: maximum rows in one transaction; ``None`` for everything at once.
+        batch: maximum rows in one transaction; ``None`` if one transaction changes everything.
         seconds: estimated duration; ``None`` if there is no basis for an estimate.
-        consequences: the state afterwards and its effect on consumers, one line each.
+        consequences: the state after the operation and its effects on consumers, one line each.
         risks: what may go wrong, such as double delivery, one line each.
-        consent: what the operator must do.
+        consent: the confirmation that the operator must give.
         refused: why the plan cannot be applied (read-only, a missing permission, nothing to do), else ``None``.
     """
 
@@ -251,12 +251,13 @@ class OperationResult:
     """The result of an operation.
 
     Attributes:
-        operation: its id, which ``undo`` takes; empty if nothing was started.
-        done: messages touched.
-        skipped: messages locked by others, left unchanged.
-        changed: messages that no longer match the plan, left unchanged.
-        notes: what the operator should know, such as that a pause did not bring the push rate to 0.
-        refused: messages left unchanged because the server rejected the change; ``notes`` say which and why.
+        operation: the operation's id for ``undo``; empty if nothing was started.
+        done: number of changed messages.
+        skipped: number of messages left unchanged because other sessions lock them.
+        changed: number of messages left unchanged because they no longer match the plan.
+        notes: facts for the operator, such as that a pause did not bring the push rate to 0.
+        refused: number of messages left unchanged because the server rejected the change. ``notes`` contain the ids and
+            the reasons.
     """
 
     operation: str
@@ -301,9 +302,9 @@ class Pause:
 
     Attributes:
         until: seconds since the epoch.
-        by: the account that paused it.
+        by: the account that paused the queue.
         way: switch or gate.
-        table: the queue's table, which identifies the queue. Its name may differ between configurations.
+        table: the queue's table, which identifies the queue. The queue's name may differ between configurations.
     """
 
     queue: str
@@ -333,20 +334,20 @@ def pause_from_sample(sample: PauseSample) -> Pause:
 def pause_subject(layout: Layout) -> str:
     """Return the name under which a pause of this queue is recorded.
 
-    It is the queue's table, followed by its part if the table has several queues.
+    The name is the queue's table. If the table has several queues, the queue's part follows.
     """
     value = None if layout.part is None else layout.part.value
     return str(layout.table) if value is None else f"{layout.table}/{value}"
 
 
 def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
-    """Return the pauses of one queue, producers first, even if the queue had another name when it was paused."""
+    """Return the pauses of one queue, producers first. A pause also counts if the queue was renamed later."""
     own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PRODUCERS))
 
 
 def reason_suffix(reason: str) -> str:
-    """Return ``: deploy`` to append to a text, empty without a reason."""
+    """Return ``: deploy`` to append to a text, or an empty text if there is no reason."""
     return f": {reason}" if reason else ""
 
 

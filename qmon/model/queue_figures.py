@@ -1,4 +1,4 @@
-"""The figures of a queue with their names and units, and where they may be used."""
+"""The figures of a queue: their names, their units and where they may be used."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class QueueFigure:
 
     Attributes:
         field: field of ``QueueView``.
-        words: its name on screens.
-        about: its meaning.
-        of_rows: it is read from the rows of the table. If row-level security hides rows from our role, it is a lower
-            bound.
-        main: screens show why it is unknown, and alert rules may set limits on it.
-        negative: it may be below 0.
-        report_name: its name in the status report, if that is not ``field``.
-        alias: its name in alert rules and graphs, if that is not ``field``.
+        words: the figure's name on screens.
+        about: the figure's meaning.
+        of_rows: true if the figure is read from the rows of the table. Such a figure is a lower bound if row-level
+            security hides rows from our role.
+        main: true if screens show why the figure is unknown, and alert rules may set limits on it.
+        negative: true if the figure may be below 0.
+        report_name: the figure's name in the status report, if it is not ``field``.
+        alias: the figure's name in alert rules and graphs, if it is not ``field``.
     """
 
     field: str

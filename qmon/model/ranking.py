@@ -1,4 +1,4 @@
-"""Rank queues by how much attention they need: severity, then ready messages, then age of the oldest."""
+"""Rank queues by the attention they need: by severity, then ready messages, then age of the oldest message."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 
-# Seconds that new figures must last before a queue changes its place.
+# A queue changes its place after its new figures have lasted this many seconds.
 SETTLED_S: Final = 10.0
 
-# Two figures differ if the greater is more than this many times the lesser, plus `_SLACK`.
+# Two figures differ if the greater one is more than `_TIMES` times the lesser one plus `_SLACK`.
 _TIMES: Final = 2.0
 _SLACK: Final = 10.0
 
@@ -20,7 +20,7 @@ _SLACK: Final = 10.0
 class _Place:
     """The figures by which a queue is ranked.
 
-    ``oldest``: seconds. ``other_since``: since when the queue's current figures have differed from these.
+    ``oldest``: seconds. ``other_since``: when the queue's current figures began to differ from the figures here.
     """
 
     severity: Severity
@@ -32,15 +32,15 @@ class _Place:
 class Ranking:
     """Ranks the queues of one target, worst first. Queues do not change places when figures only fluctuate.
 
-    A changed severity takes effect immediately, other changed figures after ``SETTLED_S`` seconds. Unknown values rank
-    as 0.
+    A changed severity takes effect immediately. Other changed figures take effect after ``SETTLED_S`` seconds. Unknown
+    values rank as 0.
     """
 
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
 
     def rank_queues(self, view: View) -> tuple[QueueView, ...]:
-        """Return the queues of the next view, worst first, equal ones by name."""
+        """Return the queues of the next view, worst first. Equal queues are sorted by name."""
         at = view.sampled_at
         self._places = {queue.name: _next_place(queue, self._places.get(queue.name), at) for queue in view.queues}
         return tuple(sorted(view.queues, key=self.sort_key))

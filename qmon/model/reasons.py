@@ -1,7 +1,7 @@
-"""Why a figure is unknown, a lower bound, an estimate or old: all texts in one place.
+"""Texts of all reasons why a figure is unknown, a lower bound, an estimate or old.
 
-``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The manual explains each under "Why a
-figure is unknown". Code and tests compare members, never their wording.
+``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The section "Why a figure is unknown"
+of the manual explains each reason. Code and tests compare members, never their wording.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ class Reason(StrEnum):
     THROTTLED = "read less often to stay within the cost budget"
     WATCHED = "watched: {reason}"
 
-    # What the role, the settings or the server do not show.
+    # The role, the settings or the server hide a value.
     MASKED = "column {column} is masked for your role: {grant}"
-    SEQUENCE_UNREADABLE = "your role may not read {names}: GRANT SELECT on it"
+    SEQUENCE_UNREADABLE = "your role may not read {names}: run GRANT SELECT"
     SESSIONS_UNSEEN = "your role cannot see sessions or their statements"
-    HOLDERS_AGE_UNSEEN = "the age of the transactions that hold them is unknown"
-    TABLE_UNSEEN = "your role cannot see the table that holds them"
+    HOLDERS_AGE_UNSEEN = "the age of the transactions that hold the messages is unknown"
+    TABLE_UNSEEN = "your role cannot see the table that holds the messages"
     ROWS_HIDDEN = "with optimized locking, the server shows no locks on changed rows"
-    SERVER_DOES_NOT_COUNT = "this server does not count them, or your role cannot see them"
+    SERVER_DOES_NOT_COUNT = "this server does not have this counter, or your role cannot see it"
     SERVER_DOES_NOT_COUNT_ROWS = "this server does not count rows read"
-    SERVER_DOES_NOT_SAY = "this server does not report it"
+    SERVER_DOES_NOT_SAY = "this server does not report this figure"
     LIBRARY_WORKERS = "sessions of library workers do not show which queue they serve"
     STANDBY_COUNTERS = "standby: the primary's counters are not available here"
     STANDBY_SESSIONS = "standby: the primary's sessions are not available here"
     STANDBY_SEQUENCES = "standby: the primary's sequences are not available here"
-    STANDBY_IDS = "standby: computed from the ids of its rows"
+    STANDBY_IDS = "standby: computed from the ids of the rows"
     STANDBY_BEHIND = "standby: {delay}"
 
     # Probes that could not read.
@@ -55,16 +55,16 @@ class Reason(StrEnum):
     OWN_OPERATION = "a qmon operation is changing messages of this queue, or has just ended"
     COUNTERS_RESET = "the counters of this table were reset, or may have been"
     COUNTERS_STAND_STILL = (
-        "rows move without the table's counters: sessions report late, or track_counts is off in them"
+        "rows move without the table's counters: sessions report late, or have turned track_counts off"
     )
     DELETES_UNCLEAR = "rows are deleted, and the server cannot tell whether that pops or removes messages"
-    UPDATES_UNCLEAR = "more messages left ready than updates show: consumers may finish ready messages in one step"
-    COUNTERS_OFF = "track_counts is off on this server, so it does not count pushed and popped rows"
+    UPDATES_UNCLEAR = "more messages left ready than updates show: consumers may finish a ready message in one step"
+    COUNTERS_OFF = "track_counts is off on this server, so the server does not count pushed and popped rows"
     NOTHING_COUNTED = "the server has no counters for this table"
     NOTHING_COUNTED_SINCE = "the server has had no counters for this table for {age}"
-    PARTITIONED_BY_STATE = "partitioned by {column}: the server counts a change of it as a delete and an insert"
+    PARTITIONED_BY_STATE = "partitioned by {column}: the server counts a changed {column} as a delete and an insert"
     MIXED_QUEUES = "several queues share the table, and deleted rows cannot be assigned to one"
-    NO_LOG_OF_STEPS = "its tables do not record pushes and pops"
+    NO_LOG_OF_STEPS = "the queue's tables do not record pushes and pops"
     RETRIES_UNSEEN = "failed attempts that were retried are not counted"
     POPS_ARE_COMPLETIONS = "a pop of this design completes its message"
     POPS_AS_COMPLETIONS = "the server cannot distinguish pops from completions"
@@ -74,10 +74,10 @@ class Reason(StrEnum):
     NO_POP_ENDED = "no pop has ended in the last minute"
     NOTHING_UPDATED = "nothing was updated"
     NO_POP_PROCEDURE = 'no known pop procedure has run: set consumers = {{ procedure = "…" }}'
-    PROCEDURES_NOT_RUN = "none of its procedures has run, or your role cannot see them: GRANT VIEW DEFINITION"
-    USE_UNREAD = "the usage of its tables was not read"
+    PROCEDURES_NOT_RUN = "no procedure has run, or your role cannot see it: GRANT VIEW DEFINITION"
+    USE_UNREAD = "the usage of the queue's tables was not read"
 
-    # What a table or a design does not have.
+    # A table or a design has no such figure.
     NOTHING_READY = "no message is ready"
     NOT_PUSHED_YET = "the next numbers have no message yet"
     NO_GAP = "only rings and tables with ordered ids have a gap"
@@ -116,7 +116,7 @@ class Reason(StrEnum):
     NO_ORDER = "the table has no column that orders its messages"
     SCANNED_INSTEAD = "{reason}; qmon scans the table"
     SCANNED_UNLESS_SMALL = "{reason}; qmon scans the table unless it is small"
-    NOT_SOUGHT = "{reason}; qmon does not search for it"
+    NOT_SOUGHT = "{reason}; qmon does not search for the oldest message"
     FOUND_WHILE_SMALL = "{reason}; known only while the table is small"
     POP_DELETES = "a pop deletes its row, and no index finds the rows that consumers hold"
     POP_FINISHES = "a pop marks its message as done at once, and no index finds the rows that consumers hold"
@@ -124,5 +124,5 @@ class Reason(StrEnum):
     WALKING = "qmon is still searching behind finished rows for the oldest ready message"
     SCANNED = "counted by a table scan"
     SCANNED_IN = "counted by a table scan that took {time}"
-    MORE_THAN_COUNTED = "more than one poll counts"
-    COUNT_UNDER_WAY = "more than one poll counts; a full count is running"
+    MORE_THAN_COUNTED = "more messages than one poll counts"
+    COUNT_UNDER_WAY = "more messages than one poll counts; a full count is running"

@@ -28,10 +28,10 @@ _NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
 def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
     """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
-    ``waits`` are sorted by the average number of waiting sessions, largest first. Each has its share of all waits (0 to
-    1). An unknown value is null and ``unknown`` has its reason. ``horizon`` is also null if nothing has held it for
-    long. The result contains ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and
-    ``server_state`` if the server has them.
+    ``waits`` are sorted by the average number of waiting sessions, largest first. Each wait has its share of all waits
+    (0 to 1). An unknown value is null, and ``unknown`` contains the reason. ``horizon`` is also null if nothing has
+    held the horizon for a long time. The result contains ``standby``, ``version_store_bytes``, ``counters`` (per
+    second), ``service_broker`` and ``server_state`` if the server has them.
     """
     waiting, holder = server.waiting, long_holder(server.horizon)
     waits = None
@@ -93,7 +93,7 @@ def _unknown_reason(name: str, failures: Sequence[ProbeFailure]) -> str:
 
 
 def _server_health(engine: str, state: ServerState) -> dict[str, Any]:
-    """Return server health as last read: ``log`` (null: not read) and each server with the database."""
+    """Return server health as last read: ``log`` (null if it was not read) and each server that has the database."""
     log = state.log
     return {
         "log": None
@@ -150,7 +150,7 @@ def settings_object(settings: Sequence[Setting]) -> list[dict[str, Any]]:
 
 
 def _broker_object(view: BrokerView) -> dict[str, Any]:
-    """Return the queues of Service Broker, worst first, and messages ``not_delivered``."""
+    """Return the queues of Service Broker, worst first, and the undelivered messages (``not_delivered``)."""
     return {
         "read_seconds_ago": round(view.age_s, 3),
         "not_delivered": {"messages": view.sending.value, **_code_and_proof(view.verdict)},
@@ -178,8 +178,8 @@ def _code_and_proof(verdict: Verdict | None) -> dict[str, Any]:
 def use_figures(use: QueueUse | None) -> dict[str, Figure]:
     """Return the figures of a queue's tables.
 
-    These are rows and pages touched per pop, dead rows, and the share of HOT updates (0 to 1). SQL Server adds
-    ``reads_per_pop``: pages read by each call of a procedure that pops.
+    The figures are rows and pages touched per pop, dead rows, and the share of HOT updates (0 to 1). For SQL Server
+    there is also ``reads_per_pop``: pages read by each call of a procedure that pops.
     """
     if use is None:
         return dict.fromkeys(("rows_per_pop", "pages_per_pop", "dead_rows", "hot_share"), _NOT_READ)
@@ -203,8 +203,8 @@ def status_object(view: View) -> dict[str, Any]:
 
     Counts are whole messages, rates are messages per second over ``window_seconds``, ``oldest_seconds`` is in seconds,
     and ``fill`` is 0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least). ``unknown`` maps a
-    figure to the reason. ``age_seconds`` maps figures read before this poll to their age. ``old`` maps figures that are
-    too old to be used, and therefore unknown, to their last value. ``tables`` lists tables with several queues.
+    figure to the reason. ``age_seconds`` maps a figure that was read before this poll to its age. ``old`` maps a figure
+    that is unknown because it is too old to its last value. ``tables`` lists tables with several queues.
     """
     probe = view.server
     return {
@@ -247,13 +247,13 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
 
 
 def _blocker_object(blocker: GroupBlockerSample) -> dict[str, Any]:
-    """Return one blocker. ``messages``: how many messages wait for it, among a limited number that was read."""
+    """Return one blocker. ``messages``: how many of the messages that were read wait for this blocker."""
     held_s = None if blocker.held_s is None else round(blocker.held_s, 3)
     return {"name": blocker.blocker, "holder": blocker.holder, "held_seconds": held_s, "messages": blocker.seen}
 
 
 def _table_object(group: GroupView) -> dict[str, Any]:
-    """Return the sums of several queues of one table; for ``oldest_seconds`` the maximum. Unknown values are null."""
+    """Return the sums over several queues of one table, but the maximum of ages. Unknown values are null."""
     figures = {each.name: group.figures[each.field] for each in GROUP_FIGURES}
     return {
         "name": group.name,

@@ -1,4 +1,4 @@
-"""Series: the points of a queue's history in one block of numbers, so that hours of history need few objects."""
+"""Store the points of a queue's history in one block of numbers, so that hours of history need few objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, overload
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of a queue's history, for plots. Rates are messages per second over the interval that ends here."""
+    """One point of a queue's history for plots. Rates are messages per second over the interval that ends at ``at``."""
 
     at: float
     ready: float | None
@@ -64,7 +64,7 @@ class Series(Sequence[Point]):
         return _point(*self._numbers[place : place + _WIDTH])
 
     def column(self, name: str) -> array[float]:
-        """Return one figure of all points, NaN if it was unknown."""
+        """Return one figure of all points. An unknown value is NaN."""
         return self._numbers[self._start + _NAMES.index(name) : self._stop : _WIDTH]
 
     def __iter__(self) -> Iterator[Point]:
@@ -74,7 +74,7 @@ class Series(Sequence[Point]):
 
 
 class SeriesRecorder:
-    """Records points and returns them as a series. It keeps the newest ``capacity``."""
+    """Records points and returns them as a series. The recorder keeps the newest ``capacity`` points."""
 
     def __init__(self, capacity: int) -> None:
         self._most = capacity
@@ -93,12 +93,12 @@ class SeriesRecorder:
         self._numbers.extend(nan if number is None else number for number in _figures(point))
 
     def series(self) -> Series:
-        """Return the newest points as they are now."""
+        """Return the newest points. Points recorded later are not included."""
         return Series(self._numbers, max(0, len(self._numbers) - self._most * _WIDTH))
 
 
 def figure_column(points: Sequence[Point], name: str) -> array[float]:
-    """Return one figure of all these points, NaN if it was unknown."""
+    """Return one figure of all these points. An unknown value is NaN."""
     if isinstance(points, Series):
         return points.column(name)
     known = (getattr(point, name) for point in points)

@@ -1,7 +1,7 @@
 """The state of Service Broker's queues and their problems.
 
-Service Broker can stop in three ways: a queue is off, its activation procedure is not started, or messages are sent and
-not delivered (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
+Service Broker can stop in three ways: a queue is off, the server does not start a queue's activation procedure, or sent
+messages are not delivered (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
 ``sys.transmission_queue``).
 """
 
@@ -63,7 +63,7 @@ class Finding:
 class BrokerQueue:
     """One queue of Service Broker.
 
-    ``depth``: messages in the queue. ``monitor``: ``None`` if the queue has no monitor or monitors are not visible.
+    ``depth``: messages in the queue. ``monitor`` is ``None`` if the queue has no monitor or monitors are not visible.
     """
 
     sample: BrokerQueueSample
@@ -83,12 +83,12 @@ class BrokerView:
 
     Attributes:
         queues: the queues, worst first.
-        sending: messages not delivered.
+        sending: number of undelivered messages.
         growth: change of ``sending`` in messages per second.
-        transmission: the sample behind ``sending``.
+        transmission: the sample from which ``sending`` was computed.
         verdict: the problem with undelivered messages, if any.
-        monitored: whether queue monitors could be read.
-        age_s: seconds since all of this was read.
+        monitored: true if queue monitors could be read.
+        age_s: seconds since the samples were read.
         conversations: the sample of the conversations.
         leak: the problem with the conversations, if any.
     """
@@ -107,7 +107,7 @@ class BrokerView:
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
         """The problem of each queue, of the transmission queue and of the conversations, keyed by name.
 
-        A tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
+        A tuple is empty if there is no problem, and contains ``cannot tell`` if the data is incomplete.
         """
         found = {queue.name: self._queue_verdicts(queue) for queue in self.queues}
         sent = self.transmission
@@ -122,7 +122,7 @@ class BrokerView:
 
     @property
     def database_verdicts(self) -> tuple[tuple[str, Verdict], ...]:
-        """The verdicts that are not about a queue, each with its name."""
+        """The verdicts on undelivered messages and on conversations, with the names under which they are listed."""
         both = ((TRANSMISSION, self.verdict), (CONVERSATIONS, self.leak))
         return tuple((name, verdict) for name, verdict in both if verdict is not None)
 
@@ -151,7 +151,7 @@ def queue_state(queue: BrokerQueue, *, monitored: bool) -> str:
 def queue_finding(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
 ) -> Finding | None:
-    """Return the problem of one queue, if any. ``enabled``: Service Broker is on in the database."""
+    """Return the problem of one queue, if any. ``enabled``: true if Service Broker is on in the database."""
     depth = f"; {sample.depth:,} messages are queued" if sample.depth else ""
     if not (sample.receives and sample.enqueues):
         off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
@@ -195,7 +195,7 @@ def conversations_finding(sample: ConversationsSample) -> Finding | None:
 
 
 def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding | None:
-    """Return the problem with undelivered messages, if any. ``growth``: their recent change in messages per second."""
+    """Return the problem with undelivered messages, if any. ``growth``: messages per second, as in ``BrokerView``."""
     waiting = sample.counted if sample.messages is None else sample.messages
     if not waiting:
         return None

@@ -1,4 +1,4 @@
-"""Which settings of a server, a database and its tables harm a queue, and why."""
+"""Find the settings of a server, a database and its tables that harm a queue, and explain the harm."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 from qmon.model.samples.server_state_samples import SettingSample
 
-# Why a value is unknown. Probes do not read settings that a version does not have.
-NOT_REPORTED: Final = "this version does not report it, or not for other sessions"
+# Shown if a value is unknown. Probes do not read settings that a version does not have.
+NOT_REPORTED: Final = "this version does not report it for other sessions, or not at all"
 
 # Lowest compatibility level at which fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
@@ -33,7 +33,7 @@ _USER_OPTIONS: Final = {
     16384: "XACT_ABORT",
 }
 
-# How options that every new session starts with affect a queue, unless the session's driver changes them.
+# How default options of new sessions affect a queue, unless a session's driver changes the options.
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
     "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
@@ -42,13 +42,13 @@ _HARMFUL_OPTIONS: Final = {
 
 
 def _user_options(value: str) -> list[str]:
-    """Return the names of the bits that are set, none if the value is not a number."""
+    """Return the names of the bits that are set. A value that is not a number has no bits."""
     bits = int(value) if value.isdecimal() else 0
     return [name for bit, name in _USER_OPTIONS.items() if bits & bit]
 
 
 def _harm_if_in(values: str, harm: str) -> Callable[[str], str]:
-    """Return a function that returns ``harm`` if a setting has one of these ``values``, which are separated by bars."""
+    """Return a function from a setting's value to its harm. ``values``: harmful values, separated by bars."""
     harmful = frozenset(values.split("|"))
     return lambda value: harm if value in harmful else ""
 
@@ -112,7 +112,7 @@ class Setting:
     Attributes:
         object: the tables that have the setting; empty for the server or the database.
         value: ``None`` if unknown.
-        harm: why the setting harms a queue; empty if it does not, or if the value is unknown.
+        harm: why the setting harms a queue; empty if the setting is harmless or the value is unknown.
     """
 
     name: str
@@ -122,12 +122,12 @@ class Setting:
 
     @property
     def display_name(self) -> str:
-        """The setting's name, and the tables that have it."""
+        """The setting's name, followed by the tables that have the setting."""
         return f"{self.name} of {self.object}" if self.object else self.name
 
 
 def database_card(engine: str, samples: Iterable[SettingSample]) -> tuple[Setting, ...]:
-    """Return the database card: the settings as read, each with its harm to a queue."""
+    """Return the database card: each setting with its value and its harm to a queue."""
     return tuple(_with_harm(_HARM.get(engine, {}), each) for each in samples)
 
 

@@ -1,4 +1,4 @@
-"""Find causes shared by verdicts of several queues: a session, transaction or log that their evidence names."""
+"""Find causes that verdicts of several queues share: the evidence names the same session, transaction or log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SharedCause:
 
     Attributes:
         who: ``session 61``.
-        verdict: the worst verdict it causes.
+        verdict: the worst verdict with this cause.
         about: the words with which all proofs of this verdict start.
         queues: for each verdict code, the queues whose verdict names the cause, worst first.
     """

@@ -1,4 +1,4 @@
-"""Snapshot: all samples and failures of one poll of one target. Everything else is derived from it."""
+"""Snapshot: all samples and failures of one poll of one target. All other figures are derived from snapshots."""
 
 from __future__ import annotations
 
@@ -40,19 +40,18 @@ from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.samples.usage_samples import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.wait_samples import LatchSample, WaitTotals
 
-# Probe name of the failure that our role can see other sessions only partly or not at all.
+# Probe name of the failure that is recorded if our role cannot see all other sessions completely.
 SESSIONS_PROBE: Final = "sessions"
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeFailure:
-    """A probe that returned nothing this time.
+    """A probe that returned nothing in this poll.
 
     Attributes:
         queue: empty for a probe of the whole target.
         grant: the statement that gives a missing permission, else empty.
-        gone: nothing of the queue can be read, not just this reading. If ``queue`` is empty, the registry with the
-            names of the queues cannot be read.
+        gone: true if no probe can read the queue. If ``queue`` is empty, the registry of queue names cannot be read.
     """
 
     probe: str
@@ -69,37 +68,38 @@ class ProbeFailure:
 
 @dataclass(frozen=True, slots=True)
 class QueueSamples:
-    """The samples of one queue in one poll. ``None`` or empty: the probe does not apply, is not due, or failed.
+    """The samples of one queue in one poll.
 
-    Times ending in ``_at`` are seconds since the epoch on the server clock; ``None``: read in this poll.
+    A field is ``None`` or empty if its probe does not apply, was not due or failed.
+    Fields ending in ``_at`` are seconds since the epoch on the server clock, or ``None`` if read in this poll.
 
     Attributes:
         last_id: last id issued.
-        head_limit: maximum number of ready rows that the head probe counts, or of numbers that it reads after a ring
-            position.
-        held: rows locked by transactions; ``None`` if nothing shows which rows transactions hold.
+        head_limit: maximum number of ready rows that the head probe counts. For a ring, the maximum number of slots
+            that the probe reads after a position.
+        held: rows locked by transactions; ``None`` if the server does not show which rows transactions hold.
         held_at: when ``held`` was read.
-        held_counted: the head and the count of ready rows include the rows in ``held``.
-        locked: like ``held``, but also read for a queue with states while its head does not move.
-        longest_first: the progress probe has read the longest-running rows.
-        in_progress_ids: ids in progress of a table without a start time.
+        held_counted: true if the head and the count of ready rows include the rows in ``held``.
+        locked: like ``held``, but also read for a queue with states while its first message does not change.
+        longest_first: true if the progress probe has read the longest-running rows.
+        in_progress_ids: ids of messages in progress, if the table has no start time.
         scheduled_at: when ``scheduled`` was read.
         dead_at: when ``dead`` was read.
         blocked_at: when ``blocked`` was read.
         sized_at: when the sizes in ``uses`` were read.
         done: done messages of a group's queue.
         totals: messages moved in a group's queue.
-        workers: workers of a group's queue, if known.
-        depth: number of ready rows as the server counts them.
+        workers: number of workers of a group's queue, if known.
+        depth: number of ready rows according to the server.
         count: the newest count of the whole table, even if it is old.
         counting: share of the table already counted (0 to 1), while the first count runs and figures need it.
-        page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
-        unknown: figure → why this layout cannot have it.
+        page: the page that contains ``messages``; ``None`` if ``messages`` are in progress or next to be popped.
+        unknown: figure → why this layout cannot have the figure.
         left_out: probes that were due but skipped to stay within the budget.
         partial: why our role may see only some of the rows, else empty.
-        elsewhere: why this server does not have the queue's counters, sequences and sessions (it is a standby), else
-            empty.
-        unread: the queue was not read in this poll, because queues take turns.
+        elsewhere: why this server does not have the queue's counters, sequences and sessions (the server is a standby),
+            else empty.
+        unread: true if the queue was not read in this poll, because queues take turns.
         strange: messages in states that qmon does not know.
     """
 
@@ -142,7 +142,7 @@ class QueueSamples:
 
     @property
     def waiting(self) -> int | None:
-        """The ready, scheduled and blocked messages of a group's queue, if all were counted in this poll."""
+        """The number of ready, scheduled and blocked messages of a group's queue, if all were counted in this poll."""
         counted_now = self.head is not None and self.scheduled_at is None and self.blocked_at is None
         if self.layout.part is None or self.head is None or not counted_now:
             return None
@@ -154,28 +154,29 @@ class Snapshot:
     """One poll of one target.
 
     Attributes:
-        sequence: number of the poll of one poller, from 1.
+        sequence: number of the poll, counted by its poller from 1.
         sampled_at: server clock at the start of the poll, seconds since the epoch.
         taken_at: our monotonic clock at the end of the poll, seconds.
-        client_ms: wall time of the whole poll here.
+        client_ms: duration of the whole poll on our clock.
         server_ms: time from the first to the last statement of the poll on the server clock.
         buffers: pages that our session touched since the previous poll; ``None`` if the server does not report it.
         blocking: blocked sessions and their blockers.
         cost: what our session has cost the server so far.
         pauses: pauses in force; empty if the database records none.
-        operated: recent changes by qmon's operations; ``None`` if the database records none or they were not read.
-        observing: cost of watching, and throttled probes.
+        operated: recent changes by qmon's operations; ``None`` if the database records no changes, or they were not
+            read.
+        observing: cost of polling, and throttled probes.
         server_counters: counters of SQL Server.
         version_store: the version store of SQL Server.
         cpu_ms: processor time of our session since the previous poll; ``None`` if the server does not report it.
-        procedures: reads of the queues' procedures; ``None`` if not asked in this poll.
+        procedures: reads of the queues' procedures; ``None`` if they were not read in this poll.
         fragments: fragmentation of the queues' indexes, as last read.
         plans: plans of pops, if read since the previous poll.
         jobs: the server's jobs that work on the queues.
-        blocked: last reports of sessions that waited for long, newest first.
+        blocked: last reports of sessions that waited for a long time, newest first.
         server_state: server health, as last read.
-        first: this is the first poll over its connection.
-        every_s: seconds between readings of a queue that no screen shows; 0 if it is read in each poll.
+        first: true if this is the first poll over its connection.
+        every_s: seconds between readings of a queue that no screen shows; 0 if every poll reads all queues.
     """
 
     target: str

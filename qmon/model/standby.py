@@ -1,4 +1,4 @@
-"""Figures of queues on a standby: its rows are delayed, and it has no counters."""
+"""Figures of queues on a standby. The rows of a standby are delayed, and a standby has no counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.samples.polled_samples import ServerSample
 class Standby:
     """The age of a standby's rows.
 
-    ``behind_s``: seconds behind the primary, ``None`` if unknown. ``paused``: replay is paused, so the rows grow older.
+    ``behind_s``: seconds behind the primary, or ``None`` if unknown. ``paused``: true if replay is paused.
     """
 
     behind_s: float | None
@@ -22,7 +22,7 @@ class Standby:
 
     @property
     def delay_text(self) -> str:
-        """A short text, empty if the standby has applied everything it received."""
+        """The delay as a short text. The text is empty if the standby is less than a second behind."""
         if self.paused:
             return "replay paused"
         if self.behind_s is None:
@@ -30,9 +30,9 @@ class Standby:
         return f"{duration(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
 
     def add_delay(self, figure: Figure) -> Figure:
-        """Return the figure with the age of the rows added.
+        """Add the age of the standby's rows to the age of a figure.
 
-        The figure is ``old`` if that age is unknown or replay is paused.
+        The result is ``old`` if the age of the rows is unknown or replay is paused.
         """
         if figure.value is None:
             return figure
@@ -43,5 +43,5 @@ class Standby:
 
 
 def standby_for(server: ServerSample) -> Standby | None:
-    """Return the standby state of a server, ``None`` for a server that accepts writes."""
+    """Return the standby state of a server, or ``None`` for a server that accepts writes."""
     return Standby(server.behind_s, server.replay_paused) if server.in_recovery else None

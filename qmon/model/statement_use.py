@@ -1,4 +1,4 @@
-"""Compare the pages read per call of a statement with those of earlier calls, and detect whether its plan changed."""
+"""Compare the pages that a statement reads per call with earlier calls, and detect changes of its plan."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final
 
 from qmon.model.samples.plan_samples import PlanSample
 
-# Minimum ratio of the pages per call now and before.
+# Minimum ratio of the pages per call now to the pages per call before.
 MIN_READS_RATIO: Final = 3.0
 
-# Minimum pages per call of a statement that is reported.
+# Minimum pages per call. Statements that read fewer pages are not reported.
 MIN_READS: Final = 50.0
 
-# Minimum number of calls, before and now, for an average.
+# Minimum number of calls, now and before, from which an average is computed.
 MIN_CALLS: Final = 20
 
 _EVERY_S: Final = 300.0
 
-# Seconds between the readings of two queues. With more queues, each one is read less often.
+# Seconds between the readings of two queues. The more queues there are, the less often each queue is read.
 _EACH_S: Final = 30.0
 
 
@@ -31,7 +31,7 @@ def reading_interval_s(queues: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class StatementUse:
-    """One statement, with pages read per call now and before. ``None``: the statement did not run in that time.
+    """One statement and its pages read per call, now and before (``None`` if the statement did not run in that time).
 
     ``plan`` and ``plan_before``: the plan that most calls used. ``mean_s`` and ``mean_before_s``: seconds per call.
     """
@@ -59,7 +59,7 @@ class StatementUse:
 
     @property
     def is_regressed(self) -> bool:
-        """True if another plan reads much more than the one before.
+        """True if the statement has another plan than before and reads much more.
 
         Always false if the server does not distinguish plans.
         """
@@ -72,7 +72,7 @@ class StatementUse:
 
 
 def statement_uses(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
-    """Return the use of each recently run statement, those that got worse first, then by pages read."""
+    """Return the use of each statement that ran recently: first statements that got worse, then by pages read."""
     by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
     for plan in plans:
         by_statement[plan.statement_id].append(plan)

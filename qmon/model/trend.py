@@ -1,4 +1,4 @@
-"""Findings from the last hour of a queue: rising backlog, slower messages, silent producers, messages due later."""
+"""Findings from the last hour of a queue: rising depth, slower messages, silent producers, messages due later."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qmon.model.formatting import milliseconds, time_of_day
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """A backlog that has risen slowly and steadily for ``over_s`` seconds.
+    """A depth that has risen slowly and steadily for ``over_s`` seconds.
 
-    ``before`` and ``now``: messages ready. ``age_before_s`` and ``wait_s``: age of the oldest of them in seconds,
-    before and now; ``None`` if no age was known.
+    ``before`` and ``now``: number of ready messages. ``age_before_s`` and ``wait_s``: age of the oldest ready message
+    in seconds, before and now; ``None`` if no age was known.
     """
 
     before: float
@@ -24,7 +24,7 @@ class Rise:
 
 @dataclass(frozen=True, slots=True)
 class Slower:
-    """Each message takes ``now_s`` seconds, and took ``before_s`` until ``since_at``.
+    """Each message takes ``now_s`` seconds. Until ``since_at``, each message took ``before_s`` seconds.
 
     ``since_at``: server clock, seconds since the epoch.
     """
@@ -52,8 +52,8 @@ class Silence:
 class DueLater:
     """Most of the newest messages are due later, unlike the messages of the hour before.
 
-    ``later`` of the last ``pushed`` messages, since ``since_at`` (server clock, seconds since the epoch).
-    ``share_before``: share of the earlier messages that were due later, 0 to 1.
+    Since ``since_at`` (server clock, seconds since the epoch), ``pushed`` messages were pushed, and ``later`` of these
+    messages are due later. ``share_before``: share of the earlier messages that were due later, 0 to 1.
     """
 
     pushed: float

@@ -1,4 +1,4 @@
-"""View: the current figures, derived from all snapshots so far. Screens, commands and verdicts read only this."""
+"""View: the current figures, derived from all snapshots so far. Screens, commands and verdicts read only views."""
 
 from __future__ import annotations
 
@@ -42,30 +42,31 @@ class QueueView:
 
     Attributes:
         oldest: age of the oldest ready message in seconds.
-        gap: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` is ``id span``).
+        gap: push position minus pop position of a ring. For other queues, the last issued id minus the id of the first
+            message (``gap_kind`` is ``id span``).
         fill: share of a ring's slots in use, 0 to 1.
         verdict: the worst of ``verdicts``.
-        page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
+        page: the page that contains ``messages``; ``None`` if ``messages`` are in progress or next to be popped.
         window_s: length of the period in which the rates were measured, in seconds.
         pauses: pauses in force.
-        verdicts: all verdicts that hold and do not merely follow from another.
+        verdicts: all verdicts that hold and are not merely a consequence of another verdict.
         undecided: codes of other verdicts that are not known to be over.
         past: earlier verdicts, newest first, up to a limit.
         producers: connected producer sessions.
         consumers: connected consumer sessions.
         consumers_waiting: consumers that are idle, sleep or wait for a lock.
-        done: messages done and not archived.
+        done: done messages that are not archived yet.
         blocked: messages that wait for a condition, such as a lock or another message, before they become ready.
         blocked_oldest: age of the oldest blocked message in seconds.
         bytes: size of tables and indexes.
         growth: bytes per second.
-        counting: share of the table covered by the first scan (0 to 1), while figures depend on it.
-        flow: messages moved since the previous poll, if its counters were read without a break.
+        counting: share of the table covered by the first scan (0 to 1), while figures depend on the scan.
+        flow: messages moved since the previous poll, if the counters were read without a break.
         span_s: seconds since the previous poll; ``None`` after a break.
         read_at: when the queue was last read, if this poll did not read it (server clock, seconds since the epoch).
             Ages of figures refer to this time.
         blockers: blockers of the blocked messages.
-        ownerless: ids of messages in progress whose owner is dead, among those read.
+        ownerless: ids of the read messages that are in progress and whose owner is dead.
     """
 
     layout: Layout
@@ -115,7 +116,7 @@ class QueueView:
         return self.layout.queue
 
     def is_stuck(self, message: MessageSample) -> bool:
-        """Return whether a message is in progress longer than the queue's timeout, or its owner is dead."""
+        """Return whether a message has been in progress for longer than the timeout, or its owner is dead."""
         late = message.age_s is not None and message.age_s > self.layout.timeout_s
         return message.state == "in_progress" and (late or message.id in self.ownerless)
 
@@ -125,8 +126,8 @@ class TargetView:
     """The figures of one target: transactions per second, waits, blocked sessions, and the cost of polling.
 
     Attributes:
-        commits: transactions per second, without qmon's own.
-        sessions: sessions, without qmon's own.
+        commits: transactions per second, without qmon's transactions.
+        sessions: number of sessions, without qmon's sessions.
         budget_share: qmon's server time as a share of its budget; 1.0 is all of it.
         blocking: blocked sessions and their blockers; ``None`` if they could not be read.
         observing: probes throttled to stay within the budget.
@@ -138,8 +139,8 @@ class TargetView:
         state: server health, as last read.
         plans: plans of pops, as last read.
         jobs: the server's jobs that work on the queues.
-        blocked: the last reports of sessions that waited for long.
-        sessions_used: sessions of all databases; ``None`` if unknown.
+        blocked: the last reports of sessions that waited for a long time.
+        sessions_used: number of sessions of all databases; ``None`` if unknown.
         sessions_limit: limit of ``sessions_used``; ``None`` if unknown.
         outside: problems outside the queues, one sentence each.
     """
@@ -176,8 +177,8 @@ class TargetView:
 class View:
     """All figures of a target after one poll.
 
-    ``sampled_at`` is the server clock, ``taken_at`` our monotonic clock. ``span_s``: seconds since the previous poll,
-    ``None`` after a break.
+    ``sampled_at`` is the time of the poll on the server clock, and ``taken_at`` the time on our monotonic clock.
+    ``span_s``: seconds since the previous poll; ``None`` after a break.
     """
 
     target: str
@@ -208,5 +209,5 @@ class View:
         return 0.0 if queue.read_at is None else self.sampled_at - queue.read_at
 
     def queue(self, name: str) -> QueueView | None:
-        """Return the queue with this name, ``None`` if it is not watched."""
+        """Return the queue with this name, or ``None`` if it is not watched."""
         return next((q for q in self.queues if q.name == name), None)

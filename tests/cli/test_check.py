@@ -252,7 +252,7 @@ def test_stuck_messages_that_no_index_leads_to_are_never_ok(database: str, quick
     [
         ('queue = "jbos"', 3, "the alert 'deep' names this queue, which does not exist; did you mean jobs?", ""),
         ('target = "sh*"\nqueue = "jbos"', 3, "the alert 'deep' names this queue, which does not exist", ""),
-        ('target = "shpo"', 0, "QMON OK", "the alert 'deep' applies to no target: none is called shpo"),
+        ('target = "shpo"', 0, "QMON OK", "the alert 'deep' applies to no target: no target is called shpo"),
         ('target = "crm"\nqueue = "jbos"', 0, "QMON OK", ""),
     ],
 )

@@ -65,7 +65,7 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
     assert "--ca works only with https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
     assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
     done = call("status", "http://127.0.0.1:1/shop")
-    assert (done.exit_code, "only qmon connect reads from a qmon serve" in done.stderr) == (2, True)
+    assert (done.exit_code, "only qmon connect can connect to a qmon serve" in done.stderr) == (2, True)
     assert "contains no PEM certificates" in refusal("https://127.0.0.1:1/shop", "--ca", __file__)
 
 

@@ -67,7 +67,7 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     assert "QMON_NOTIFY_ON_CALL: not a key" in done.stderr
     done = call("check", "--test-notice", "chat")
     assert done.exit_code == 1
-    assert "notices to chat: its URL is missing: set QMON_NOTIFY_CHAT, or store it" in done.stderr
+    assert "notices to chat: the receiver's URL is missing: set QMON_NOTIFY_CHAT, or store it" in done.stderr
     assert TOKEN not in done.output
     assert call("check", "--test-notice", "chta").exit_code == 2
     two.write_text("")
@@ -82,7 +82,7 @@ def test_who_needs_a_secret_that_is_missing_is_refused_before_anything_begins(
     for command in (("record", "--to", str(tmp_path / "there")), ("serve", "--listen", "127.0.0.1:0")):
         done = call(*command, "postgresql://me@127.0.0.1:1/shop")
         assert done.exit_code == 2
-        assert done.stderr.startswith("qmon: notices to chat: its URL is missing")
+        assert done.stderr.startswith("qmon: notices to chat: the receiver's URL is missing")
     assert not (tmp_path / "there").exists()
 
 

@@ -47,7 +47,7 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
     assert 2 * 86_400 <= (queue.blocked_oldest.value or 0) < 2 * 86_400 + 600
     assert queue.verdict.code == "blocked"
     assert queue.verdict.proof == (
-        "200 blocked, the oldest for 2 d 00 h: their job queue is locked;"
+        "200 blocked, the oldest for 2 d 00 h: the job queue is locked;"
         " they wait for one by one, held by worker-gone for 3 d 00 h"
     )
     checked = call("check", database)
@@ -62,11 +62,11 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
 
 # A statement that blocks all jobs of a library, and the reason in the verdict.
 HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
-    (oban, "UPDATE oban_jobs SET state = 'suspended' RETURNING id", "the application has suspended them"),
+    (oban, "UPDATE oban_jobs SET state = 'suspended' RETURNING id", "the application has suspended the jobs"),
     (
         PgBoss,
         "UPDATE pgboss.job SET blocked = true, pending_dependencies = 1 RETURNING id",
-        "jobs that they depend on are not completed",
+        "other jobs must be completed first",
     ),
     (
         procrastinate,
@@ -81,7 +81,7 @@ HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
         " INSERT INTO firm_queue_blocked_executions"
         " (job_id, queue_name, priority, concurrency_key, expires_at, created_at)"
         " SELECT job_id, queue_name, priority, 'account 7', created_at, created_at FROM gone RETURNING job_id",
-        "as many jobs with the same concurrency key are in progress as may be; they wait for account 7",
+        "the limit of jobs in progress with the same concurrency key is reached; they wait for account 7",
     ),
 ]
 

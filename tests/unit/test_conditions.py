@@ -87,7 +87,7 @@ def test_an_advisory_lock_is_asked_of_postgres_alone() -> None:
     text, values = sql(Postgres(), AdvisoryLock(ColumnRef(HOSTILE), negated=True))
     assert text.startswith(f"NOT (q.{Postgres().quote((HOSTILE,))} IN (SELECT ")
     assert values == []
-    with pytest.raises(BadInput, match="advisory_lock: SQL Server has none"):
+    with pytest.raises(BadInput, match="advisory_lock: SQL Server has no locks"):
         sql(SqlServer(), AdvisoryLock(ColumnRef("id")))
 
 

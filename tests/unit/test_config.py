@@ -93,7 +93,7 @@ def test_the_whole_file_is_read() -> None:
         ("[target.a]\nprod = true", "target.a: needs connect"),
         ("[target.a]\nconnect = 'x'\nprod = 'yes'", "target.a.prod: must be true or false, not a text"),
         ("[target.a]\nconnect = 'x'\nread-only = true", "target.a.read-only: unknown key; did you mean read_only?"),
-        ("[target.a]\nconnect = 'x'\npassword = 'y'", "target.a.password: unknown key; there is: "),
+        ("[target.a]\nconnect = 'x'\npassword = 'y'", "target.a.password: unknown key; choose from: "),
         ("[target.a]\nconnect = 'x'\nengine = 'mssql'", "target.a.engine: 'mssql' is unknown; "),
         ("[target.a]\nconnect = 'x'\n[target.a.queue]\nname='q'", "target.a.queue: must be written as [[queue]], not "),
         ("[target.a]\nconnect = 'x'\n[[target.a.queue]]\nname='q'", "target.a.queue[1]: needs an id, "),
@@ -229,7 +229,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
         ("DRIVER={x;PWD=hush", "the connection string is not KEYWORD=value"),
         ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not accepted; give it as PWD"),
         ("postgresql://u:hush@h:x/d", "the postgresql:// URL has no valid port"),
-        ("postgresql://u:hush@h/d/e", "the postgresql:// URL has more than a database"),
+        ("postgresql://u:hush@h/d/e", "only a database may follow the host in the postgresql:// URL"),
         (
             "postgresql://u:hush@h/d?sslmod=require",
             "the postgresql:// URL has the unknown setting sslmod; did you mean ",
@@ -275,7 +275,7 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
     for texts, everything, where, why in (
         ([], False, config, "TARGET is missing"),
         (["crm"], True, config, "leave out the names"),
-        ([], True, EMPTY, "which has none"),
+        ([], True, EMPTY, "but this file has no targets"),
     ):
         with pytest.raises(BadInput, match=why):
             expand_names(texts, where, all_targets=everything)

@@ -80,7 +80,7 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
         ),
         (
             "[[notify]]\nname = 'a b'\nshape = 'slack'\n[[notify]]\nname = 'A-B'\nshape = 'json'",
-            "notify[2].name: its variable QMON_NOTIFY_A_B would also be the variable of 'a b'",
+            "notify[2].name: the variable QMON_NOTIFY_A_B is already the variable of 'a b'",
         ),
         (
             "[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'",
@@ -107,12 +107,12 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
     assert screen_alerting("elsewhere", read_config(place)) is None
-    assert "applies to no target: none is called shop*" in capsys.readouterr().err
+    assert "applies to no target: no target is called shop*" in capsys.readouterr().err
     found = screen_alerting("shop-1", read_config(place))
     assert found is not None
     assert found.notifier is not None
     assert capsys.readouterr().err == (
-        "qmon: notices to on-call: its key is missing: set QMON_NOTIFY_ON_CALL, or store it with "
+        "qmon: notices to on-call: the receiver's key is missing: set QMON_NOTIFY_ON_CALL, or store it with "
         "'keyring set qmon \"notify on-call\"'; this dashboard sends it no notices\n"
     )
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
@@ -166,7 +166,7 @@ def test_what_is_secret_is_in_the_keyring_where_the_environment_has_it_not(monke
     assert receiver_secret(Receiver("other", "json"), {}) is None
     assert (
         receiver_secret_advice(Receiver("–", "json"))
-        == "its URL is missing: store it with 'keyring set qmon \"notify –\"'"
+        == "the receiver's URL is missing: store it with 'keyring set qmon \"notify –\"'"
     )
 
 

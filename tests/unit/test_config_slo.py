@@ -43,7 +43,7 @@ def test_an_objective_is_about_each_queue_that_fits() -> None:
             GOOD.replace("oldest", "oldst"),
             "slo[1].figure: 'oldst' is not a figure for service levels; did you mean oldest?",
         ),
-        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is not a figure for service levels; there is: depth"),
+        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is not a figure for service levels; choose from:"),
         (GOOD.replace("0.99", "99"), "slo[1].objective: must be a share of the time"),
         (GOOD.replace("0.99", "1"), "slo[1].objective: must be a share of the time"),
         (GOOD.replace("'2m'", "'soon'"), "slo[1].below: 'soon' is not a duration"),

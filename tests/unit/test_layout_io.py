@@ -144,7 +144,7 @@ def test_a_pop_may_delete_a_row_that_has_a_state() -> None:
             'name = "a"\ntable = "b"\nid = "c"\nowner = {column = "d", held_while_working = 1}',
             "q.owner.held_wh",
         ),
-        ('name = "a"\ntable = "b"\nring = {size = 0}', "q.ring.size: a ring needs its number of slots, 1 or more"),
+        ('name = "a"\ntable = "b"\nring = {size = 0}', "q.ring.size: a ring needs its number of slots (at least 1)"),
         ('name = "a"\ntable = "b"\nring = {size = 8, push_sequence = "s"}', "q.ring: needs pop_sequence"),
         ('name = "a"\ntable = "b"\nid = "c"\nproducers = "x"', "q.producers: must be a table of keys, not a text"),
         (

@@ -46,5 +46,5 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     assert server_warnings(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
     (unseen,) = server_warnings(none, Deadlocks(3, 2.0, ()))
     assert (
-        unseen == "3 deadlocks in the last minute; their tables are unknown, their statements are in the server's log"
+        unseen == "3 deadlocks in the last minute; the tables are unknown, and the statements are in the server's log"
     )

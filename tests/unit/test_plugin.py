@@ -140,7 +140,7 @@ def test_a_queue_in_trouble_that_no_limit_is_about_is_not_called_fine() -> None:
     shallow = AlertRule("shallow", "ready", warn=100.0)
     ok = plugin_line(check_target(view((queue("a", ready=1, verdict=STUCK),)), (shallow,)))
     assert ok.startswith("QMON OK - ")
-    assert "1 queue within the limits asked for, 1 ready" in ok
+    assert "1 queue within the requested limits, 1 ready" in ok
     assert "1 queue fine, 1 ready" in plugin_line(check_target(view((queue("a", ready=1),)), (shallow,)))
 
 

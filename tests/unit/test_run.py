@@ -239,7 +239,7 @@ def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
     driver = Tables()
     driver.broken["catalog/columns"] = said("HYT00", "Query timeout expired (0)")
     catalog = Catalog(connection(driver, VERSION), SqlServer())
-    with pytest.raises(Exception, match="no result within its deadline"):
+    with pytest.raises(Exception, match="no result within the deadline"):
         catalog.read_columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
     assert "catalog/columns_plain" not in driver.asked
 

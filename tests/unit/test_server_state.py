@@ -217,7 +217,7 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
     state = ServerState(service=ServiceSample("GP_S_Gen5_2", "", False, True))
     alone = replace(poll(1, 1000.0), server_state=state)
     alone = replace(alone, server=replace(alone.server, sessions=0))
-    words = "only qmon is connected to GP_S_Gen5_2; its polls keep the database from pausing, and are billed"
+    words = "only qmon is connected to GP_S_Gen5_2; qmon's polls keep it from pausing and are billed"
     given = replace(FINE, snapshot=alone)
     assert rules.KEPT_AWAKE.proof(given) == words
     verdicts, since = judge_queue(given, 1000.0, {})

@@ -61,7 +61,7 @@ def connecting(sqlstate: str, *records: str, password: str | None = None, server
         (
             "08001",
             f"{DRIVER}SSL Provider: [error:0A000086:SSL routines::certificate verify failed:self-signed] (-1)",
-            "trust it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
+            "trust the certificate without a check with trust=yes in the URL (TrustServerCertificate=yes)",
         ),
         ("08001", f"{DRIVER}SSL Provider: [error:0A000102:unsupported protocol] (-1)", "TLS failed: SSL Provider"),
         ("HY000", f"{DRIVER}Protocol error in TDS stream (0)", "the service on db1 is not SQL Server"),
@@ -212,7 +212,7 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
 @pytest.mark.parametrize(
     ("sqlstate", "record", "kind", "part"),
     [
-        ("HYT00", f"{DRIVER}Query timeout expired (0)", DeadlineExceeded, "no result within its deadline"),
+        ("HYT00", f"{DRIVER}Query timeout expired (0)", DeadlineExceeded, "no result within the deadline"),
         ("HY008", f"{DRIVER}Operation canceled (0)", DeadlineExceeded, "cancelled"),
         (
             "42000",

@@ -113,7 +113,7 @@ def test_a_dsn_says_itself_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> Non
             "driver=FreeTDS&authentication=ActiveDirectoryMsi",
             "FreeTDS does not support Authentication=ActiveDirectoryMsi",
         ),
-        (f"{URL}&authentication=ActiveDirectoryInteractive", "opens a window of Microsoft's driver for Windows"),
+        (f"{URL}&authentication=ActiveDirectoryInteractive", "works only with Microsoft's driver for Windows"),
         (f"{URL}&authentication=ActiveDirectoryServicePrincipal", "needs a user: the application's client id"),
         (f"{URL}&authentication=ActiveDirectoryPassword", "ActiveDirectoryPassword needs a user: mssql://user@"),
     ],
@@ -183,7 +183,7 @@ def test_without_a_kerberos_ticket_it_says_how_to_get_one(tmp_path: Path, monkey
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'none'}")
     before = Before()
     try:
-        with pytest.raises(Unreachable, match="this account has no usable Kerberos ticket: kinit gets one"):
+        with pytest.raises(Unreachable, match="this account has no usable Kerberos ticket: kinit gets a ticket"):
             SqlServer().connect(target(f"mssql://127.0.0.1:{before.port}/Shop?encrypt=no"), Session("poll"))
         with pytest.raises(PasswordNeeded):
             text = f"mssql://id@127.0.0.1:{before.port}/Shop?encrypt=no&authentication=ActiveDirectoryServicePrincipal"

@@ -145,5 +145,5 @@ def test_a_batch_whose_time_is_up_is_not_tried_again() -> None:
     batches = Batches(
         cast(RunningOperation, Operation()), cast(Connection, opened(Raw())), 1, lambda _: None, lambda: False
     )
-    with pytest.raises(QueryFailed, match="no result within its deadline"):
+    with pytest.raises(QueryFailed, match="no result within the deadline"):
         batches.move_all(pack_rows([("1", "a")]), move)

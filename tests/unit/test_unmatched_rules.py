@@ -14,10 +14,10 @@ def rule(*, target: str = "*", queue: str = "*") -> AlertRule:
     return AlertRule("deep", "ready", warn=1.0, targets=(target,), queues=(queue,))
 
 
-@pytest.mark.parametrize(("target", "hint"), [("shpo", "did you mean shop?"), ("nowhere*", "there is: crm, shop")])
+@pytest.mark.parametrize(("target", "hint"), [("shpo", "did you mean shop?"), ("nowhere*", "choose from: crm, shop")])
 def test_a_target_that_nothing_is_called(target: str, hint: str) -> None:
     (line,) = rules_without_target([rule(target=target)], TARGETS)
-    assert line == f"the alert 'deep' applies to no target: none is called {target}; {hint}"
+    assert line == f"the alert 'deep' applies to no target: no target is called {target}; {hint}"
 
 
 @pytest.mark.parametrize("target", ["shop", "sh*", "*", "?rm"])
@@ -29,7 +29,7 @@ def test_a_target_that_is_there(target: str) -> None:
     ("target", "queue", "lines"),
     [
         ("*", "jbos", ["the alert 'deep' names a queue that does not exist: jbos; did you mean jobs?"]),
-        ("shop", "pay*", ["the alert 'deep' names a queue that does not exist: pay*; there is: jobs, mails"]),
+        ("shop", "pay*", ["the alert 'deep' names a queue that does not exist: pay*; choose from: jobs, mails"]),
         ("*", "pay*", []),
         ("*", "*", []),
         ("shop", "jobs", []),

@@ -6,6 +6,6 @@ from collections.abc import Iterable
 
 
 def array_literal(texts: Iterable[str]) -> str:
-    """Return an array literal for any texts. The element type is that of the parameter it is bound to."""
+    """Return an array literal for any texts. The parameter to which it is bound determines the element type."""
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
     return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

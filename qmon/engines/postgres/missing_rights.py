@@ -1,4 +1,4 @@
-"""Finds the right that a refused statement needs, from its text and the object that the server names.
+"""Find the right that a refused statement needs, from the statement's text and the object that the server names.
 
 PostgreSQL names the object but not the missing right: "permission denied for table jobs".
 """
@@ -26,7 +26,7 @@ _IN_A_SCHEMA: Final = r"(?:TABLE|VIEW|MATERIALIZED\s+VIEW|SEQUENCE|FUNCTION|PROC
 _ONLY: Final = r"(?:ONLY\s+)?"
 _READ: Final = rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}"
 
-# The ways to use a table, each with the rights it needs. UPDATE and DELETE read the columns of their WHERE.
+# Each way to use a table, with the needed rights. UPDATE and DELETE also read the columns of their WHERE.
 _TABLE_USES: Final = (
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),
@@ -45,7 +45,7 @@ _RIGHTS_ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REF
 def grant_for(kind: str, object_name: str, role: str, text: str) -> str:
     """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if it is unknown.
 
-    ``kind`` and ``object_name``: the object as the server names it, such as ``table`` and ``jobs``.
+    ``kind`` and ``object_name``: the server's words for the object, such as ``table`` and ``jobs``.
     """
     sql = " ".join(_COMMENT.sub(" ", text).split())
     rights, name = _needed_rights(kind, object_name, sql)

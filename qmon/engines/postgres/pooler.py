@@ -1,7 +1,8 @@
-"""Detects whether a pooler gives us our own session, without changing any setting in it.
+"""Detect whether a pooler gives us our own session, without changing any setting of the session.
 
-A pool in session mode (pgbouncer's term) does. In transaction mode each transaction may run in another session. In
-statement mode each statement may. In both these modes, the settings of one client reach other clients.
+A pool in session mode (pgbouncer's term) gives each client its own session. In transaction mode each transaction may
+run in another session. In statement mode each statement may run in another session. In transaction and statement mode,
+the settings of one client reach other clients.
 """
 
 from __future__ import annotations
@@ -23,19 +24,18 @@ def check_session_mode(connection: Connection, second: Callable[[], Connection],
     """Raise ``BadInput`` if the pooler behind ``connection`` shares its sessions by transaction or statement.
 
     Without such a pooler, each of two idle connections keeps its own server process, so all checks find the same two
-    processes. A pool with one process gives that process to both connections, and a pool with several processes assigns
-    other ones each time. If
-    no second connection is available although the first one works, the first one owns its session, because otherwise
-    the second one would have received it.
+    processes. A pool with one process gives that process to both connections. A pool with several processes assigns
+    other processes each time. If the first connection works but no second connection is available, the first connection
+    owns its session, because otherwise the second connection would have received this session.
 
-    ``second``: opens another connection, which is closed again. ``process``: reads the id of the server process. Raises
-    the error of the statement if the server does not answer the first connection.
+    ``second``: opens another connection, which this function closes again. ``process``: reads the id of the server
+    process. Raises the error of the statement if the server does not answer the first connection.
     """
     try:
         with connection.transaction():
             firsts = {_read_process(connection, process)}
     except QmonError as problem:
-        if "statement pooling" in str(problem):  # pgbouncer's message when it disconnects
+        if "statement pooling" in str(problem):  # in the message with which pgbouncer disconnects
             raise _refusal_error(target, "statement") from None
         raise
     firsts |= {_read_process(connection, process) for _ in range(_ROUNDS)}
@@ -55,7 +55,7 @@ def _read_process(connection: Connection, process: Bound) -> int:
 
 
 def _connect_second(make: Callable[[], Connection], target: str) -> Connection | None:
-    """Return another connection; ``None`` if none is available in time."""
+    """Return another connection, or ``None`` if no connection is available in time."""
     try:
         return _SECOND_CALLS.run_within(_WAIT_S, make, lambda late: late.close(), target)
     except (CallTimeoutError, QmonError):

@@ -46,34 +46,35 @@ DRIVER_FOLDERS: Final = (
     "/opt/homebrew/lib",
 )
 
-# The oldest supported version, and the first with `pg_stat_activity.leader_pid`.
+# The oldest supported version. It is the first version with `pg_stat_activity.leader_pid`.
 MIN_MAJOR: Final = 13
 
 # A session that began more than this many seconds before we connected belongs to a pooler.
 _AGE_SLACK_S: Final = 1.0
 
-# Pauses in seconds before retrying if the server has no free connection. It may still count one that we just closed.
+# Pauses in seconds before retries if the server has no free connection. The server may still count a connection that we
+# just closed.
 _RETRY_PAUSES_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
 
-# The encoding of a database in which the server does not check texts. They may contain any bytes.
+# In a database with this encoding, the server does not check texts, so texts may contain any bytes.
 _UNCHECKED_ENCODING: Final = "SQL_ASCII"
 
-# Settings of psqlODBC that change what we read. They come last, because the last of two settings takes effect, also if
-# one has a short name.
+# Settings of psqlODBC that change what we read. If a setting is given twice, the last value takes effect, even if one
+# has a short name. Our settings are therefore given last.
 DRIVER_SETTINGS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # otherwise pyodbc reads true as False
     "BI": "0",  # otherwise bigint arrives as text, or cut to 1 byte
     "NumericAs": "-101",
     "LFConversion": "0",  # otherwise a line feed in a text becomes two characters
-    "UseServerSidePrepare": "1",  # values are sent separately from the text, and untyped
+    "UseServerSidePrepare": "1",  # values are sent without a type and separately from the text
     "UseDeclareFetch": "0",  # a cursor does not accept a data-modifying WITH
     "Protocol": "7.4-0",  # no savepoint around each statement of a transaction
     "ReadOnly": "0",  # the driver would refuse everything but SELECT, including the setup of a session that only reads
-    "KeepaliveTime": "-1",  # qmon passes these to libpq, and the driver refuses both
+    "KeepaliveTime": "-1",  # qmon passes keepalive settings to libpq, and the driver does not accept both
     "KeepaliveInterval": "-1",
     "ConnSettings": "",
 }
@@ -88,29 +89,29 @@ _LIBPQ_SETTINGS: Final = {
     "tcp_user_timeout": "10000",
 }
 
-# The search_path of our sessions. pg_temp is last, so that temporary objects hide no others.
+# The search_path of our sessions. pg_temp is last, so that temporary objects hide no other objects.
 SEARCH_PATH: Final = "pg_catalog, pg_temp"
 
-# Settings at the start of a connection, so that they apply before its first statement.
+# These settings are given at the start of a connection, so that they apply before its first statement.
 #
-# Not set here: `row_security`, because qmon reports if a role sees only some rows of a table; `role`, which
-# administrators set on purpose; and settings that only a superuser may change.
+# `row_security` is not set, because qmon reports if a role sees only some rows of a table. `role` is not set, because
+# administrators set it on purpose. Settings that only a superuser may change are not set either.
 _PINNED_SETTINGS: Final = {
-    # A better match in another schema would run code of that schema's owner as our role, even in psqlODBC's first
-    # query.
+    # With another search_path, a better match in another schema could run code of that schema's owner as our role, even
+    # in psqlODBC's first query.
     "search_path": SEARCH_PATH,
-    # These change the meaning of a statement. The database's owner can set each of them by ALTER DATABASE.
+    # These settings change the meaning of a statement. The database's owner can set them by ALTER DATABASE.
     "standard_conforming_strings": "on",  # otherwise \\ in a literal begins an escape
     "transform_null_equals": "off",  # otherwise "x = NULL" finds rows
     "array_nulls": "on",
-    # These change how values look as text. qmon compares such texts, and stores them for an undo.
+    # These settings change the text of values. qmon compares such texts, and stores them for an undo.
     "bytea_output": "hex",
     "DateStyle": "ISO, MDY",
     "IntervalStyle": "postgres",
     "quote_all_identifiers": "off",
     # Actions lock rows and read them again, which only READ COMMITTED allows.
     "default_transaction_isolation": "read committed",
-    # A library that the server would load into our session.
+    # The server would load such a library into our session.
     "local_preload_libraries": "",
 }
 
@@ -131,7 +132,7 @@ class _Introduction:
 
 _TEXT_TYPES: Final = ("text", "character varying", "character", "bpchar")
 
-# A compressed value of at most this stored size, in bytes, is unpacked completely to read a part of it.
+# To read a part of a compressed value, the value is unpacked completely if its stored size is at most this many bytes.
 _MAX_UNPACKED: Final = 16 << 20
 
 
@@ -170,7 +171,7 @@ class Postgres:
         return "{" + ",".join(map(str, ids)) + "}"
 
     def texts_value(self, texts: Iterable[str]) -> str:
-        """Return an array. The element type is that of the parameter it is bound to."""
+        """Return an array. The parameter to which it is bound determines the element type."""
         return array_literal(texts)
 
     def utc_expression(self, expression: str, zone: Zone) -> str:
@@ -188,7 +189,7 @@ class Postgres:
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
     def clock_expression(self, zone: Zone) -> str:
-        """Return ``clock_timestamp()``, or that time on the clock of the zone."""
+        """Return ``clock_timestamp()``, converted to the zone."""
         return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc_expression("clock_timestamp()", zone)
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
@@ -202,22 +203,22 @@ class Postgres:
         return now if zone.name == UTC_ZONE.name else self.utc_expression(f"({now})", zone)
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Use ``pg_locks``, read once per statement. A 64-bit key is in two columns (PostgreSQL manual: pg_locks)."""
+        """Use ``pg_locks``, which is read once per statement. Two columns contain a 64-bit key (manual: pg_locks)."""
         mine = "SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()"
         keys = "(CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint))"
         held = f"locktype = 'advisory' AND objsubid = 1 AND granted AND database = ({mine})"
         return f"{key} IN (SELECT {keys} FROM pg_catalog.pg_locks WHERE {held})"  # noqa: S608 - quoted
 
     def text_type(self, kind: str) -> str:
-        """Return ``text`` for every column: values are bound without a type."""
+        """Return ``text`` for every column, because values are bound without a type."""
         return "text"
 
     def readable_expression(self, column: str, kind: str) -> str:
-        """Return the column: every type has a text."""
+        """Return the column, because every type has a text."""
         return column
 
     def newest(self, expression: str, kind: str) -> str:
-        r"""Do not read elements of ``json``: the server fails if any text in it contains ``\u0000``."""
+        r"""Do not read elements of ``json``, because the server fails if any text in the list contains ``\u0000``."""
         value, most = "e.qmon_value", MOST_OF_AN_ERROR
         text, end, size = f"CAST({value} AS text)", "", f"pg_column_size({value})"
         if kind == "array" or kind.endswith("[]"):
@@ -233,7 +234,7 @@ class Postgres:
         return f"(SELECT CASE {cases} END FROM (SELECT {expression} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
     def text_expression(self, columns: Sequence[str]) -> str:
-        r"""Return ``CAST(a AS text)``; several are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        r"""Join the texts of several columns by ``/``. A ``/`` or ``\`` in a text gets a ``\`` in front."""
         if len(columns) == 1:
             return f"CAST({columns[0]} AS text)"
         escaped = (rf"replace(replace(CAST({each} AS text), '\', '\\'), '/', '\/')" for each in columns)
@@ -260,9 +261,7 @@ class Postgres:
         return f"strpos(lower(CAST({expression} AS text)), lower(CAST({text} AS text))) > 0"
 
     def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
-        """Read a part of bytes and texts without unpacking the rest. Very large values of other types
-        are not unpacked.
-        """
+        """Read a part of bytes and texts without unpacking the rest. Do not unpack very large values of other types."""
         size = f"CAST(octet_length({column}) AS bigint)"
         if kind == "bytea":
             return size, f"'\\x' || encode(substring({column} FROM 1 FOR {max_chars}), 'hex')"
@@ -273,18 +272,18 @@ class Postgres:
         return f"CAST({size} AS bigint)", f"CASE WHEN {large} THEN NULL ELSE left({text}, {max_chars}) END"
 
     def bytes_value(self, text: str) -> Value:
-        """Return the text itself: its type is that of the parameter it is bound to."""
+        """Return the text itself. The parameter to which it is bound determines the type."""
         return text
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the grant of the role that sees all statistics."""
+        """Return the statement that grants the role ``pg_read_all_stats``."""
         return f"GRANT pg_read_all_stats TO {role}"
 
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session.
 
-        Behind a pooler, settings last for a transaction, so that other clients do not get a session with our settings.
-        If a pooler gives each transaction another session, this raises ``BadInput`` before anything is set.
+        Behind a pooler, settings last for one transaction, so that other clients do not get a session with our
+        settings. Raises ``BadInput`` before anything is set if a pooler gives each transaction another session.
         """
 
         def second() -> OdbcConnection:
@@ -309,12 +308,12 @@ class Postgres:
         connection.timeout_statement = lambda seconds: Bound(
             _catalog_statement("session"), _session_settings(target, replace(session, statement_timeout_s=seconds))
         )
-        if session.repeats and not connection.pooled:  # prepared statements would stay in the session for its next user
+        if session.repeats and not connection.pooled:  # prepared statements would stay in a pooled session
             connection.prepared = PreparedStatements()
         return connection
 
     def _open_connection(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
-        """Return a connection without any settings, the server's introduction, and the application name we sent."""
+        """Return a connection without our settings, the server's introduction, and the application name we sent."""
         from qmon.engines import odbc
 
         keywords = self.odbc_keywords(target, session)
@@ -356,31 +355,33 @@ class Postgres:
     def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
-        The driver settings that qmon depends on override those of the user and the DSN. Raises ``MissingDriver``.
-        Raises ``BadInput`` for an unknown sslmode, because psqlODBC would ignore it and connect without TLS.
+        The driver settings that qmon depends on override the settings of the user and the DSN. Raises
+        ``MissingDriver``. Raises ``BadInput`` for an unknown sslmode, because psqlODBC would ignore the mode and
+        connect without TLS.
         """
         given = dict(target.parameters)
         mode = lookup_keyword(given, "SSLmode", "CA")
         if mode is not None and mode not in _SSL_MODES:
             raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{suggest_nearest(mode, _SSL_MODES)}")
         libpq = _LIBPQ_SETTINGS | {"application_name": application_name(session)}
-        # psqlODBC does not unquote a name in a keyword, so a name with ; or braces cannot be written there.
+        # psqlODBC does not unquote a name in a keyword, so a keyword cannot contain a name with ; or braces.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup_keyword(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
         for setting, names in _KEEPALIVES.items():
             if (value := _keyword_value(given, *names)).isdigit() and value != "0":
                 libpq[setting] = value
-        # If a keyword occurs twice, the driver uses only one, so ours includes the DSN's settings.
+        # If pqopt is given twice, the driver uses only one value, so our value includes the DSN's settings.
         for text in _keyword_values(given, "pqopt"):
             libpq |= parse_conninfo(text)
         libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
-        # libpq reads the variable only if no options are given.
+        # libpq reads PGOPTIONS only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
-        libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()  # the last of two wins
+        # If a setting is given twice, the last value takes effect.
+        libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()
         ours = {**DRIVER_SETTINGS, "pqopt": format_conninfo(libpq)}
-        # Such settings may change what we read, and stay in the sessions of a pooler. An empty value replaces those of
-        # the DSN.
+        # ConnSettings may change what we read, and these settings stay in the sessions of a pooler. An empty value
+        # replaces the DSN's ConnSettings.
         if lookup_keyword(given, "ConnSettings", "A6") != "" and _keyword_value(given, "ConnSettings", "A6"):
             raise BadInput(
                 f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
@@ -393,9 +394,9 @@ class Postgres:
 
 
 def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
-    """Return the values of a keyword with these names: that of the file DSN, the DSN, and the user.
+    """Return the values of a keyword with these names, from the file DSN, the DSN and the user, in this order.
 
-    The last one takes effect.
+    The last value takes effect.
     """
     file = lookup_keyword(given, "FILEDSN")
     dsn = lookup_keyword(given, "DSN")
@@ -409,12 +410,12 @@ def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
 
 
 def _keyword_value(given: Mapping[str, str], *names: str) -> str:
-    """Return the value of a keyword with these names that takes effect, empty if there is none."""
+    """Return the value of a keyword (with any of these names) that takes effect, or an empty text."""
     return (_keyword_values(given, *names) or [""])[-1]
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:
-    """Return the login timeout in seconds for libpq: the user's if it is positive, else the session's."""
+    """Return the login timeout in seconds for libpq: the user's timeout if it is positive, else the session's."""
     if not stated:
         return _whole_seconds(session.login_timeout_s)
     try:
@@ -431,7 +432,7 @@ def _server_options(settings: Mapping[str, str]) -> str:
 
 
 def _connect_driver(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
-    """Connect with a deadline, because the first queries of psqlODBC have none. libpq has its own login timeout."""
+    """Connect with a deadline, because psqlODBC sends its first queries without a deadline after libpq's login."""
     from qmon.engines import odbc
 
     def explain(fault: DriverFault) -> QmonError:
@@ -450,9 +451,9 @@ def _catalog_statement(name: str) -> Statement:
 
 
 def _is_direct(found: _Introduction, application: str, took_s: float) -> bool:
-    """Return whether the session began with our connection, which took this many seconds, and under our name.
+    """Return whether the session began with our connection, which took ``took_s`` seconds, and has our name.
 
-    A pooler starts its sessions earlier, and sets our name later.
+    A pooler starts its sessions earlier and sets our name later.
     """
     plain = application.isascii() and application.isprintable()  # the server changes names with other characters
     same = found.application == application[:_MAX_NAME] or not (plain and application)
@@ -470,7 +471,7 @@ def _retry_for_room(connect: Callable[[], T]) -> T:
 
 
 def _reset_driver_settings(connection: OdbcConnection) -> None:
-    """Undo the settings that the driver makes by itself."""
+    """Reset the settings that the driver has changed."""
     connection.execute(Bound(_catalog_statement("unset")))
 
 
@@ -480,7 +481,7 @@ def application_name(session: Session) -> str:
 
 
 def find_driver() -> str:
-    """Return the driver's name, or the path of its library. Raises ``MissingDriver`` naming the package to install."""
+    """Return the driver's name or the path of its library. Raises ``MissingDriver`` with the package to install."""
     from qmon.engines import odbc
 
     installed = odbc.installed_drivers()
@@ -510,5 +511,5 @@ def _milliseconds_text(seconds: float | None) -> str | None:
 
 
 def _whole_seconds(seconds: float) -> str:
-    """Return whole seconds for libpq, which treats 1 as 2."""
+    """Return the time in whole seconds, rounded up. libpq treats 1 as 2."""
     return str(max(1, -int(-seconds // 1)))

@@ -1,7 +1,7 @@
-"""Converts errors of PostgreSQL and psqlODBC to one line with the cause and the remedy.
+"""Convert errors of PostgreSQL and psqlODBC to one line with the cause and the fix.
 
-While connecting, psqlODBC reports SQLSTATE 08001 for everything, so only the texts of libpq and of the server show the
-cause. Texts in another language are shown unchanged in the message.
+While connecting, psqlODBC reports SQLSTATE 08001 for all errors, so only the texts of libpq and of the server show the
+cause. The message contains texts in other languages unchanged.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
 
 
 def connecting_error(fault: DriverFault, target: Target) -> QmonError:
-    """Return the error for a fault while connecting. Its message begins with the target's name."""
+    """Return the error for a fault while connecting. The message begins with the target's name."""
     problem = _classify_connecting(fault, target)
     problem.args = (f"{target.name}: {problem}",)
     return problem

@@ -1,1 +1,1 @@
-"""The SQL files: found by engine and version, checked, and rendered for one layout."""
+"""Find the SQL files of an engine and version, check them, and render them for one layout."""

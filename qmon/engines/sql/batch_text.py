@@ -1,7 +1,7 @@
-"""The text of a batch. On SQL Server, polls with different statements send the same text, so that its plan is reused.
+"""Build the text of a batch. On SQL Server, polls with different statements send the same text.
 
-SQL Server's plan cache is keyed by the whole text of a batch. Otherwise every selection of statements would be a new
-text with a new plan. The first value of the batch selects the statements to run.
+SQL Server caches plans by the whole text of a batch. If each poll sent only the statements to run, every selection of
+statements would be a new text with a new plan. Instead, the first value of the batch selects the statements to run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEGIN
 END
 """
 
-# Maximum statements in one part of a batch: the server plans all of them before it answers the first.
+# Maximum statements in one part of a batch. The server plans all these statements before it answers the first one.
 _MAX_STATEMENTS: Final = 1000
 
 # Number of texts that stay prepared.
@@ -34,14 +34,15 @@ _MAX_PREPARED: Final = 12
 
 
 def join_statements(texts: Sequence[str]) -> str:
-    """Join statements into one text, each on separate lines, because a statement may end in a comment."""
+    """Join statements into one text. Each statement is on separate lines, because a statement may end in a comment."""
     return "\n;\n".join(texts)
 
 
 def list_text(statements: Sequence[Statement]) -> str:
     """Return the text of the batch.
 
-    Its first value contains a digit for each statement: 1 to run it, 0 to skip it. The values of the statements follow.
+    The first value of the text has a digit for each statement: 1 to run the statement, 0 to skip it. The values of the
+    statements follow.
     """
     return _HEAD + "".join(_ONE_STATEMENT.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
 
@@ -65,20 +66,20 @@ def split_batch(bounds: Sequence[Bound], most_values: int | None, own: int = 0) 
 
 
 class PreparedTexts(Generic[C]):
-    """Prepared texts, each with the cursor on which it is prepared. The most recently used one is last."""
+    """Prepared texts, each with the cursor on which it is prepared. The most recently used text is last."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, C]] = {}
 
     def take_out(self, text: str) -> tuple[str, C | None]:
-        """Remove and return a text and the cursor on which it is prepared, ``None`` if it is not prepared.
+        """Remove and return a text and the cursor on which it is prepared, or ``None`` if it is not prepared.
 
-        Give it back with ``put``. Send the returned text, because the driver recognizes a prepared text by object
+        Return both with ``put``. Send the returned text, because the driver recognizes a prepared text by object
         identity.
         """
         return self._known.pop(text, (text, None))
 
     def put(self, text: str, cursor: C) -> C | None:
-        """Store a prepared text. If there are too many, drop one and return its cursor, else return ``None``."""
+        """Store a prepared text. If there are too many texts, drop one and return its cursor, else return ``None``."""
         self._known[text] = text, cursor
         return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _MAX_PREPARED else None

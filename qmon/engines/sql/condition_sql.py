@@ -1,4 +1,4 @@
-"""SQL for the conditions of a group (``model.groups``): names quoted, a ``?`` for each value."""
+"""Write conditions of a group (``model.groups``) as SQL, with quoted names and a ``?`` for each value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OTHER_SUFFIX: Final = "x"
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column of a row of a group's table, or of a row that it refers to, as a name for statements."""
+    """A column of a row of a group's table, or of a row that this row refers to, as a name for statements."""
 
     column: ColumnRef
     group: Group
@@ -39,12 +39,12 @@ class RowColumn:
 
     @property
     def zone(self) -> Zone:
-        """The time zone of its values."""
+        """The time zone of the column's values."""
         return self.group.zone_for(table_column(self.column, self.table))
 
     @property
     def kind(self) -> str:
-        """The type of a column with a payload or an error; empty for other columns, or if it is unknown."""
+        """The type of a column with a payload or an error. The type is empty if it is unknown and for other columns."""
         if self.column.element is not None:
             return ""
         return dict(self.group.types).get(table_column(self.column, self.table), "")
@@ -66,9 +66,9 @@ class GroupNames:
         self._group = group
 
     def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
-        """Return a column of a row, or of a row that it refers to.
+        """Return a column of a row, or of a row that this row refers to.
 
-        ``table``: the row's table, by default the group's own.
+        ``table``: the row's table. The default is the group's own table.
         """
         return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
 
@@ -104,7 +104,7 @@ class GroupNames:
 
 
 def row_sql(engine: Engine, given: RowColumn | RowCondition, name: str) -> tuple[str, dict[str, Value]]:
-    """Return the SQL text, and its values in the order of their question marks. ``name``: prefix of the value names."""
+    """Return the SQL text and its values in the order of the question marks. ``name``: prefix of the value names."""
     writer = _ConditionWriter(engine, given.group, name)
     if isinstance(given, RowCondition):
         return writer.condition_text(given.condition, ROW_ALIAS, given.table), writer.values

@@ -1,4 +1,4 @@
-"""SQL for a page of a list: the rows to read, the rows of the page, and their order."""
+"""SQL for a page of a list: the rows to read, the rows of the page, and the order of the rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ColumnTest:
 
 @dataclass(frozen=True, slots=True)
 class TimeTest:
-    """A condition that compares a time column with the current time, or some seconds before it.
+    """A condition that compares a time column with the current time minus ``less_s`` seconds.
 
-    ``null``: NULL also satisfies the condition.
+    ``null``: true if NULL also satisfies the condition.
     """
 
     column: TimeColumn
@@ -46,13 +46,13 @@ class PageRows:
     """The rows of a page.
 
     Args:
-        order: the column by which rows are read, through an index; ``None``: the index has no order that can be used.
+        order: the column by which an index sorts the rows that are read; ``None`` if the index has no usable order.
         led: conditions that the index satisfies.
         more: the other conditions of the list.
         called: the columns that form a message's id.
-        descending: largest first.
+        descending: true if the largest value is first.
         after: where the page begins.
-        then: the id column, if the index sorts rows with the same value by it.
+        then: the id column, if the index sorts rows with the same value by the id.
     """
 
     order: Column | None
@@ -68,15 +68,15 @@ class PageRows:
 class PagePart:
     """A part of the statement of a page, as a name for the statement.
 
-    ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: among these,
-    the rows from the beginning of the page on, in the order of the list.
+    ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: the rows
+    read from the beginning of the page on, in the order of the list.
     """
 
     page: PageRows
     what: Literal["look", "empty", "list"]
 
     def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
-        """Return the condition for these rows, and its values in the order of their question marks.
+        """Return the condition for these rows, and its values in the order of the question marks.
 
         ``name``: prefix of the value names.
         """
@@ -173,5 +173,5 @@ def _id_text(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
 
 
 def _constant_column(engine: Engine, led: tuple[RowTest, ...]) -> str:
-    """Return a column that has the same value in all of these rows, so that the server need not sort."""
+    """Return a column that has the same value in all rows of the page, so that the server need not sort."""
     return next(_column_text(engine, each.column) for each in led if isinstance(each, ColumnTest) and each.how == "=")

@@ -1,4 +1,4 @@
-"""Finds the SQL for an engine and server version, and renders it for one layout."""
+"""Find the SQL for an engine and server version, and render the SQL for one layout."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
-# What replaces a `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or zone,
-# an index, a column or condition of a group, a row's key, a row's columns with their values, a part of a page, or
-# nothing.
+# A value that replaces `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or
+# zone, an index, a column or condition of a group, the key of a row, the columns of a row with their values, a part of
+# a page, or nothing.
 Name = (
     Sequence[str]
     | str
@@ -40,7 +40,7 @@ Name = (
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 
-# The folders, and the first word of the names of the queries in them.
+# The first word of the names of the queries in each folder.
 FOLDER_KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
     "actions": "action",
@@ -51,10 +51,10 @@ FOLDER_KINDS: Final[Mapping[str, str]] = {
     "libraries": "library",
 }
 
-# The files that every installed design needs in addition to its own.
+# Every installed design needs the files in this folder in addition to its own files.
 SWITCH_FOLDER: Final = "switch"
 
-# Times outside this range mean never: infinite times, .NET's MinValue and MaxValue, the first day of datetime.
+# A time outside this range means "never": infinite times, MinValue and MaxValue of .NET, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME_AS: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
@@ -63,12 +63,12 @@ _FILE_NAME: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """One file: its engine, its query's name such as ``probe/server``, and the first major version it is for."""
+    """One file. ``name``: name of the query, such as ``probe/server``. ``since``: first major version of the server."""
 
     engine: EngineName
     name: str
     since: int
-    # Relative to the folder above `sql`, for error messages.
+    # The path relative to the parent folder of `sql`, for error messages.
     path: str
     file: Traversable
 
@@ -80,10 +80,10 @@ class SqlFile:
 
 @cache
 def sql_folder() -> Traversable:
-    """Return the ``sql`` folder: inside the package in a wheel, next to it in a checkout."""
+    """Return the ``sql`` folder. It is inside the package in a wheel, and next to the package in a checkout."""
     found = bundled.bundled_folder("sql")
     if found is None:
-        raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
+        raise QueryFileError("the sql folder of qmon is missing: the installation is broken")
     return found
 
 
@@ -131,7 +131,7 @@ def has_query(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
 def load_query(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
     """Load the query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
 
-    Raises ``QueryFileError`` if it does not exist or its file is invalid.
+    Raises ``QueryFileError`` if the query does not exist or its file is invalid.
     """
     files = _files_by_name().get((engine, name), ())
     fitting = [file for file in files if file.since <= version[0]]
@@ -162,7 +162,7 @@ def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> t
 
 
 def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
-    """Load the files that remove what ``design_files`` created, in order."""
+    """Load the files that remove the objects created by ``design_files``, in order."""
     return tuple(
         load_query(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH_FOLDER}/uninstall")
     )
@@ -179,7 +179,7 @@ def _step_names(engine: EngineName, prefix: str) -> list[str]:
 def read_query(file: SqlFile) -> Query:
     """Read and check one file. Raises ``QueryFileError`` with file and line.
 
-    If a design step is the same as that of another design, its file is a single line that names the other step.
+    If a design step is the same as a step of another design, its file has a single line that names the other step.
     """
     text = file.file.read_text(encoding="utf-8")
     same = _SAME_AS.fullmatch(text)
@@ -193,10 +193,11 @@ def read_query(file: SqlFile) -> Query:
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
-    """Render the statement for one layout: identifiers quoted, a ``?`` for each value, and the query's name in front.
+    """Render the statement for one layout, with quoted identifiers, a ``?`` for each value and a comment with its name.
 
-    Raises ``BadInput`` if ``names`` lacks a name or has an unused one, if a name cannot be an identifier, or if a
-    statement that is planned once names a filtered index, which the server refuses (8622).
+    Raises ``BadInput`` if ``names`` lacks a name or has an unused name, or if a name cannot be an identifier. Also
+    raises ``BadInput`` if a statement that is planned once names a filtered index, because the server refuses this
+    (8622).
     """
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
@@ -242,7 +243,7 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 
 def bare_name(name: Name) -> Sequence[str] | str | int | None:
-    """Return the bare name, without the additional facts of a column or an index."""
+    """Return the bare name without the type, zone or other facts of a column or index."""
     if isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
         raise BadInput(f"{name!r} is not an identifier")
     if isinstance(name, RowValues):
@@ -280,7 +281,7 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 
 def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> str:
-    """Return an identifier, as a literal, or as a value that can be converted to text for a column of type ``kind``."""
+    """Return an identifier, a literal, or a value that can become text. ``kind``: type of the column."""
     if slot.form == "literal":
         return engine.literal(quoted)
     if slot.form == "newest":
@@ -291,7 +292,7 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
 def _row_text(
     slot: Placeholder, value: RowColumn | RowCondition | RowKey | PagePart, text: str, query: str, engine: Engine
 ) -> str:
-    """Return a column or condition of a group, or a row's key, in the form of the slot."""
+    """Return a column or condition of a group, or the key of a row, in the form of the slot."""
     if isinstance(value, RowCondition | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
@@ -321,9 +322,9 @@ def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) 
 
 
 def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """Return SQL for a column's time in UTC (NULL if its zone is unknown).
+    """Return SQL for a column's time in UTC, or NULL if the zone is unknown.
 
-    For the form ``clock``: SQL for the current time in the zone of the column.
+    For the form ``clock``, return SQL for the current time in the zone of the column.
     """
     if isinstance(value, str):
         value = TimeColumn(value)
@@ -339,8 +340,8 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 
 def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
-    """Return a time in UTC. The form ``moment`` gives NULL for times that mean never."""
-    if expression.startswith("(SELECT"):  # written once: it may be expensive and contain values
+    """Return a time in UTC. The form ``moment`` returns NULL for times that mean "never"."""
+    if expression.startswith("(SELECT"):  # write the subquery once, because it may be expensive
         once = _utc_text(slot, "m.at", zone, engine)
         return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
     utc = engine.utc_expression(expression, zone)

@@ -1,4 +1,4 @@
-"""Checks one SQL file against ``sql/README.md`` and converts it to a ``Query``."""
+"""Check one SQL file against ``sql/README.md`` and convert it to a ``Query``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.engines.sql.query_text import Parameter, Piece, Placeholder, QueryFile
 
 _ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog", "library"), "sqlserver": ("probe",)}
 
-# Files that install something. They take no values, and may contain several statements.
+# Files that install objects. These files take no values and may contain several statements.
 _SCRIPT: Final = re.compile(r"design/.*|switch/.*|control/[0-9].*")
 _DECLARATION: Final = re.compile(r"--\s*(?:(?P<slot>\{[^}]*\}?)|:(?P<parameter>\S*)|>\s*(?P<column>\S*))(?:\s|$)")
 _COLUMN: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -52,12 +52,12 @@ def parse_query(text: str, engine: EngineName, name: str, path: str) -> Query:
 
 @cache
 def scan_cached(text: str, engine: EngineName, path: str, line: int) -> tuple[Piece, ...]:
-    """Return the pieces of a query's text. Cached, because the same few texts are rendered for every queue."""
+    """Return the pieces of a query's text. The result is cached, because the same texts are rendered for each queue."""
     return scan_text(text, engine, path, line)
 
 
 def _statement_text(text: str, engine: EngineName, name: str, path: str, line: int) -> str:
-    """Return the statement without surrounding blank lines and, if it is a single one, without the last semicolon."""
+    """Return the statement without surrounding blank lines. A single statement also loses its last semicolon."""
     pieces = scan_text(text, engine, path, line)
     plain = "".join(piece if isinstance(piece, str) else "x" for piece in pieces if not isinstance(piece, Separator))
     if not _without_comments(plain):
@@ -69,7 +69,7 @@ def _statement_text(text: str, engine: EngineName, name: str, path: str, line: i
             after = pieces[index + 1 :]
             if any(not isinstance(other, str) or _without_comments(other) for other in after):
                 raise QueryFileError(
-                    f"{path}:{piece.line}: only one statement per file; a second one starts after this ;"
+                    f"{path}:{piece.line}: a file has only one statement, but a second statement starts after this ;"
                 )
             return text[: len(text) - sum(map(len, cast(tuple[str, ...], after))) - 1].rstrip()
     return text.rstrip()
@@ -80,7 +80,7 @@ def _without_comments(text: str) -> str:
 
 
 class _Header:
-    """The ``--`` lines at the top of a file: its purpose, then one line for each declared name."""
+    """The ``--`` lines at the top of a file: the purpose of the file, then one line for each declared name."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -107,7 +107,7 @@ class _Header:
             column = found["column"] or ""
             if not _COLUMN.fullmatch(column):
                 raise QueryFileError(
-                    f"{self.path}:{number}: {column!r} is not a column; write one per line, in lower case"
+                    f"{self.path}:{number}: {column!r} is not a column; write one column per line, in lower case"
                 )
             self._refuse_twice(column, column in self.columns, number)
             self.columns[column] = number
@@ -122,7 +122,7 @@ class _Header:
             raise QueryFileError(f"{self.path}:1: the file must start with '-- ' and its purpose")
 
     def check_uses(self, pieces: Sequence[Piece]) -> None:
-        """Raise an error for names that are used but not declared, declared but not used, or used in another form."""
+        """Raise an error if a name is used but not declared, declared but not used, or used in another form."""
         slots_used: set[str] = set()
         parameters_used: set[str] = set()
         for piece in pieces:

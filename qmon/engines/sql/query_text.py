@@ -1,4 +1,4 @@
-"""Splits the text of an SQL file into values, placeholders, separators and plain text."""
+"""Split the text of an SQL file into values, placeholders, separators and plain text."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Form = Literal[
 
 
 class QueryFileError(QmonError):
-    """Raised when a file in ``sql/`` is missing or not in the format of ``sql/README.md``. Names file and line."""
+    """Raised if a file in ``sql/`` is missing or not in the format of ``sql/README.md``. Contains file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may replace it.
+    """A ``{name}`` in the text. ``optional``: true for ``{name?}``, which ``NULL`` may replace.
 
-    ``of``: the table's alias in ``{name!list.of}``, ``{name!set.of}`` and similar forms, else empty.
+    ``of``: alias of the table in ``{name!list.of}``, ``{name!set.of}`` and similar forms, else empty.
     """
 
     name: str
@@ -80,8 +80,8 @@ _COMMON_TOKENS: Final = r"""
 | (?P<open>['"{}])
 """
 _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
-    # An escape string may contain \', so its pattern must come before that of a plain string. A $ inside a word does
-    # not begin a body.
+    # An escape string may contain \', so its pattern must come before the pattern of a plain string. A $ inside a word
+    # does not begin a body.
     "postgres": re.compile(
         r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON_TOKENS,
         re.VERBOSE | re.DOTALL,
@@ -99,7 +99,7 @@ _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORM_NAMES})(?:\.(
 
 
 def parse_slot(text: str, line: int, where: str) -> Placeholder:
-    """Parse ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture.
+    """Parse a placeholder such as ``{name}``, ``{name?}``, ``{name!literal}`` or ``{name!list.of}``.
 
     Raises ``QueryFileError``.
     """
@@ -114,7 +114,7 @@ def scan_text(text: str, engine: EngineName, where: str, line: int = 1) -> tuple
     """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and special pieces.
 
     Strings, quoted identifiers and comments stay plain text. In a ``$tag$`` body only ``{name}`` is special. Raises
-    ``QueryFileError``, for instance for a string that does not end.
+    ``QueryFileError``, for example if a string does not end.
     """
     return _join_text(_split_pieces(text, engine, where, line, body=False))
 
@@ -159,7 +159,7 @@ def _split_pieces(text: str, engine: EngineName, where: str, line: int, *, body:
             case "mark" if not body:
                 raise QueryFileError(f"{where}:{here}: a bare ? would be taken for a value; write :name")
             case "open" | "unclosed" if not body or found[0] in "{}":
-                raise QueryFileError(f"{where}:{here}: the {found[0]} here has no partner")
+                raise QueryFileError(f"{where}:{here}: this {found[0]} has no partner")
             case _:
                 yield found[0]
         at = end

@@ -1,4 +1,4 @@
-"""SQL for reading a complete row: its key as a condition, and its columns as rows of text, depending on their types."""
+"""SQL for reading a complete row: the key as a condition, and the columns as rows of text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from qmon.engines.sql.condition_sql import ROW_ALIAS
 
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column as read by ``action/message/columns``. ``type_name``: with length. ``kind``: base type,
-    without length.
+    """A column as read by ``action/message/columns``.
+
+    ``type_name``: type with length. ``kind``: base type, without length.
     """
 
     name: str
@@ -22,12 +23,12 @@ class StoredColumn:
 
 @dataclass(frozen=True, slots=True)
 class RowKey:
-    """The key of one row: its columns, each with the text of its value."""
+    """The key of one row: the columns of the key, each with the text of its value."""
 
     parts: tuple[tuple[StoredColumn, str], ...]
 
     def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
-        """Return the condition for exactly this row, and its values in the order of their question marks.
+        """Return the condition for exactly this row, and its values in the order of the question marks.
 
         ``name``: prefix of the value names.
         """
@@ -40,7 +41,7 @@ class RowKey:
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """Columns of a row, each with the maximum number of characters, or bytes, to read."""
+    """Columns of a row, each with the maximum number of characters or bytes to read."""
 
     columns: tuple[tuple[StoredColumn, int], ...]
 
@@ -50,7 +51,7 @@ class RowValues:
         return [column.name for column, _ in self.columns]
 
     def values_text(self, engine: Engine, alias: str) -> str:
-        """Return a row of position, size in bytes and text for each column of the row with this ``alias``."""
+        """Return a row with position, size in bytes and text for each column. ``alias``: alias of the read row."""
         found = (
             engine.sized_text_expressions(f"{alias}.{engine.quote((column.name,))}", column.kind, most)
             for column, most in self.columns

@@ -1,4 +1,4 @@
-"""Microsoft's ODBC driver in the wheel ``mssql-python-odbc``, a library without a name in the driver manager."""
+"""Find Microsoft's ODBC driver in the wheel ``mssql-python-odbc``. The driver manager has no name for this driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 WHEEL_PACKAGE: Final = "mssql_python_odbc"
 
-# The name that Microsoft's installer gives the same driver.
+# Microsoft's installer gives the same driver this name.
 DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
 
 
@@ -19,14 +19,14 @@ def library_named(name: str) -> str | None:
 
 
 def known_names() -> tuple[str, ...]:
-    """Return the names that ``library_named`` knows; empty if the wheel is not installed."""
+    """Return the names that ``library_named`` accepts, or nothing if the wheel is not installed."""
     return (DRIVER_NAME,) if find_wheel_driver() is not None else ()
 
 
 def find_wheel_driver() -> str | None:
-    """Return the driver's library inside Microsoft's wheel, found without importing it; ``None`` if it is missing.
+    """Return the driver's library inside Microsoft's wheel, or ``None`` if it is missing. The wheel is not imported.
 
-    The wheel has libraries for several distributions; this is the one for this machine.
+    The wheel contains libraries for several distributions. The result is the library for this machine.
     """
     spec = importlib.util.find_spec(WHEEL_PACKAGE)
     if spec is None or not spec.submodule_search_locations:

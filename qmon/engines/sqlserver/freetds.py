@@ -1,8 +1,7 @@
-"""Connecting with FreeTDS: its own keywords, if they differ from those of Microsoft's driver.
+"""Convert keywords of Microsoft's driver to keywords of FreeTDS.
 
-Measured with FreeTDS 1.3.17: it silently ignores unknown keywords, including ``Encrypt``. It turns
-``Server=host,port`` into a name that ends in a NUL, which some servers refuse. It checks a server's certificate only
-if freetds.conf has ``ca file``.
+FreeTDS 1.3.17 silently ignores unknown keywords, including ``Encrypt``. It turns ``Server=host,port`` into a name that
+ends in a NUL, which some servers refuse. It checks a server's certificate only if freetds.conf has ``ca file``.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def is_freetds(driver: str) -> bool:
 
 
 def to_freetds(keywords: Mapping[str, str]) -> dict[str, str]:
-    """Return the keywords for FreeTDS. Raises ``BadInput`` for an encryption that it would silently ignore."""
+    """Return the keywords for FreeTDS. Raises ``BadInput`` for an encryption that FreeTDS would silently ignore."""
     out = dict(keywords)
     server = lookup_keyword(keywords, "Server", "Address")
     if server is not None and lookup_keyword(keywords, "Port") is None and (found := _SERVER.fullmatch(server.strip())):

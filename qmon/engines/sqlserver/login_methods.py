@@ -1,6 +1,6 @@
-"""Login methods of SQL Server: server logins, Windows or Kerberos, Entra; and the limits of drivers.
+"""Login methods of SQL Server (server logins, Windows or Kerberos, Entra) and the limits of drivers.
 
-Sources: Microsoft's page on Entra with the ODBC driver (2026), and tests of each with ODBC Driver 18.6 on Linux.
+Sources: Microsoft's page on Entra with the ODBC driver (2026), and tests of each method with ODBC Driver 18.6 on Linux.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ AUTHENTICATION: Final = "Authentication"
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """A login method of the driver. ``user``: whether UID is needed (``None``: optional, or the name
-    of an identity).
+    """A login method of the driver.
+
+    ``user``: true if UID is needed, false if UID is not allowed, ``None`` if UID is optional.
     """
 
     name: str
@@ -41,12 +42,12 @@ _METHODS: Final = {
     )
 }
 
-# Names used by sqlcmd and Microsoft's other drivers.
+# Names that sqlcmd and other drivers of Microsoft use.
 _METHOD_ALIASES: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:
-    """Return whether a login method uses a password. Methods that log in elsewhere use none."""
+    """Return whether the login method of these keywords uses a password."""
     named = _find_method(keywords)
     if named is not None:
         return named.password
@@ -54,15 +55,15 @@ def takes_password(keywords: Mapping[str, str]) -> bool:
 
 
 def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
-    """Return the user whose password is needed and was not ``given``; ``None`` if no password is needed."""
+    """Return the user whose password is needed but not ``given``, or ``None`` if no password is needed."""
     return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
 
 
 def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
-    """Return the keywords with the driver's own name of the login method.
+    """Return the keywords with the driver's name of the login method.
 
-    ``driver``: its name or path, empty if a DSN decides. Raises ``BadInput`` for a method that the driver would
-    refuse, or that FreeTDS would silently ignore.
+    ``driver``: name or path of the driver; empty if a DSN names the driver. Raises ``BadInput`` for a method that the
+    driver would refuse, or that FreeTDS would silently ignore.
     """
     wanted = lookup_keyword(keywords, AUTHENTICATION)
     if not wanted:
@@ -78,7 +79,7 @@ def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, st
         raise BadInput(f"Microsoft's ODBC driver does not support {AUTHENTICATION}={wanted}; it supports: {names}")
     if method.windows_only and sys.platform != "win32":
         raise BadInput(
-            f"{method.name} opens a window of Microsoft's driver for Windows and works only there; here, use"
+            f"{method.name} opens a window and works only with Microsoft's driver for Windows; on this system, use"
             " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, or ActiveDirectoryIntegrated with a Kerberos ticket"
         )
     user = lookup_keyword(keywords, "UID")

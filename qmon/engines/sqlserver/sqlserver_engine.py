@@ -27,45 +27,46 @@ if TYPE_CHECKING:
 
     from qmon.engines.odbc import OdbcConnection
 
-# Drivers used if the user names none, best first. Microsoft's wheel comes before FreeTDS.
+# Drivers used if the user names no driver, best first. The driver of Microsoft's wheel comes before FreeTDS.
 DRIVER_NAMES: Final = (driver_wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
 
-# Settings of Microsoft's driver 18 that change what we read and do. They override those of the user and the DSN.
+# Settings of Microsoft's driver 18 that change what we read and do. They override the settings of the user and the DSN.
 #
-# FreeTDS supports `Language` and ignores the rest. The user sets `ColumnEncryption`, because it makes values readable.
+# FreeTDS supports `Language` and ignores the other settings. `ColumnEncryption` is left to the user, because it makes
+# values readable.
 DRIVER_SETTINGS: Final = {
     "QuotedId": "yes",
     "AnsiNPW": "yes",
     "ConcatNullYieldsNull": "yes",
     "AutoTranslate": "yes",  # otherwise text in varchar columns is read in the code page of this machine
     "Regional": "no",  # otherwise numbers and times become text with this machine's settings
-    "UseFMTONLY": "no",  # otherwise statements run a second time to find their columns
+    "UseFMTONLY": "no",  # otherwise the driver runs statements twice to find their columns
     "MARS_Connection": "no",
-    # otherwise the driver silently replaces a lost session by one with another number and without its locks
+    # otherwise the driver silently replaces a lost session by another session without the locks
     "ConnectRetryCount": "0",
     "RetryExec": "",  # otherwise the driver itself repeats a statement of an action
     "Language": "us_english",  # qmon recognizes some errors by their text
 }
 
-# Version of Azure SQL Database in qmon: its own number, 12, is that of SQL Server 2014.
+# qmon's version number of Azure SQL Database. The server reports 12, which is the version of SQL Server 2014.
 AZURE: Final = 100
 
-# The same version on Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role.
-# There, the views of locks, transactions, connections and counters need that role too.
+# The version for Basic, S0, S1 and elastic pools, if the user has VIEW DATABASE STATE but not the server role. On these
+# tiers, the views of locks, transactions, connections and counters also need the server role.
 RESTRICTED: Final = 101
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 
-# Maximum values of one statement or batch: the server accepts 2,100 (error 8003).
+# Maximum values of one statement or batch. The server accepts at most 2,100 values (error 8003).
 _MAX_VALUES: Final = 2_000
 _GRACE_S: Final = 2.0
 
-# Drivers enforce the login timeout, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
-# forever. If another service issues the login token, a person may have to type something.
+# Drivers enforce the login timeout, but not in a TLS handshake: Microsoft's driver then waits forever, and FreeTDS may
+# loop forever. If another service issues the login token, a person may have to type something.
 _GRACE_ENTRA_S: Final = 60.0
 _LOGINS: Final = BoundedCalls()
 
-# Version used to find the session setup file before the server's version is known. The file is the same for all.
+# Version used to find the session setup file before the server's version is known. All versions have the same file.
 _SETUP_VERSION: Final = (11, 0)
 
 
@@ -80,7 +81,7 @@ class _Introduction:
 _BINARY_TYPES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
 _OBJECT_TYPES: Final = ("hierarchyid", "geography", "geometry")
 
-# Styles of `CONVERT` without loss: times in ODBC format, all digits of numbers.
+# Styles of `CONVERT` that lose nothing: times in ODBC format, and numbers with all digits.
 _CONVERT_STYLES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
     **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
@@ -91,7 +92,7 @@ class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
     name: Final[EngineName] = "sqlserver"
-    # The text of a floating-point number loses digits, and the other types cannot be compared with text.
+    # The text of a floating-point number loses digits. The other types cannot be compared with text.
     types_without_text: Final = frozenset(
         {
             *_BINARY_TYPES,
@@ -108,9 +109,9 @@ class SqlServer:
     )
     # Transactions/sec counts begun transactions. A single SELECT does not begin one.
     counts_reads: Final = False
-    # The plan cache is keyed by the whole text of a batch, and compiling a batch of a hundred statements takes long.
+    # The server caches plans by the whole text of a batch, and compiling a hundred statements takes a long time.
     plans_by_text: Final = True
-    # READ UNCOMMITTED skips deleted rows, committed or not.
+    # READ UNCOMMITTED skips deleted rows, even if the deletion is not committed.
     shows_deleted: Final = False
 
     def quote(self, parts: Sequence[str]) -> str:
@@ -140,11 +141,12 @@ class SqlServer:
     def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return a ``datetime2`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
 
-        Numbers beyond the years 1 to 9999 become the first and the last second of these. Columns keep their precision,
-        because rounding 9999-12-31 23:59:59.9999999 up would overflow.
+        Numbers outside the years 1 to 9999 become the first or the last second of this range. Columns keep their
+        precision, because rounding 9999-12-31 23:59:59.9999999 up would overflow.
 
-        Uses the clock changes of the zone if they are known, because AT TIME ZONE needs Windows names and is slow.
-        Otherwise uses the current UTC offset of the server's clock. An hour that occurs twice is read as the later one.
+        If the clock changes of the zone are known, the expression contains them, because AT TIME ZONE needs Windows
+        names and is slow. Otherwise the expression uses the current UTC offset of the server's clock. A local time that
+        occurs twice is read as the later time.
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(7)), 0) AS datetime2(7))"
@@ -161,7 +163,7 @@ class SqlServer:
         return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"
 
     def clock_expression(self, zone: Zone) -> str:
-        """Return ``SYSUTCDATETIME()``, or the time on the clock of the zone."""
+        """Return ``SYSUTCDATETIME()``, converted to the zone."""
         if zone.name == UTC_ZONE.name:
             return "SYSUTCDATETIME()"
         if not zone.changes:
@@ -169,7 +171,7 @@ class SqlServer:
         return f"DATEADD(MINUTE, {_minutes_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
-        """Return ``SYSUTCDATETIME()``, which is constant within a statement, in the zone."""
+        """Return ``SYSUTCDATETIME()``, converted to the zone. The time is constant within a statement."""
         if (count := zone.count) is not None:
             days = f"(CAST(DATEDIFF(DAY, {_EPOCH}, SYSUTCDATETIME()) AS bigint) + {count.zero_days}) * 86400000"
             ms = f"{days} + DATEDIFF(MILLISECOND, CAST(SYSUTCDATETIME() AS date), SYSUTCDATETIME())"
@@ -181,14 +183,14 @@ class SqlServer:
         )
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Raise ``BadInput``: application locks have names, and the server shows only a part of each name."""
-        raise BadInput("advisory_lock: SQL Server has none whose key is a number")
+        """Raise ``BadInput``, because the server shows only a part of the name of an application lock."""
+        raise BadInput("advisory_lock: SQL Server has no locks with numbers as keys")
 
     def text_type(self, kind: str) -> str:
-        """Return ``varchar`` for such a column, else ``nvarchar``, which loses no character.
+        """Return ``varchar`` for a ``varchar`` column, else ``nvarchar``, which loses no character.
 
-        If a ``varchar`` column is compared with ``nvarchar``, the server converts it row by row and reads its whole
-        index.
+        If a ``varchar`` column is compared with ``nvarchar``, the server converts the column row by row and reads the
+        whole index.
         """
         return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
 
@@ -201,7 +203,7 @@ class SqlServer:
         return f"{column}.ToString()" if kind in _OBJECT_TYPES else column
 
     def newest(self, expression: str, kind: str) -> str:
-        """Return the end of a JSON text. ``OPENJSON`` needs SQL Server 2016 and fails on text that is not JSON."""
+        """Return the end of a JSON text. Do not use ``OPENJSON``: it needs SQL Server 2016 and fails on other texts."""
         size, text = "DATALENGTH(e.qmon_value)", "CONVERT(nvarchar(max), e.qmon_value, 1)"
         cases = (
             f"WHEN {size} > 65536 THEN CONVERT(nvarchar(20), {size} / 1024) + N' kB'"
@@ -213,7 +215,7 @@ class SqlServer:
         return f"(SELECT CASE {cases} END FROM (SELECT {value} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
     def text_expression(self, columns: Sequence[str]) -> str:
-        r"""Convert to text. Several columns are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        r"""Join the texts of several columns by ``/``. A ``/`` or ``\`` in a text gets a ``\`` in front."""
         texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
         if len(texts) == 1:
             return texts[0]
@@ -235,7 +237,7 @@ class SqlServer:
         return f"({text}) COLLATE Latin1_General_BIN2{right}"
 
     def contains_condition(self, expression: str, text: str, *, binary: bool) -> str:
-        """Bytes may be those of a ``varchar`` or of an ``nvarchar``, so try both."""
+        """If the value is bytes, try both types, because the bytes may be a ``varchar`` or an ``nvarchar``."""
         kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)
         expression = f"CONVERT(varbinary(max), {expression})" if binary else expression
         found = (f"CHARINDEX(LOWER(wanted.qmon_text), LOWER(CONVERT({kind}, {expression}))) > 0" for kind in kinds)
@@ -259,20 +261,20 @@ class SqlServer:
         return size, f"CAST(SUBSTRING({whole}, 1, {max_chars}) AS nvarchar(max))"
 
     def bytes_value(self, text: str) -> Value:
-        """Return the text as UTF-8 bytes: the server does not convert text to bytes by itself."""
+        """Return the text as UTF-8 bytes, because the server does not convert text to bytes."""
         return text.encode()
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Return the grant of a server permission, to run in master.
+        """Return the statement that grants a server permission. It must run in master.
 
-        Azure SQL Database has a database permission instead.
+        For Azure SQL Database, return the statement that grants a database permission.
         """
         if version[0] >= AZURE:
             return f"GRANT VIEW DATABASE STATE TO {role}"
         return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"
 
     def connect(self, target: Target, session: Session) -> OdbcConnection:
-        """Connect and set up the session, each in one round trip (apart from the driver's own)."""
+        """Connect and set up the session. Each step takes one round trip, apart from the driver's own round trips."""
         from qmon.engines import odbc
 
         def explain(fault: DriverFault) -> QmonError:
@@ -280,7 +282,7 @@ class SqlServer:
 
         words, limit_s = self.odbc_keywords(target, session), session.login_timeout_s
         password = target.password if login_methods.takes_password(words) else None
-        server = lookup_keyword(words, "Server", "Address")  # a DSN contains its own
+        server = lookup_keyword(words, "Server", "Address")  # a DSN contains the server
         grace_s = _GRACE_S if lookup_keyword(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.run_within(
@@ -319,9 +321,9 @@ class SqlServer:
     def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
-        The connection is encrypted unless the user turns that off. The server's certificate is checked unless the user
-        turns that off. Settings that qmon depends on override the user's. Raises ``MissingDriver``, and ``BadInput``
-        for a login method that the driver does not have.
+        The connection is encrypted unless the user turns encryption off. The server's certificate is checked unless the
+        user turns the check off. Settings that qmon depends on override the user's settings. Raises ``MissingDriver``.
+        Raises ``BadInput`` for a login method that the driver does not have.
         """
         given = dict(target.parameters)
         if session.application:
@@ -352,7 +354,7 @@ def wrap_connection(
     explain: Callable[[DriverFault, str], QmonError],
     session: Session = Session(),  # noqa: B008
 ) -> OdbcConnection:
-    """Wrap a driver connection to this kind of server; see ``OdbcConnection``."""
+    """Return an ``OdbcConnection`` around a driver connection to this kind of server."""
     from qmon.engines import odbc
 
     return odbc.OdbcConnection(
@@ -367,7 +369,7 @@ def wrap_connection(
 
 
 def _minutes_ahead(zone: Zone, time: str, *, local: bool) -> str:
-    """Return how many minutes the zone is ahead of UTC at a time, which is given in that zone (``local``) or in UTC."""
+    """Return how many minutes the zone is ahead of UTC at ``time``, which is in the zone (``local``) or in UTC."""
     if not zone.changes:
         return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
     first, *later = zone.changes
@@ -379,9 +381,10 @@ def _minutes_ahead(zone: Zone, time: str, *, local: bool) -> str:
 
 
 def find_driver(given: str | None = None) -> str:
-    """Return the driver's name, or the path of its library: the best one installed if the user has ``given`` none.
+    """Return the driver's name or the path of its library.
 
-    Raises ``MissingDriver`` that names what to install.
+    If the user has not ``given`` a driver, return the best installed driver. Raises ``MissingDriver`` with the package
+    to install.
     """
     from qmon.engines import odbc
 

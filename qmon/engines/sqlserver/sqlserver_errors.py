@@ -1,6 +1,6 @@
-"""Converts errors of SQL Server and its drivers to one line with the cause and the remedy, by error number.
+"""Convert errors of SQL Server and its drivers to one line with the cause and the fix, by error number.
 
-Numbers: Microsoft's list of database engine errors. Negative and small ones come from the drivers.
+The numbers are from Microsoft's list of database engine errors. Negative and small numbers come from the drivers.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _SERVER: Final = re.compile(r"(?:tcp:)?(?P<host>[^,\\]+)(?:\\(?P<instance>[^,]+)
 
 
 def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
-    """Describe why ``host,port`` does not answer. Takes at most about ``timeout_s`` seconds for each of its addresses.
+    """Describe why ``host,port`` does not answer. Takes about ``timeout_s`` seconds at most for each address.
 
-    ``server`` is as in a connection string: ``host``, ``host,port``, ``host\\instance``, with or without ``tcp:``.
+    ``server`` is written as in a connection string: ``host``, ``host,port``, ``host\\instance``, ``tcp:host``.
     """
     found = _SERVER.fullmatch(server.strip())
     if found is None:
@@ -48,7 +48,7 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
     host, instance = found["host"].strip(), found["instance"]
     port = int(found["port"] or DEFAULT_PORT)
     if instance is not None and found["port"] is None:
-        return f"no instance {instance} answered on {host}; its SQL Browser (UDP 1434) may be off: give host,port"
+        return f"no instance {instance} answered on {host}; SQL Browser (UDP 1434) may be off there: give host,port"
     try:
         socket.create_connection((host, port), timeout_s).close()
     except socket.gaierror:
@@ -63,10 +63,10 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
 
 
 def is_refused(server: str, timeout_s: float = 1.0) -> bool:
-    """Return whether every address of the ``server`` refuses connections to its port.
+    """Return whether every address of the ``server`` refuses connections to the server's port.
 
-    ``server``: as for ``why_unreachable``. Takes at most about ``timeout_s`` seconds for each address. A named instance
-    without a port has no port to try.
+    ``server`` is written as for ``why_unreachable``. Takes about ``timeout_s`` seconds at most for each address. The
+    result is false for a named instance without a port, because there is no port to try.
     """
     found = _SERVER.fullmatch(server.strip())
     if found is None or (found["instance"] is not None and found["port"] is None):
@@ -90,14 +90,14 @@ _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
 
-# Errors after which nothing was done and a retry may succeed: our session was the victim of a deadlock; rows moved
-# during a read without locks; conflicts of snapshots or of memory-optimized tables.
+# After these errors, nothing was changed and a retry may succeed. The causes are: our session was the victim of a
+# deadlock; rows moved during a read without locks; or snapshots or memory-optimized tables had a conflict.
 _RETRYABLE: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
 
-# Other servers that speak SQL Server's protocol use one number for most errors, so only the text shows the cause.
+# Other servers with SQL Server's protocol use one number for most errors, so only the text shows the cause.
 _MISSING_OBJECT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
@@ -105,13 +105,13 @@ _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 # Our session was killed during a statement. The driver reports HY000, and the connection is lost.
 _KILLED: Final = 596
 _TICKET_HINT: Final = choose_for_system(
-    linux="kinit gets one, klist lists the existing ones",
-    macos="kinit gets one, klist lists the existing ones",
-    windows="the account must belong to the domain, and the server's name (SPN) must be registered there",
+    linux="kinit gets a ticket, klist lists the existing tickets",
+    macos="kinit gets a ticket, klist lists the existing tickets",
+    windows="the account must belong to the domain, and the server's name (SPN) must be registered in the domain",
 )
 _YES_NO: Final = "yes or no"
 
-# Values that Microsoft's driver 18 accepts, by the keyword that its error names. Tested with each.
+# Values that Microsoft's driver 18 accepts, by the keyword in the driver's error. All values were tested.
 _ACCEPTED_VALUES: Final = {
     "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
     "trustservercertificate": _YES_NO,
@@ -120,7 +120,7 @@ _ACCEPTED_VALUES: Final = {
     "applicationintent": "ReadOnly or ReadWrite",
 }
 
-# Socket errors as the driver writes them: errno, on Windows the number of Winsock.
+# Socket errors in the driver's texts: the errno or, on Windows, the number of Winsock.
 _SOCKET_ERROR: Final = re.compile(
     r"(?:TCP Provider|Named Pipes Provider|SMux Provider): Error code (0x[0-9A-F]+)", re.I
 )
@@ -177,8 +177,8 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
         return NoConnectionLeft(f"the server has no connection left: {text}")
     if _UNTRUSTED.search(text):
         return Unreachable(
-            "TLS failed: this machine does not trust the server's certificate; install its CA certificate here, or"
-            " trust it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
+            "TLS failed: this machine does not trust the server's certificate; install its CA certificate, or"
+            " trust the certificate without a check with trust=yes in the URL (TrustServerCertificate=yes)",
             retryable=False,
         )
     if problem := _refused_by_driver(text):
@@ -206,7 +206,7 @@ def _with_socket_texts(fault: DriverFault) -> DriverFault:
 
 
 def _refused_by_driver(text: str) -> QmonError | None:
-    """Return the error for values that the driver refuses before it contacts the server, else ``None``."""
+    """Return the error if the driver refused a value before it contacted the server, else ``None``."""
     if "SSPI Provider" in text:
         return Unreachable(f"this account has no usable Kerberos ticket: {_TICKET_HINT}; {text}")
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
@@ -266,7 +266,7 @@ def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonEr
 
 
 def _user_without_credentials(target: Target) -> str | None:
-    """Return the user if neither a password nor another login method is given."""
+    """Return the user if neither a password nor another login method is given, else ``None``."""
     return password_missing_for(target.parameters, given=target.password is not None)
 
 
@@ -289,7 +289,7 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
         return LockTimeout(f"{name}: could not get a lock in time", sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
-        return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
+        return DeadlineExceeded(f"{name}: no result within the deadline, or cancelled", sqlstate=state, query=name)
     if numbers.intersection(_RETRYABLE):
         text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)

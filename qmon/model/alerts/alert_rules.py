@@ -1,4 +1,4 @@
-"""Alert rules: limits and verdicts that raise alerts. The result for one reading is met, not met, or unknown."""
+"""Alert rules: limits and verdicts that raise alerts. For each reading, a rule is met, not met or unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
 # Codes of verdicts that hide all other verdicts.
 HIDING_CODES: Final = frozenset({"cannot tell", "cannot see"})
 
-# Codes of verdicts that are a warning or worse, which patterns with `*` or `?` can match.
+# Codes of verdicts that are a warning or worse. Patterns with `*` or `?` match only these codes.
 WARNING_CODES: Final = frozenset(
     {rule.code for rule in RULES if rule.severity >= Severity.WARNING}
     | {UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT, LEAK}
@@ -45,15 +45,17 @@ class AlertRule:
     Attributes:
         name: unique among the rules.
         figure: a name of ``LIMIT_FIGURES``.
-        warn: limit for a warning, in the figure's unit; ``crit`` likewise.
-        below: values below the limits are the problem, not values above them.
+        warn: limit for a warning, in the figure's unit.
+        crit: limit for a critical alert, in the figure's unit.
+        below: true if values below the limits are the problem; false if values above the limits are the problem.
         verdicts: patterns of verdict codes.
         severity: severity of an alert about a verdict; ``None`` means the verdict's own severity.
         targets: patterns of target names.
         queues: patterns of queue names.
         hold_s: seconds that the problem must last before the alert is raised.
         clear_s: seconds that the problem must be over before the alert is cleared.
-        margin: how far a figure must return from its limit before the alert is cleared, as a share of the limit.
+        margin: distance from its limit to which a figure must return before the alert is cleared, as a share of the
+            limit.
     """
 
     name: str
@@ -78,7 +80,7 @@ class AlertRule:
         return tuple(level for level, limit in limits if limit is not None)
 
     def limit_for(self, level: Severity) -> float | None:
-        """Return the limit for a severity in the figure's unit, ``None`` if there is none."""
+        """Return the limit for a severity in the figure's unit, or ``None`` if there is no such limit."""
         return self.crit if level is Severity.CRITICAL else self.warn
 
     def applies_to_target(self, target: str) -> bool:
@@ -90,7 +92,7 @@ class AlertRule:
         return any(matches_pattern(pattern, queue) for pattern in self.queues)
 
     def missing_queues(self, queues: Collection[str]) -> list[str]:
-        """Return the rule's queue patterns, except ``*``, that match none of these queues."""
+        """Return the queue patterns of the rule that match no queue. The pattern ``*`` is left out."""
         patterns = [each for each in dict.fromkeys(self.queues) if each != ANY_NAME]
         return [pattern for pattern in patterns if not any(matches_pattern(pattern, queue) for queue in queues)]
 
@@ -101,7 +103,7 @@ class AlertRule:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause that may raise alerts on several queues. ``code``: the verdict that shows it. ``who``: its name."""
+    """A cause that may raise alerts on several queues. ``code``: verdict that names the cause. ``who``: name."""
 
     code: str
     who: str
@@ -112,7 +114,7 @@ class RuleResult:
     """The result of a rule for one reading.
 
     ``met`` is ``None`` if it is unknown whether the rule is met; ``words`` then contain the reason. ``value``: value of
-    the figure. ``cause``: what causes the problem, if it may cause verdicts on other queues too.
+    the figure. ``cause``: the cause of the problem, if the cause may also affect other queues.
     """
 
     met: bool | None
@@ -127,9 +129,10 @@ def matches_pattern(pattern: str, name: str) -> bool:
 
 
 def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met: bool = False) -> RuleResult:
-    """Return whether a queue currently meets the rule at ``level``, by its worst matching verdict or by its figure.
+    """Return whether a queue currently meets the rule at ``level``.
 
-    ``was_met``: the rule was met in the previous reading, so the margin applies.
+    The worst matching verdict or the figure decides. ``was_met``: true if the rule was met in the previous reading, so
+    that the margin applies.
     """
     verdicts = queue.verdicts or (queue.verdict,)
     return (
@@ -165,7 +168,7 @@ def evaluate_code(
 ) -> RuleResult:
     """Return the result of a verdict rule for one verdict code among all verdicts of a queue.
 
-    The result is unknown if another verdict may hide this one, or if the code is in ``undecided``.
+    The result is unknown if another verdict may hide this verdict, or if the code is in ``undecided``.
     """
     found = [verdict for verdict in verdicts if verdict.code == code]
     result = evaluate_verdicts(rule, found, level)
@@ -200,9 +203,9 @@ def _evaluate_figure(
 
 
 def read_figure(queue: QueueView, name: str) -> Figure:
-    """Return a figure by its name in the status report. An old figure counts as unknown.
+    """Return a figure by its name in the status report. An old figure is returned as unknown.
 
-    Without ready messages, ``oldest`` is 0.
+    If no message is ready, ``oldest`` is 0.
     """
     figure = LIMIT_FIGURES[name].figure_for(queue).evidence
     ready = queue.ready.evidence
@@ -230,7 +233,7 @@ def rules_without_target(rules: Sequence[AlertRule], targets: Collection[str]) -
     for rule in rules:
         if not any(map(rule.applies_to_target, targets)):
             yield (
-                f"the alert {rule.name!r} applies to no target: none is called "
+                f"the alert {rule.name!r} applies to no target: no target is called "
                 f"{' or '.join(rule.targets)}{suggest_nearest(rule.targets[0], targets)}"
             )
 

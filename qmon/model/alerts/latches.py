@@ -1,11 +1,11 @@
 """Alerts: alert rules applied over time. Each rule has a latch per queue and severity. A closed latch is an alert.
 
-A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each. A queue that changes from one problem
-to the next raises an alert only after one of the problems has lasted for ``hold_s``. The alert is over when its verdict
-is over, even if the queue has other problems then.
+A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each latch. A queue that changes from one
+problem to the next raises an alert only after one of the problems has lasted for ``hold_s``. The alert is over when its
+verdict is over, even if the queue still has other problems.
 
-A latch closes when every known reading of the last ``hold_s`` seconds met the rule. It opens when every known reading
-of the last ``clear_s`` seconds did not. An unknown reading does not change the latch.
+A latch closes when every known reading of the last ``hold_s`` seconds met the rule. The latch opens when no known
+reading of the last ``clear_s`` seconds met the rule. An unknown reading does not change the latch.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Latch:
     """The state of one alert rule for one queue and severity. Times are our monotonic clock, in seconds.
 
     Attributes:
-        closed: whether the alert is raised.
-        closed_at: when it closed.
-        turning_at: time of the first reading that contradicts ``closed``; ``None`` if the readings agree with it.
+        closed: true if the alert is raised.
+        closed_at: when the latch closed.
+        turning_at: time of the first reading that contradicts ``closed``; ``None`` if no reading contradicts it.
         known_at: time of the last known reading.
-        cause: the verdict's current cause; for a figure, the cause at the time when the latch closed.
-        broker: the latch is about Service Broker.
+        cause: the verdict's current cause. For a rule about a figure, the cause at the time when the latch closed.
+        broker: true if the latch is about Service Broker.
     """
 
     closed: bool = False
@@ -57,7 +57,7 @@ class Latch:
     def apply_reading(self, result: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
         """Return the latch after one more reading.
 
-        Readings further apart than ``patience_s`` (or the hold time) are not counted as continuous.
+        If two readings are further apart than ``patience_s`` (or the hold time), the hold time starts again.
         """
         if result.met is None:
             return self
@@ -88,8 +88,8 @@ class Alert:
         queue: empty for the target itself.
         since_at: our monotonic clock, seconds.
         words: text of the last reading that met the rule; ``value`` is its figure.
-        cause: what causes the problem, if it may cause verdicts on other queues too.
-        code: code of the verdict it is about.
+        cause: the cause of the problem, if the cause may also affect other queues.
+        code: code of the verdict; empty if the alert is about a figure.
     """
 
     rule: str
@@ -103,7 +103,7 @@ class Alert:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Identifies the same alert in the next poll."""
+        """The key that identifies this alert in the next poll."""
         return self.rule, self.queue, self.code
 
 
@@ -127,7 +127,7 @@ class Change:
 
 
 def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[LatchKey, Latch]:
-    """Return the memory after one more view. Queues that are gone are removed together with their alerts.
+    """Return the memory after one more view. If a queue is gone, its latches are removed.
 
     If Service Broker was not read, the latches of its queues are kept.
     """
@@ -169,7 +169,7 @@ def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[
 def record_loss(
     rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory
 ) -> dict[LatchKey, Latch]:
-    """Return the memory after the target could not be reached. All readings of its queues are then unknown."""
+    """Return the memory after the target could not be reached. All readings of the target's queues are unknown."""
     after = dict(memory)
     verdict = unreachable_verdict(reason)
     for rule in rules_for_target(rules, target):
@@ -196,7 +196,7 @@ def raised_alerts(memory: Memory) -> tuple[Alert, ...]:
 
 
 def find_changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:
-    """Return which alerts were raised, became worse or better, or were cleared between two polls.
+    """Return the alerts that were raised, became worse or better, or were cleared between two polls.
 
     A change of the text alone is not reported.
     """

@@ -1,6 +1,6 @@
 """Format a check result for monitoring systems: one line with performance data, or one JSON object.
 
-The format follows the Monitoring Plugins' development guidelines, which Nagios, Icinga and others use:
+The format follows the development guidelines of the Monitoring Plugins, which Nagios, Icinga and other systems use:
 ``'label'=value[unit];[warn];[crit];[min];[max]`` after a bar, separated by spaces.
 """
 
@@ -27,7 +27,7 @@ _ALWAYS_INCLUDED: Final = ("ready", "push_rate", "pop_rate")
 def plugin_line(*outcomes: CheckResult) -> str:
     """Return the line of a plug-in: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``.
 
-    With several targets it has the worst state, and labels start with the target's name.
+    If there are several targets, the line has the worst state, and labels start with the target's name.
     """
     state = max((each.state for each in outcomes), key=lambda state: state.rank)
     line = f"QMON {state.name} - {plain_text(summary_text(*outcomes))}"
@@ -36,7 +36,7 @@ def plugin_line(*outcomes: CheckResult) -> str:
 
 
 def summary_text(*outcomes: CheckResult) -> str:
-    """Return the problems, worst first, or how many queues are fine."""
+    """Return the problems, worst first, or the number of queues that are fine."""
     ranked = sorted(outcomes, key=lambda each: -each.state.rank)
     ill = [each for each in ranked if each.problems]
     if len(outcomes) == 1 or not ill:
@@ -51,7 +51,7 @@ def _target_summary(outcome: CheckResult) -> str:
     if not outcome.problems:
         count = len(outcome.queues) + sum(name not in (TRANSMISSION, CONVERSATIONS) for name in outcome.broker)
         ready = sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
-        state = "fine" if all(map(_is_fine, outcome.queues)) else "within the limits asked for"
+        state = "fine" if all(map(_is_fine, outcome.queues)) else "within the requested limits"
         return f"{where}{count} queue{'s' if count != 1 else ''} {state}, {ready:,.0f} ready"
     texts = [_problem_text(problem) for problem in outcome.problems[:_MAX_PROBLEMS]]
     more = len(outcome.problems) - _MAX_PROBLEMS
@@ -104,7 +104,7 @@ def _figure_data(name: str, value: float | None, rules: Sequence[AlertRule]) -> 
 def _range_text(rule: AlertRule, limit: float) -> str:
     """Return the range of values that raise no alert.
 
-    ``10`` is 0 to 10, ``~:10`` is anything up to 10, ``10:`` is 10 or more.
+    ``10`` means 0 to 10, ``~:10`` means any value up to 10, and ``10:`` means 10 or more.
     """
     if rule.below:
         return f"{_number_text(limit)}:"
@@ -112,7 +112,7 @@ def _range_text(rule: AlertRule, limit: float) -> str:
 
 
 def _number_text(value: float) -> str:
-    """Return digits and a point, never an exponent."""
+    """Return a number with digits and a point, never with an exponent."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value != round(value) else f"{value:.0f}"
 
 
@@ -132,7 +132,7 @@ def _quote_label(label: str) -> str:
 
 
 def check_object(outcome: CheckResult) -> dict[str, Any]:
-    """Return the object that ``qmon check --output json`` prints. Its queues are those of the status report."""
+    """Return the object that ``qmon check --output json`` prints. Its queues are written as in the status report."""
     return {
         "schema": SCHEMA,
         "target": outcome.target,

@@ -25,7 +25,7 @@ _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
 
 def headline(notice: Notice) -> str:
-    """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
+    """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s`` or ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
     return truncate_text(
@@ -52,13 +52,13 @@ def _queue_list(notice: Notice) -> str:
 
 
 def truncate_text(text: str, max_length: int) -> str:
-    """Return the text on one line, truncated to ``max_length`` characters, without terminal control sequences."""
+    """Return the text on one line of at most ``max_length`` characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
 
 
 class NoticeReport(TypedDict):
-    """A notice as JSON. ``key`` identifies its alert. ``queues`` is empty for the target. Times are ISO 8601 in UTC."""
+    """A notice as JSON. ``key`` identifies the alert. ``queues`` is empty for the target. Times are ISO 8601 in UTC."""
 
     schema: Literal[1]
     event: str
@@ -75,7 +75,7 @@ class NoticeReport(TypedDict):
 
 
 def notice_report(notice: Notice) -> NoticeReport:
-    """Return a notice as plain JSON, which commands receive too (see the manual)."""
+    """Return a notice as plain JSON, which notification commands also receive (see the manual)."""
     return {
         "schema": SCHEMA,
         "event": notice.event.value,
@@ -93,7 +93,7 @@ def notice_report(notice: Notice) -> NoticeReport:
 
 
 def slack_message(notice: Notice) -> dict[str, Any]:
-    """Return a message for an incoming webhook. Its blocks are plain text, so that no name triggers a mention."""
+    """Return a message for an incoming webhook. The blocks are plain text, so that no name triggers a mention."""
     head = headline(notice)
     text = head.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return {"text": text, "blocks": [_section(head), _section("\n".join(detail_lines(notice)))]}
@@ -144,10 +144,10 @@ def pagerduty_event(notice: Notice, routing_key: str) -> dict[str, Any]:
 
 
 def alertmanager_alerts(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
-    """Return alerts for Alertmanager, which drops those not sent again within ``lasting_s`` seconds after ``now``.
+    """Return alerts for Alertmanager. An alert that is not sent again ends ``lasting_s`` seconds after ``now``.
 
-    The severity is a label, and labels identify alerts. So when the severity of an alert changes, its old alert is
-    ended.
+    The severity is a label, and labels identify alerts. If the severity changes, the alert with the old severity is
+    therefore ended.
     """
     out = []
     for notice in notices:

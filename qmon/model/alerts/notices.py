@@ -1,4 +1,4 @@
-"""Notices: messages to receivers about alerts. Alerts with the same cause become one notice with all its queues."""
+"""Notices: messages to receivers about alerts. Alerts with the same cause become one notice about all queues."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Notice:
         name: code of the verdict, or name of the rule about a figure.
         cause: ``session 61``; empty if it is unknown or affects only one queue.
         queues: affected queues, sorted; empty for the target itself.
-        words: text of the worst alert in it; ``value`` is its figure.
-        was: severity in the previous notice, if it differs.
+        words: text of the worst alert in the notice; ``value`` is the figure of this alert.
+        was: severity in the previous notice, if it was different.
     """
 
     event: AlertEvent
@@ -47,7 +47,7 @@ class Notice:
         return self.event is AlertEvent.CLEARED
 
     def for_min_severity(self, severity: Severity) -> Notice | None:
-        """Return the notice as a receiver with this minimum severity gets it, ``None`` if it gets no notice."""
+        """Return the notice for a receiver with this minimum severity, or ``None`` if the receiver gets no notice."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
             return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self
@@ -89,8 +89,8 @@ def notices_for(target: str, alerts: Sequence[Alert], now: float, wall: float) -
 class SentNotice:
     """The last notice that was sent. Times are monotonic.
 
-    ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, ``None`` if not yet.
-    ``over_at``: when the alert ended, ``None`` while it lasts.
+    ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, or ``None`` if it was not sent
+    yet. ``over_at``: when the alert ended, or ``None`` while it lasts.
     """
 
     notice: Notice
@@ -104,9 +104,9 @@ def select_due_notices(
 ) -> tuple[dict[str, SentNotice], list[Notice]]:
     """Return the new state and the notices to send now.
 
-    A new notice waits ``wait_s`` seconds for other queues with its cause, and is not sent if the alert is over by then.
-    Additional queues are reported at most once in ``wait_s`` seconds. An alert is cleared when it has been over for
-    ``wait_s`` seconds. A changed severity is sent immediately.
+    A new notice waits ``wait_s`` seconds for other queues with the same cause. If the alert is over after this time,
+    the notice is not sent. Additional queues are reported at most once in ``wait_s`` seconds. An alert is cleared when
+    it has been over for ``wait_s`` seconds. A changed severity is sent immediately.
     """
     after, out = dict[str, SentNotice](), list[Notice]()
     for key, notice in notices.items():
@@ -131,7 +131,7 @@ def select_due_notices(
 
 
 def _due_event(old: SentNotice, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
-    """Return the event to report about a notice, ``None`` if there is nothing to report."""
+    """Return the event to report about a notice, or ``None`` if there is nothing to report."""
     if old.told_at is None:
         return AlertEvent.RAISED if now - old.first_at >= wait_s else None
     if notice.severity != old.notice.severity:

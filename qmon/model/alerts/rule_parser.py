@@ -1,4 +1,4 @@
-"""Read alert rules as people write them: ``[[alert]]`` in the configuration, ``depth>1000`` on the command line."""
+"""Read alert rules from the configuration (``[[alert]]``) and the command line (``depth>1000``)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from qmon.model.figure import Severity
 from qmon.model.formatting import parse_duration
 from qmon.model.queue_figures import SECONDS, SHARE
 
-# How far below (or above) its limit a figure must return before its alert is cleared, unless the rule sets it.
+# Default margin: before an alert is cleared, the figure must return to this share below (or above) its limit.
 MARGIN: Final = 0.1
 SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
 _RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
 
 
 def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[AlertRule, ...]:
-    """Read the rules of the ``[[alert]]`` tables. Raises ``BadInput`` starting with the path of the key."""
+    """Read the rules of the ``[[alert]]`` tables. The message of a ``BadInput`` starts with the path of the key."""
     out: dict[str, AlertRule] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")
@@ -87,7 +87,7 @@ def parse_patterns(keys: Keys, name: str, default: tuple[str, ...]) -> tuple[str
 
 
 def _check_verdict(pattern: str, where: str) -> None:
-    """Raise ``BadInput`` if the pattern cannot match any verdict, because such a rule would never be met."""
+    """Raise ``BadInput`` if the pattern matches no verdict, because such a rule would never be met."""
     if pattern in CODES or any(matches_pattern(pattern, code) for code in WARNING_CODES):
         return
     if any(matches_pattern(pattern, code) for code in CODES):
@@ -105,7 +105,7 @@ def _figure_name(name: str, where: str) -> str:
 
 
 def parse_limit(keys: Keys, name: str, figure: str) -> float | None:
-    """Read a limit in the unit of its figure: a number, or a duration for seconds. ``None`` if the key is missing."""
+    """Read a limit: a duration if the figure is in seconds, else a number; ``None`` if the key is missing."""
     if isinstance(keys.raw.get(name), str):
         text = keys.text(name) or ""
         return _parse_limit_text(text, figure, keys.path(name))
@@ -116,7 +116,7 @@ def parse_limit(keys: Keys, name: str, figure: str) -> float | None:
 
 
 def _parse_limit_text(text: str, figure: str, where: str) -> float:
-    """Parse a limit written as text: a duration for figures in seconds, else a number."""
+    """Parse a limit that is a text: a duration if the figure is in seconds, else a number."""
     if LIMIT_FIGURES[figure].unit == SECONDS:
         try:
             return parse_duration(text)
@@ -143,8 +143,8 @@ def rules_from_texts(
 ) -> tuple[AlertRule, ...]:
     """Read the rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
 
-    If ``warn`` and ``crit`` limit the same figure on the same side, both become one rule. Raises ``BadInput`` starting
-    with ``warn_where`` or ``crit_where``.
+    If ``warn`` and ``crit`` limit the same figure on the same side, both become one rule. The message of a ``BadInput``
+    starts with ``warn_where`` or ``crit_where``.
     """
     limits: dict[tuple[str, bool], dict[Severity, float]] = {}
     out: list[AlertRule] = []

@@ -1,4 +1,4 @@
-"""One check of a target by a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
+"""Check a target for a monitoring system. The result is OK, WARNING, CRITICAL or UNKNOWN, and the reasons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckState(IntEnum):
 
     @property
     def rank(self) -> int:
-        """How bad the state is. A proven problem ranks above an unknown state."""
+        """The rank of the state, worst highest. A proven problem ranks above an unknown state."""
         return (0, 2, 3, 1)[self.value]
 
 
@@ -44,10 +44,10 @@ _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a queue is not OK.
+    """The reason why a queue is not OK.
 
-    ``queue``: its name; empty if the problem concerns the whole target. ``rule`` is empty if the queue was judged by
-    its verdict.
+    ``queue``: name of the queue; empty if the problem concerns the whole target. ``rule``: name of the rule; empty if
+    the queue was judged by its verdict.
     """
 
     queue: str
@@ -61,8 +61,8 @@ class Problem:
 class CheckResult:
     """The result of checking a target.
 
-    ``queues``: the queues checked. ``rules``: the rules applied. ``broker``: names of the Service Broker objects
-    checked.
+    ``queues``: the checked queues. ``rules``: the applied rules. ``broker``: names of the checked Service Broker
+    objects.
     """
 
     target: str
@@ -75,7 +75,7 @@ class CheckResult:
 
     @property
     def is_undecided(self) -> bool:
-        """True if the result is unknown now but another poll may decide it."""
+        """True if the result is unknown now, but may be known after another poll."""
         seen = {*self.broker, *(queue.name for queue in self.queues)}
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
@@ -86,11 +86,11 @@ def check_target(
     """Return the state of a target after its newest poll.
 
     A queue without a rule is judged by the severity of its verdict. Hold times of rules are ignored, because monitoring
-    systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
-    unknown, because queues may be missing.
+    systems have their own retries. If our role may not read the registry, queues may be missing. A check without queue
+    names and rules is then unknown.
 
-    ``queue_names``: names of the queues to check, empty for all. ``targets``: names of all configured targets. A rule
-    that names a missing queue is not reported if it may apply to another target.
+    ``queue_names``: names of the queues to check; empty for all queues. ``targets``: names of all configured targets. A
+    rule that names a missing queue is not reported if the rule may apply to another target.
     """
     rules = rules_for_target(rules, view.target)
     queues = tuple(q for q in view.queues if not queue_names or q.name in queue_names)
@@ -176,7 +176,7 @@ def _problem_by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | Non
 def _problem_by_rule(
     rule: AlertRule, name: str, result_at: Callable[[Severity], RuleResult], queue: QueueView | None = None
 ) -> Problem | None:
-    """Return the worst level of the rule that is met, else a level whose result is unknown."""
+    """Return the worst level at which the rule is met, else a level at which the result is unknown."""
     unknown: Problem | None = None
     for level in reversed(rule.levels):
         found = result_at(level)
@@ -190,7 +190,7 @@ def _problem_by_rule(
 def _is_expected_reading(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
     """Return whether a missing reading is worth reporting.
 
-    A rule for many queues may name a figure that some of them do not have.
+    A rule for many queues may name a figure that some of these queues do not have.
     """
     if value is not None or rule.verdicts or rule.names_queue(queue.name):
         return True

@@ -1,4 +1,4 @@
-"""Conditions on a row, which define the states of messages. Data; ``engines.sql.conditions`` turns them into SQL."""
+"""Conditions on a row, as data. They define the states of messages. ``engines.sql.condition_sql`` makes SQL of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Comparison = Literal["<", "<=", ">", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The row of another table that a row refers to: the one whose ``key`` equals the row's own ``by``.
+    """The row of another table that a row refers to. Its ``key`` equals the column ``by`` of the referring row.
 
-    ``pick``: use the smallest or the greatest value if several rows match ``when``.
+    ``pick``: the smallest or the greatest value is used if several rows match ``when``.
     """
 
     table: str
@@ -29,7 +29,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the row, or of the row it refers to (``lookup``). ``element``: index into an array, from 1."""
+    """A column of the row, or of the row that it refers to (``lookup``). ``element``: index into an array, from 1."""
 
     name: str
     element: int | None = None
@@ -38,7 +38,7 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The column has one of these values. ``negated``: it has none of them or is NULL."""
+    """The column has one of these values. ``negated``: the column has none of these values or is NULL."""
 
     column: ColumnRef
     values: tuple[StateValue, ...]
@@ -47,7 +47,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """The column is NULL. ``negated``: it is not."""
+    """The column is NULL. ``negated``: the column is not NULL."""
 
     column: ColumnRef
     negated: bool = False
@@ -75,7 +75,7 @@ class Timed:
 class AdvisoryLock:
     """A session of the database holds an advisory lock with the column's number as key.
 
-    ``negated``: no session holds it.
+    ``negated``: no session holds the lock.
     """
 
     column: ColumnRef
@@ -84,7 +84,7 @@ class AdvisoryLock:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Another table has a row whose ``key`` equals the row's own ``by`` and that fulfils ``when``.
+    """Another table has a row that fulfils ``when`` and whose ``key`` equals the column ``by`` of this row.
 
     ``as_text``: the columns have different types and are compared as text.
     """
@@ -99,7 +99,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The column's text contains ``text``, ignoring case. ``binary``: the column has the bytes of a text."""
+    """The column's text contains ``text``, ignoring case. ``binary``: the column contains the bytes of a text."""
 
     column: ColumnRef
     text: str
@@ -127,7 +127,7 @@ NEVER: Final = AnyOf(())
 
 
 def required_tables(condition: Condition) -> frozenset[str]:
-    """Return the other tables in which a condition requires a row. Tables used only to look up columns are left out."""
+    """Return the other tables in which a condition requires a row. Tables used only for lookups are left out."""
     match condition:
         case Exists(table, when=when):
             return frozenset({table}) | (required_tables(when) if when is not None else frozenset())
@@ -153,13 +153,13 @@ TableColumn = tuple[str, str]
 
 
 def table_column(column: ColumnRef, table: str) -> TableColumn:
-    """Return the table of a column that a row of ``table`` has or refers to, and the column's name in that table."""
+    """Return the table and the name of a column that a row of ``table`` has or refers to."""
     return (table if column.lookup is None else column.lookup.table, column.name)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """The columns that a condition or a group reads, each with its table. ``times``: those that contain times."""
+    """The columns that a condition or a group reads, each with its table. ``times``: the columns that contain times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
@@ -171,7 +171,7 @@ class ColumnsRead:
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
     """Return the columns read by a condition on a row of ``table``, or by a column.
 
-    ``as_time``: the column contains times.
+    ``as_time``: true if the column contains times.
     """
     match source:
         case ColumnRef(lookup=lookup):

@@ -40,7 +40,7 @@ ConfiguredQueue = Layout | Group | NamedLibrary
 
 
 def configured_name(queue: ConfiguredQueue) -> str:
-    """Return the name of a queue, or the prefix of its queues' names."""
+    """Return the name of a queue. For a group or library, return the prefix of the names of its queues."""
     match queue:
         case Layout():
             return queue.queue
@@ -50,10 +50,10 @@ def configured_name(queue: ConfiguredQueue) -> str:
 
 
 def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequence[str]) -> ConfiguredQueue:
-    """Read a queue as the configuration writes it. ``libraries``: the known names.
+    """Read a queue of the configuration. ``libraries``: names of the known libraries.
 
-    A list of states, ``queue`` or ``where`` makes it a group. Raises ``BadInput`` starting with ``where`` and the path
-    of the key.
+    A queue with a list of states, ``queue`` or ``where`` is a group. The message of a ``BadInput`` starts with
+    ``where`` and the path of the key.
     """
     keys = Keys(raw, where)
     if "library" in raw:

@@ -1,4 +1,4 @@
-"""Remove labels that an enum column does not have from conditions.
+"""Remove from conditions the labels that an enum column does not have.
 
 The server rejects comparisons with unknown labels.
 """
@@ -31,7 +31,7 @@ Labels = Mapping[TableColumn, frozenset[str]]
 
 
 def drop_missing_labels(group: Group, labels: Labels) -> Group:
-    """Return the group with conditions that use only existing labels. No row can have a missing label.
+    """Return the group with conditions that use only existing labels. No row can have another label.
 
     Older versions of a library may lack states that qmon knows.
     """

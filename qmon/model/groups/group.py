@@ -26,14 +26,14 @@ from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 StateKind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
 
-# Maximum number of queues read per table. The queues with the most messages are read.
+# Maximum number of queues read per table. If there are more, the queues with the most messages are read.
 MOST_QUEUES: Final = 500
 STATE_KINDS: Final[tuple[StateKind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """The columns of a blocker, such as a lock: its name, its holder, and since when it is held."""
+    """The columns of a blocker, such as a lock: its name, its holder, and the time since which the holder has it."""
 
     name: ColumnRef
     holder: ColumnRef | None = None
@@ -46,10 +46,10 @@ class State:
 
     Attributes:
         kind: the state as qmon shows it.
-        when: condition of its rows. Each row is in one state.
+        when: condition that the rows in this state meet. Each row is in one state.
         since: the time from which the age of a message in this state is counted.
         blocker: for blocked states, what blocks the messages.
-        why: for blocked states, the reason in words.
+        why: for blocked states, why the messages are blocked, in words.
     """
 
     name: str
@@ -61,18 +61,18 @@ class State:
 
     @property
     def key(self) -> str:
-        """The suffix in the names of the probes for this state, kind first: ``dead:discarded``."""
+        """The suffix of the names of this state's probes, for example ``dead:discarded``."""
         return f"{self.kind}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Where pushes, pops and ends of messages are recorded.
+    """The table in which a library records pushes, pops and ends of messages.
 
     Attributes:
         table: the table with the steps.
-        id: its number column, if rows are only appended; then ``at`` is ``None``.
-        at: its time column, if an index leads to the steps by queue and time.
+        id: the column that numbers the rows, if rows are only appended; ``at`` is then ``None``.
+        at: the column with the time of a step, if an index finds the steps by queue and time.
         queue: the column with the queue.
         steps: the rows that record each step.
     """
@@ -88,8 +88,8 @@ class Steps:
 class Workers:
     """The table of a library's workers.
 
-    ``alive``: condition of a worker that reported recently. ``queue``: the column with the queue that it serves,
-    ``None`` if that is not recorded.
+    ``alive``: condition that a worker meets if it reported recently. ``queue``: the column with the queue that a worker
+    serves, or ``None`` if there is no such column.
     """
 
     table: str
@@ -104,16 +104,17 @@ class Group:
     Table names have no schema, because all tables are in the schema of ``table``.
 
     Attributes:
-        overdue: condition of a row in progress beyond its own timeout; ``None``: ``timeout_s`` applies to all rows.
-        gone: condition of a row whose worker is known to be gone.
-        error: why a message failed last.
-        counters: the server's counters of the table show the flow, because a pop updates its row and done messages are
-            deleted.
+        overdue: condition that a row meets if it is in progress beyond its own timeout; ``None``: ``timeout_s`` applies
+            to all rows.
+        gone: condition that a row meets if its worker is known to be gone.
+        error: the column with the last error of a message.
+        counters: true if the server's counters of the table show the flow, because a pop updates its row and done
+            messages are deleted.
         where: condition that all rows of the group meet.
         times: the meaning of times without a zone.
-        zones: what is known about each column from the catalog.
+        zones: the meaning of the times of each column, from the catalog.
         types: types of the columns with the message and its error, from the catalog.
-        library: the library that the tables belong to; empty for the user's own.
+        library: the library that the tables belong to; empty for the user's own tables.
     """
 
     name: str
@@ -145,7 +146,7 @@ class Group:
 
     @property
     def zone(self) -> Zone:
-        """The meaning of times without a zone in this group, UTC by default."""
+        """The meaning of times without a zone in this group. The default is UTC."""
         return NUMBER_ZONES.get(self.times or "", UTC_ZONE)
 
     def zone_for(self, column: TableColumn) -> Zone:
@@ -185,7 +186,7 @@ class Group:
         return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
     def queue_layout(self, value: str | None) -> Layout:
-        """Return the layout of one of the group's queues, or for ``None`` the layout of the whole table."""
+        """Return the layout of the queue with this value. ``None`` returns the layout of the whole table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
         part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)
@@ -208,11 +209,11 @@ class FoundGroup:
     """A group that exists on the server.
 
     Attributes:
-        table_id: the id of its table.
+        table_id: the id of the group's table.
         rows: estimated rows from the catalog.
-        walk: the index for listing its messages, if one contains all of them.
-        labels: labels of the enum column that distinguishes its states; ``None`` without such a column.
-        tables: all tables whose columns are read, by name, each with its id.
+        walk: the index for listing the messages, if an index contains all messages.
+        labels: labels of the enum column that distinguishes the states; ``None`` if there is no such column.
+        tables: the name and id of each table whose columns are read.
     """
 
     group: Group
@@ -224,7 +225,7 @@ class FoundGroup:
 
 
 def find_state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
-    """Return the column whose value every state tests, and the known values, ``None`` without such a column."""
+    """Return the column whose value every state tests, and the known values, or ``None`` if no column fits."""
     found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
     for state in group.states:
         parts = state.when.of if isinstance(state.when, AllOf) else (state.when,)

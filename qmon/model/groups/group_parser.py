@@ -1,4 +1,4 @@
-"""Read groups from plain dictionaries, as TOML files write them. Every error names its key."""
+"""Read groups from dictionaries with the structure of TOML files. Every error names its key."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _TEST_NAMES: Final = ("null", "not", "past", "future", "below", "at_least", "plu
 def group_from_dict(
     raw: Mapping[str, object], table: TableName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
 ) -> Group:
-    """Read a group. ``table``: its table with the schema; the caller has read the key ``table``.
+    """Read a group. ``table``: the group's table with the schema, which the caller has read from the key ``table``.
 
-    Raises ``BadInput`` starting with ``where`` and the path of the key.
+    The message of a ``BadInput`` starts with ``where`` and the path of the key.
     """
     keys = Keys(raw, where)
     keys.text("table")
@@ -82,7 +82,8 @@ def _parse_states(keys: Keys) -> tuple[State, ...]:
 def _check_disjoint(where: str, states: Sequence[State]) -> None:
     """Raise ``BadInput`` if a row can be in two states by the values of one column, or by equal conditions.
 
-    Conditions on several columns may overlap without a common row, so they are only compared as a whole.
+    Conditions on several columns may seem to overlap although no row meets both. They are therefore only compared as a
+    whole.
     """
     for one, other in combinations(states, 2):
         if one.when == other.when:
@@ -138,7 +139,7 @@ def _parse_steps(keys: Keys) -> Steps:
         keys.require_text("table"), keys.text("id"), keys.text("at"), parse_column(keys, "queue"), tuple(rows)
     )
     if (steps.id is None) == (steps.at is None):
-        raise BadInput(f"{keys.where}: needs either id, the column that numbers its rows, or at, the time of a step")
+        raise BadInput(f"{keys.where}: needs id (the column that numbers the rows) or at (the time of a step)")
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
         raise BadInput(f"{keys.where}: if `at` is given, `queue` must be a column of the same table")
     keys.reject_unknown_keys()
@@ -173,7 +174,7 @@ def parse_column(keys: Keys, name: str) -> ColumnRef | None:
 
 
 def parse_condition(keys: Keys, name: str) -> Condition | None:
-    """Read a condition on a row, ``None`` if the key is missing. Raises ``BadInput``."""
+    """Read a condition on a row, or return ``None`` if the key is missing. Raises ``BadInput``."""
     inner = keys.nested_keys(name)
     return None if inner is None else _parse_all_of(inner)
 
@@ -186,7 +187,7 @@ def _parse_all_of(keys: Keys) -> Condition:
             of.append(_parse_any_of(keys))
         elif name in ("exists", "missing"):
             inner = keys.nested_keys(name)
-            assert inner is not None  # noqa: S101 - the key is there
+            assert inner is not None  # noqa: S101 - the key exists
             of.append(_parse_exists(inner, negated=name == "missing"))
         else:
             of += _parse_tests(ColumnRef(name), keys)

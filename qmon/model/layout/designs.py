@@ -1,4 +1,4 @@
-"""The queue designs qmon knows, by name, and their properties."""
+"""The names and properties of the queue designs that qmon knows."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ class Traits:
     """Properties of every queue of one design.
 
     Attributes:
-        article: author of the article that describes it.
-        essence: its description in one line.
-        deletes_on_pop: the consumer's transaction deletes a popped row. A message is in progress while it is open.
+        article: author of the article that describes the design.
+        essence: description of the design in one line.
+        deletes_on_pop: true if the consumer's transaction deletes a popped row. A message is then in progress while the
+            transaction is open.
         order: the order in which pops take messages.
-        completes: a popped message stays until it is completed.
-        binary: messages are bytes, else text.
+        completes: true if a popped message stays until it is completed.
+        binary: true if messages are bytes, false if messages are text.
     """
 
     article: str

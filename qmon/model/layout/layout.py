@@ -1,4 +1,4 @@
-"""Layout: how one table, or a set of tables, acts as a queue. Data, not code."""
+"""Layout: how one table, or a set of tables, acts as a queue. A layout is data, not code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LayoutSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table name as on the server, unquoted. ``schema`` is empty only if the user gave none."""
+    """A table name as on the server, unquoted. ``schema`` is empty only if the user gave no schema."""
 
     schema: str
     name: str
@@ -44,9 +44,9 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The state column and its values. ``None``: the queue does not use this state.
+    """The state column and its values. A value is ``None`` if the queue does not use this state.
 
-    ``learnt``: the values were collected from rows. ``None`` then means that no row had such a value yet.
+    ``learnt``: true if the values were collected from rows. ``None`` then means that no row had such a value yet.
     """
 
     column: str
@@ -76,9 +76,9 @@ class Order:
 class Write:
     """The value that a requeue writes into one column of a message that becomes ready or dead.
 
-    ``what``: ``null``. ``now``: the server's clock, as seconds since the epoch in a number column. ``front``: a value
-    that sorts before the first ready message that was never popped, or the message's own value if that sorts earlier.
-    ``value``: the field ``value``. ``keep``: the current value.
+    ``what`` is one of these words. ``null``: NULL. ``now``: the server's current time, in a number column as seconds
+    since the epoch. ``front``: a value that sorts before the first ready message that was never popped, or the
+    message's own value if it sorts earlier. ``value``: the field ``value``. ``keep``: the current value.
     """
 
     state: Literal["ready", "dead"]
@@ -91,9 +91,9 @@ class Write:
 class OwnerColumn:
     """The column with the owner of a message, and the kind of proof it gives.
 
-    ``kind``: ``session``: a server session id. The owner is dead if that session is gone *and* ``held_while_working``
-    is true. ``lease``: the time until which the owner has the message. ``heartbeat``: a time that the owner renews.
-    ``name``: no proof.
+    ``kind`` is one of these words. ``session``: the column contains a server session id. The owner is dead if the
+    session is gone *and* ``held_while_working`` is true. ``lease``: the column contains the time until which the owner
+    has the message. ``heartbeat``: the column contains a time that the owner renews. ``name``: there is no proof.
     """
 
     column: str
@@ -106,9 +106,9 @@ class Ring:
     """The parts of a ring: its size in slots, its two sequences and the columns of a slot.
 
     Attributes:
-        subscribers: the pop sequence of each subscriber, if each message has several readers; ``pop_sequence`` is the
-            first.
-        unread: the column with the subscribers that have not read the message yet: bit k - 1 is subscriber k.
+        subscribers: the pop sequence of each subscriber, if each message has several readers. The first one is
+            ``pop_sequence``.
+        unread: the column with the subscribers that have not read the message yet. Bit k - 1 stands for subscriber k.
     """
 
     size: int
@@ -126,7 +126,7 @@ class Ring:
 class Switch:
     """The objects from which the push and pop routines of an installed design read the end of a pause.
 
-    PostgreSQL: one sequence each. SQL Server: one table for both.
+    On PostgreSQL, each side has a sequence. On SQL Server, both sides have the same table.
     """
 
     producers: TableName
@@ -135,7 +135,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Patterns (``*``, ``?``) for producers or consumers: application name, login, or called procedure."""
+    """Patterns (``*``, ``?``) that identify producers or consumers by application name, login or called procedure."""
 
     application: str | None = None
     login: str | None = None
@@ -147,12 +147,12 @@ class GroupPart:
     """One queue of a group (``model.groups``), identified by its value in the column with the queue.
 
     Attributes:
-        value: ``None`` for all messages in the table.
-        library: the library that the tables belong to; empty for the user's own.
+        value: the value that identifies the queue; ``None`` for all messages in the table.
+        library: the library that the tables belong to; empty for the user's own tables.
         kinds: the kinds of states that exist.
-        own_timeout: each message has its own timeout.
-        proves: the tables can show that a message's worker is gone.
-        own: the user configured the group. Its tables may still belong to a library.
+        own_timeout: true if each message has its own timeout.
+        proves: true if the tables can show that a message's worker is gone.
+        own: true if the user configured the group. The tables may still belong to a library.
     """
 
     group: str
@@ -166,7 +166,7 @@ class GroupPart:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one table acts as a queue. Missing columns are ``None``, and everything that needs them is disabled.
+    """How one table acts as a queue. A missing column is ``None``, and functions that need the column are disabled.
 
     Attributes:
         id: the column that numbers the messages.
@@ -176,19 +176,19 @@ class Layout:
         data_id: key of ``data_table``.
         error: the column with the last error of a message.
         timeout_s: a message is stuck after this many seconds in progress.
-        max_attempts: number of pops after which a failed message is dead, or the column with that number. It applies if
-            the table counts attempts and has a dead state. ``None``: there is no limit.
-        order: the columns that pops sort by; empty: unknown.
+        max_attempts: number of pops after which a failed message is dead, or the column with that number. The limit
+            applies if the table counts attempts and has a dead state. ``None``: there is no limit.
+        order: the columns that pops sort by; empty if unknown.
         writes: what a requeue writes in addition to the state.
         times: the configured meaning of columns without a time zone: ``utc``, ``local`` or a zone.
-        zones: the facts from the catalog about each of these columns.
-        pop: ``"delete"`` if a pop deletes its row although rows have states; ``None``: as the design does.
+        zones: the meaning of the times of each such column, from the catalog.
+        pop: ``"delete"`` if a pop deletes its row although rows have states; ``None`` if pops are those of the design.
         routines: procedures of an installed design by verb: push, pop, complete, fail …
-        switch: the objects that tell these routines whether they are paused; ``None`` for tables that qmon has not
-            installed.
+        switch: the objects from which these routines read whether they are paused; ``None`` for tables that qmon has
+            not installed.
         library: the library that the table belongs to, if its columns show it.
         no_gate: why the table cannot have a trigger.
-        part: the queue within its group; ``None`` if the layout is no group's queue.
+        part: the queue within its group; ``None`` if the queue does not belong to a group.
     """
 
     queue: str
@@ -227,7 +227,7 @@ class Layout:
 
     @property
     def probe_name(self) -> str:
-        """The queue name in the keys of its probes. All queues of a group use the group's name."""
+        """The name of the queue in the keys of its probes. All queues of a group use the name of the group."""
         return self.queue if self.part is None else self.part.group
 
     @property
@@ -246,7 +246,7 @@ class Layout:
         return self.key or (() if self.id is None else (self.id,))
 
     def has_figure(self, figure: str) -> bool:
-        """Return whether a queue of this layout has a figure at all, judged by its design and columns.
+        """Return whether the design and columns of this layout allow a figure.
 
         ``figure``: a field of ``QueueView``. The figure may still be unknown at a given time or for our role.
         """
@@ -275,7 +275,7 @@ class Layout:
         return known.get(figure, True)
 
     def time_column(self, column: str | None) -> TimeColumn | None:
-        """Return a column of times together with the meaning of its times."""
+        """Return a column of times with the meaning of its times."""
         return None if column is None else TimeColumn(column, dict(self.zones).get(column, UTC_ZONE))
 
     def has_known_time(self, column: str | None) -> bool:
@@ -284,11 +284,11 @@ class Layout:
 
     @property
     def deletes_on_pop(self) -> bool:
-        """True if the consumer's transaction deletes a popped row. A message is in progress while it is open."""
+        """True if the consumer's transaction deletes a popped row, so that the message is in progress until it ends."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine_for(self, verb: str) -> TableName | None:
-        """Return the procedure of an installed design for ``verb`` (``push``, ``pop``, …), ``None`` without one."""
+        """Return the installed design's procedure for ``verb`` (``push``, ``pop``, …), or ``None`` if there is none."""
         return dict(self.routines).get(verb)
 
 

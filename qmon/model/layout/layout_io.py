@@ -50,7 +50,7 @@ _COLUMNS: Final = (
 _STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
 _OWNERS: Final = ("session", "lease", "heartbeat", "name")
 
-# Values for ready, in progress and done in the articles (Buschmann; Rusanu; Al Zabir), used if none are given.
+# Default values for ready, in progress and done, as in the articles (Buschmann; Rusanu; Al Zabir).
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
     "status": (1, 2, None),
     "flag": (0, None, 1),
@@ -63,7 +63,7 @@ _NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([
 
 
 def layout_to_dict(layout: Layout) -> dict[str, object]:
-    """Return the dictionary that ``layout_from_dict`` reads as the same layout.
+    """Return the dictionary from which ``layout_from_dict`` reads this layout.
 
     Missing values and ``source`` are omitted.
     """
@@ -104,12 +104,12 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
 def layout_from_dict(
     raw: Mapping[str, object], *, where: str = "layout", source: LayoutSource = LayoutSource.CONFIGURATION
 ) -> Layout:
-    """Read a layout as the configuration writes it.
+    """Read a layout of the configuration.
 
-    ``name`` and ``table`` are required, and ``id`` or ``design``. If only the state column is given, its values are
-    those of the design's article. If no design is given, qmon uses one that fits the given keys. Raises ``BadInput``,
-    starting with ``where`` and the path of the key, for an unknown key (with a suggestion), a wrong type, an unknown
-    design, or a bad duration.
+    ``name`` and ``table`` are required. ``id`` or ``design`` is also required. If only the state column is given, its
+    values are those of the design's article. If no design is given, qmon uses a design that fits the given keys. Raises
+    ``BadInput`` for an unknown key (with a suggestion), a wrong type, an unknown design or a bad duration. The message
+    starts with ``where`` and the path of the key.
     """
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
@@ -146,18 +146,18 @@ def layout_from_dict(
 
 
 def layout_to_json(layout: Layout) -> str:
-    """Return a layout as one line of JSON, as the registry of a database stores it."""
+    """Return a layout as the line of JSON that is stored in the registry of a database."""
     return json.dumps(layout_to_dict(layout), ensure_ascii=False)
 
 
 def layout_from_json(text: str, *, where: str = "layout") -> Layout:
     """Read the JSON of ``layout_to_json``.
 
-    The source of the layout is the registry. Raises ``BadInput`` if it is invalid.
+    The source of the layout is the registry. Raises ``BadInput`` if the JSON is invalid.
     """
     if len(text) > _MAX_JSON_LENGTH:
         raise BadInput(
-            f"{where}: a layout may have at most {_MAX_JSON_LENGTH:,} characters; this one has {len(text):,}"
+            f"{where}: a layout may have at most {_MAX_JSON_LENGTH:,} characters, but this layout has {len(text):,}"
         )
     try:
         raw = json.loads(text)
@@ -173,9 +173,9 @@ def table_to_text(table: TableName) -> str:
 
 
 def table_from_text(text: str) -> TableName:
-    """Parse ``name`` or ``schema.name``. Parts with dots, spaces or the like are in brackets or double quotes.
+    """Parse ``name`` or ``schema.name``. Parts with dots or spaces must be in brackets or double quotes.
 
-    Raises ``BadInput`` for anything else.
+    Raises ``BadInput`` for any other text.
     """
     parts: list[str] = []
     at, more = 0, True
@@ -194,7 +194,7 @@ def _put_if_set(out: dict[str, object], name: str, value: object) -> None:
 
 
 def _guess_design(raw: Mapping[str, object]) -> str:
-    """Return a design for a table configured without one."""
+    """Return a design for a table that is configured without a design."""
     if "ring" in raw:
         return "ring"
     if "data_table" in raw:
@@ -257,7 +257,7 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
 
 
 def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
-    """Raise ``BadInput`` starting with ``where`` if two states share a value of the state column.
+    """Raise ``BadInput`` (the message starts with ``where``) if two states share a value of the state column.
 
     ``states``: name and values of each state. The number 1 and the text "1" are the same value, because the column's
     type decides how the server compares them.
@@ -290,7 +290,7 @@ def _parse_ring(keys: Keys) -> Ring | None:
         return None
     size = inner.whole_number("size")
     if size is None or size < 1:
-        raise BadInput(f"{inner.where}.size: a ring needs its number of slots, 1 or more")
+        raise BadInput(f"{inner.where}.size: a ring needs its number of slots (at least 1)")
     no_turn = inner.raw.get("turn") is False
     ring = Ring(
         size,

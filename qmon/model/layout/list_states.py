@@ -1,4 +1,4 @@
-"""Which lists of messages a queue has: one for each state that its layout distinguishes."""
+"""The lists of messages of a queue. There is a list for each state that the queue's layout distinguishes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_listed_descending(layout: Layout, state: str) -> bool:
 
 
 def reason_without_list(layout: Layout, state: str) -> str:
-    """Return why this queue has no list of messages in a state, empty if it may have one."""
+    """Return why this queue has no list of messages in a state, or an empty text if it may have such a list."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else f"no column of this table shows that a message is {state.replace('_', ' ')}"

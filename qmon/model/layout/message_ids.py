@@ -1,7 +1,7 @@
-r"""Message ids as text: the value of the id column, or of several columns joined by ``/``.
+r"""Message ids as text: the value of the id column, or the values of several columns joined by ``/``.
 
-If several columns form the id, a ``/`` or ``\`` in one of them is written ``\/`` or ``\\``. The id of a single column
-is its text unchanged. In a list of ids a comma in an id is written ``\,``.
+If several columns form the id, a ``/`` or ``\`` in a value is written ``\/`` or ``\\``. If one column forms the id, the
+id is the unchanged text of the value. In a list of ids, a comma in an id is written ``\,``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def split_ids(text: str) -> tuple[str, ...]:
 
 
 def _split(text: str, separator: str, keep: str) -> Iterator[str]:
-    """Yield the parts. Escapes are resolved, except escapes of characters in ``keep``, which a later call resolves."""
+    """Yield the parts. Escapes are resolved, except escapes of characters in ``keep``. A later call resolves these."""
     part, escaped = "", False
     for character in text:
         if escaped:

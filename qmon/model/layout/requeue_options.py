@@ -1,4 +1,4 @@
-"""Settings of requeues in a layout: the order of pops, the columns written, and the maximum number of attempts."""
+"""Settings of requeues in a layout: the order of pops, the written columns and the maximum number of attempts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def parse_max_attempts(keys: Keys) -> int | str | None:
 
 
 def parse_order(keys: Keys) -> tuple[Order, ...]:
-    """Read ``order``: a list of columns, each a text or ``{ column = …, descending = true }``. Raises ``BadInput``."""
+    """Read ``order``, a list of columns: ``"id"`` or ``{ column = …, descending = true }``. Raises ``BadInput``."""
     raw = keys.entries("order")
     out: dict[str, Order] = {}
     for number, one in enumerate(raw, 1):
@@ -44,7 +44,7 @@ def order_to_list(order: Sequence[Order]) -> list[object]:
 
 
 def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
-    """Read ``writes``: for ``ready`` and ``dead`` a table of columns with the value each gets. Raises ``BadInput``."""
+    """Read ``writes``, which has for ``ready`` and ``dead`` a table of columns and values. Raises ``BadInput``."""
     states = keys.nested_keys("writes")
     if states is None:
         return ()
@@ -99,4 +99,4 @@ def _check_front(state: str, column: str, order: Sequence[Order], path: str) -> 
     if state != "ready":
         raise BadInput(f"{path}: front is only for ready messages")
     if not any(each.column == column and not each.descending for each in order):
-        raise BadInput(f"{path}: front needs a column that order lists, in ascending order; add it to order")
+        raise BadInput(f"{path}: front needs a column that is listed in order and ascending; add the column to order")

@@ -1,4 +1,4 @@
-"""Facts about a queue's tables, read from the catalog once at connect. They decide which probes need no scan."""
+"""Facts about a queue's tables. qmon reads the facts from the catalog once and then knows which probes need no scan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class IndexName:
-    """An index. ``filtered``: it contains only some of the rows."""
+    """An index. ``filtered``: true if the index contains only some of the rows."""
 
     name: str
     filtered: bool = False
@@ -30,9 +30,9 @@ class ListPath:
     """An index for listing the messages in one state.
 
     Attributes:
-        column: the column that the index sorts by; ``None``: no column of the index can mark where a page starts.
-        every: the index contains rows of all states, so the list must search them for rows of this state.
-        within: the column before ``column`` in the index. It contains the queue's name.
+        column: the column that the index sorts by; ``None`` if no column of the index can mark the start of a page.
+        every: true if the index contains rows of all states, so that a list must search for rows of its state.
+        within: the column before ``column`` in the index, which contains the queue's name.
         then: the id column, which sorts rows with equal values.
     """
 
@@ -47,40 +47,43 @@ class ListPath:
 class TableFacts:
     """Facts from the catalog about the tables of one layout.
 
-    Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server. ``None``: the layout has no such object,
-    or it does not exist.
+    Identifiers are those of the server: oids on PostgreSQL, object ids on SQL Server. An identifier is ``None`` if the
+    layout has no such object or the object does not exist.
 
     Attributes:
-        table_id: the table with the messages; for split tables, the one with the state.
+        table_id: the table with the messages. If two tables share the columns, the table with the state.
         data_table_id: the other table of a split design.
         sequence_id: the sequence that issues ids.
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
-        subscriber_sequence_ids: the pop positions of a ring's subscribers if it has several, in their order.
-        spare_id: the table of a ring's spare numbers (SQL Server). These were drawn, and the next consumer uses them.
-        spare: the name of that table.
-        order_by: the column by which the search for the head is ordered if the layout has no due time. It is the id. It
-            is a time if there is no id, or if the id is random (such as a uuid) and the time has an index.
-        order_by_number: ``order_by`` is a whole number, so differences between its values have a meaning.
-        newest_id_seek: an index leads to the greatest id, which is a whole number.
+        subscriber_sequence_ids: the pop positions of a ring's subscribers, in the order of the subscribers.
+        spare_id: the table of a ring's spare numbers (SQL Server). The next consumer uses these numbers instead of
+            drawing a new number.
+        spare: the name of the table of spare numbers.
+        order_by: the column that orders the search for the first message if the layout has no due time. The column is
+            the id, or a time if there is no id, or if the id is random (such as a uuid) and the time has an index.
+        order_by_number: true if ``order_by`` is a whole number, so that differences between its values have a meaning.
+        newest_id_seek: true if an index finds the greatest id and the id is a whole number.
         columns: the columns of ``table_id``, in order.
-        payload: the column with the message, of the second table if the queue has two; ``None``: unknown.
-        unknown: figure → one line that says why this layout cannot have it at all.
-        slow: figure → one line that says why no probe of a poll may read it. Scans of the table still count it.
-        indexes: seek → the index that leads a statement directly to its rows, so that its cost does not depend on the
-            depth. Without such an index no poll runs the statement, and ``slow`` contains the reason. ``head``: the
-            ready rows in the order of ``order_by`` without passing finished ones. ``ready``: the index of ``head``
-            contains only ready rows (it is partial, or the state is its first column), or every row is ready. Otherwise
-            the search also reads the rows in progress and the dead rows before the head. ``walk``: rows of all states
-            in the order of ``order_by``. A walk from a known place finds the ready rows. It must be bounded.
-            ``progress``: the rows in progress. ``stuck``: the rows in progress in the order of their start time.
-            ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows of each priority.
-            ``states``: the values of the state column, if it may contain values that the layout does not have.
-        filtered: the indexes among these that contain only some of the rows.
+        payload: the column with the message, of the second table if the queue has two tables; ``None`` if unknown.
+        unknown: figure → why this layout cannot have the figure, in one line.
+        slow: figure → why no probe of a poll may read the figure, in one line. Scans of the table still count the
+            figure.
+        indexes: seek → the index that finds the rows of a statement directly, so that the cost does not depend on the
+            depth. Without such an index no poll runs the statement, and ``slow`` contains the reason. ``head``: finds
+            the ready rows in the order of ``order_by`` without passing finished rows. ``ready``: the index of ``head``,
+            if it contains only ready rows (the index is partial, or its first column is the state) or if every row is
+            ready. Otherwise the search also reads the rows in progress and the dead rows before the first message.
+            ``walk``: contains rows of all states in the order of ``order_by``. A bounded walk from a known place finds
+            the ready rows. ``progress``: finds the rows in progress. ``stuck``: finds the rows in progress in the order
+            of their start time. ``dead``: finds the dead rows. ``due``: finds the rows that are not due yet.
+            ``priority``: finds the ready rows of each priority. ``states``: finds the values of the state column, if it
+            may contain values that the layout does not have.
+        filtered: the names in ``indexes`` of indexes that contain only some of the rows.
         divided_by: columns that partition the table and also each new index (SQL Server). A new index can be read in
-            its order only if its first column is one of these.
-        lists: state (ready, scheduled, in_progress, dead, done) → the index for listing its messages. States without
-            one are not listed.
+            its order only if its first column is one of these columns.
+        lists: state (ready, scheduled, in_progress, dead, done) → the index for listing the messages in this state. A
+            state without an index is not listed.
     """
 
     table_id: int
@@ -105,7 +108,7 @@ class TableFacts:
 
     @property
     def is_scanned(self) -> bool:
-        """True if some figures come from scans of the table, because they have no index."""
+        """True if some figures come from scans of the table, because no index supports these figures."""
         return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
 
     @property
@@ -115,12 +118,12 @@ class TableFacts:
 
     @property
     def tables(self) -> tuple[int, ...]:
-        """The ids of the queue's tables: one, or two if another table has the payloads."""
+        """The ids of the queue's tables: one id, or two ids if another table contains the payloads."""
         return (self.table_id,) if self.data_table_id is None else (self.table_id, self.data_table_id)
 
     @property
     def object_ids(self) -> tuple[int, ...]:
-        """The tables and sequences of the queue, for granting permissions on them."""
+        """The ids of the tables and sequences of the queue, on which permissions are granted."""
         ids = (
             self.table_id,
             self.data_table_id,
@@ -133,14 +136,14 @@ class TableFacts:
         return tuple(dict.fromkeys(each for each in ids if each is not None))
 
     def column(self, name: str) -> Column | None:
-        """Return the column with this name, ``None`` if the table does not have it."""
+        """Return the column with this name, or ``None`` if the table does not have it."""
         return next((column for column in self.columns if column.name == name), None)
 
     def column_or_untyped(self, name: str | None) -> Column | None:
-        """Return the column with this name. Its type is empty if the catalog shows no such column."""
+        """Return the column with this name. The type is empty if the catalog shows no such column."""
         return None if name is None else self.column(name) or Column(name, "")
 
     def index_for(self, seek: str) -> IndexName | None:
-        """Return the index that serves this seek, ``None`` without one."""
+        """Return the index that serves this seek, or ``None`` if there is no such index."""
         name = self.indexes.get(seek)
         return None if name is None else IndexName(name, name in self.filtered)

@@ -1,4 +1,4 @@
-"""The meaning of times without a time zone: UTC, the server's local time, a named zone, numbers, or unknown."""
+"""The meaning of times without a time zone: UTC, the server's local time, a named zone, a number, or unknown."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _DAYS_AHEAD: Final = 500
 # Clocks change at full quarters of an hour.
 _CHANGE_STEP_S: Final = 900
 
-# Sorted pairs of a time (seconds since the epoch) and the minutes that a clock is ahead of UTC from then on. The first
-# pair also applies to all earlier times.
+# Sorted pairs: a time (seconds since the epoch), and the minutes by which a clock is ahead of UTC from this time on.
+# The first pair also applies to all earlier times.
 ClockChanges = tuple[tuple[int, int], ...]
 
 
@@ -65,8 +65,8 @@ class Zone:
     """The meaning of times.
 
     Attributes:
-        name: ``utc``, ``local`` (the server's), ``unknown``, one of ``NUMBER_ZONES``, or an IANA time zone.
-        changes: the clock changes of more than a year before and after now, if known.
+        name: ``utc``, ``local`` (time of the server), ``unknown``, a key of ``NUMBER_ZONES``, or an IANA time zone.
+        changes: the clock changes within more than a year before and after now, if known.
         count: unit of times stored as whole numbers, in UTC.
     """
 
@@ -76,12 +76,12 @@ class Zone:
 
     @property
     def types(self) -> frozenset[str]:
-        """The types that a column of such times may have."""
+        """The types that a column of times in this zone may have."""
         return TIME_TYPES if self.count is None else NUMBER_TYPES
 
     @property
     def description(self) -> str:
-        """A description of the times in such a column."""
+        """A description of the times in a column of this zone."""
         return "a time" if self.count is None else self.count.words
 
 
@@ -96,7 +96,7 @@ NUMBER_ZONES: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 @dataclass(frozen=True, slots=True)
 class TimeColumn:
-    """A column of times and their meaning. A column with a time zone is ``utc``, because the server converts it."""
+    """A column of times with their meaning. Times with a zone are ``utc``, because the server converts them."""
 
     name: str
     zone: Zone = UTC_ZONE

@@ -1,1 +1,1 @@
-"""Rates: what moved between two polls, and how fast."""
+"""Rates: the messages that moved between two polls, per second."""

@@ -1,21 +1,21 @@
 """Committed work on one table between two polls, derived from the server's counters without reading the table.
 
-PostgreSQL counts inserted, updated and deleted rows whether or not the transaction commits. Only two counters move with
-commits: live rows (inserts minus deletes) and rows modified since the last analyze (inserts, updates and deletes). The
-committed work follows from them:
+PostgreSQL counts inserted, updated and deleted rows even if the transaction rolls back. Only two counters count commits
+alone: live rows (inserts minus deletes) and rows modified since the last analyze (inserts, updates and deletes). The
+committed work follows from these two counters:
 
     a queue that deletes on pop:   I - D = live          I + U + D = modified
     a queue with a state column:   D = deleted (by complete or by the archiver), I = live + D, U = modified - I - D
 
-``modified`` is reliable between two analyzes. ``live`` is less reliable. Vacuum and analyze reset it, and it never
-falls below 0. Each session reports its counts about once a second. If deletes are reported before the inserts, the part
-below 0 is lost and ``live`` stays too high. In a nearly empty queue that happens after each vacuum. So ``modified`` is
-split into inserts and deletes by ``live`` only if ``live`` can be right. Otherwise it is split in proportion to the
-attempts, reduced by the share of them that was rolled back recently. If the rows of a table are counted in each poll,
-the result is checked against that count.
+``modified`` is reliable between two analyzes. ``live`` is less reliable. Vacuum and analyze reset ``live``, and
+``live`` never falls below 0. Each session reports its counts about once a second. If deletes are reported before the
+inserts, the part below 0 is lost and ``live`` stays too high. In a nearly empty queue this happens after each vacuum.
+qmon therefore uses ``live`` to split ``modified`` into inserts and deletes only if ``live`` can be right. Otherwise
+``modified`` is split in proportion to the attempts, minus the share of attempts that was rolled back recently. If the
+rows of a table are counted in each poll, the result is checked against that count.
 
-SQL Server has only the attempts and the number of rows, and a rollback restores the latter. The attempted inserts and
-deletes count as committed as far as they agree with the change of the number of rows.
+SQL Server has only the attempts and the number of rows. A rollback restores the number of rows. Attempted inserts and
+deletes count as committed if they agree with the change of the number of rows.
 
 Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in PostgreSQL's ``pgstat_relation.c``.
 """
@@ -57,7 +57,7 @@ class _Side:
 
 
 def committed_work(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
-    """Return the committed work between two samples of one table's counters, ``None`` if the counters were reset."""
+    """Return the committed work between two samples of one table's counters, or ``None`` if the counters were reset."""
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
     deleted = now.deleted - prev.deleted
@@ -87,14 +87,14 @@ def committed_work(prev: CounterSample, now: CounterSample, layout: Layout, shar
 def reconcile_with_rows(
     work: CommittedWork, unexplained_rows: float, prev: CounterSample, now: CounterSample
 ) -> CommittedWork:
-    """Return the work, split again so that it agrees with the counted rows, as far as the attempts allow.
+    """Split the work again so that it agrees with the counted rows, as far as the attempts allow.
 
     Counters arrive up to a second later than rows, and the counters of inserts and deletes do not arrive together. A
     difference of no more than the attempts in this poll is therefore ignored.
 
     Args:
         work: work on a table whose pops delete.
-        unexplained_rows: current rows minus the rows that all earlier work explains.
+        unexplained_rows: current number of rows minus the number that follows from all earlier work.
     """
     came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
     off = unexplained_rows - (work.inserted - work.deleted)
@@ -111,7 +111,7 @@ def min_share(shares: Shares) -> float:
 
 
 def update_shares(prev: CounterSample, now: CounterSample, work: CommittedWork, before: Shares) -> Shares:
-    """Return the shares after an interval. Shares without attempts, or after an inexact interval, stay unchanged."""
+    """Return the shares after an interval. A share does not change if there were no attempts or the work is inexact."""
     if not work.exact:
         return before
 
@@ -128,14 +128,14 @@ def update_shares(prev: CounterSample, now: CounterSample, work: CommittedWork, 
 def _split_moved(
     moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool
 ) -> tuple[float, bool]:
-    """Return how many of the committed rows were inserts, and true if that is not an estimate.
+    """Return how many of the committed rows were inserts, and whether this number is exact.
 
     Args:
-        moved: committed rows, inserts and the other kind together.
+        moved: committed rows: inserts plus rows of the other kind.
         came: attempted inserts.
         other: attempts of the other kind.
-        by_live: inserts according to the change of live rows; ``None`` if that counter was reset.
-        may_be_cut: live rows may have been clamped at 0, so that ``by_live`` is too high.
+        by_live: inserts according to the change of live rows; ``None`` if the counter of live rows was reset.
+        may_be_cut: true if live rows may have been clamped at 0, so that ``by_live`` is too high.
     """
     low, high = max(0.0, moved - other.tried), min(came.tried, moved)
     weights = came.tried * came.share, other.tried * other.share
@@ -150,7 +150,7 @@ def _split_moved(
 def _work_by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
     """Return the attempts that agree with the change of the number of rows.
 
-    If they cannot agree, return all attempts.
+    If no part of the attempts agrees with the change, return all attempts.
     """
     if not -deleted <= rise <= inserted:
         return CommittedWork(float(inserted), float(updated), float(deleted), exact=False)

@@ -9,11 +9,11 @@ from qmon.model.samples.counter_samples import ServerCounters
 
 @dataclass(frozen=True, slots=True)
 class CounterRates:
-    """Rates per second over ``seconds``. ``None``: this server has no such counter.
+    """Rates per second over ``seconds``. A rate is ``None`` if this server has no such counter.
 
-    ``transactions`` (started) and ``log_flush_waits`` (commits that waited for the log) count this database. Batches,
-    page splits, lock requests that timed out and ghosts (deleted rows that scans stepped over) count the whole server,
-    including qmon's own batches.
+    ``transactions`` (started transactions) and ``log_flush_waits`` (commits that waited for the log) are counted for
+    this database. Batches, page splits, lock requests that timed out and ghosts (deleted rows that scans skipped) are
+    counted for the whole server, including qmon's own batches.
     """
 
     seconds: float
@@ -26,7 +26,7 @@ class CounterRates:
 
 
 def rates_between(before: ServerCounters, now: ServerCounters, seconds: float) -> CounterRates | None:
-    """Return the rates between two samples, ``None`` after a reset of any counter or if no time has passed."""
+    """Return the rates between two samples, or ``None`` if any counter was reset or no time has passed."""
     pairs = (
         (before.batches, now.batches),
         (before.transactions, now.transactions),

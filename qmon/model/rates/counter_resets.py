@@ -1,13 +1,14 @@
 """Detect whether the server discarded a table's counters between two polls, so that their difference means nothing.
 
-SQL Server keeps these counters with its in-memory metadata of a heap or index, and starts from 0 each time it loads the
-metadata again. A counter that decreased proves such a reset. A counter that has grown past its old value since the
-reset hides it. So several values are compared: all totals of the table and of its indexes, the number of counted
-partitions, whether the table was altered, and the numbers drawn for new rows, which no server discards.
+SQL Server keeps these counters with its in-memory metadata of a heap or index. The counters start from 0 each time the
+server loads the metadata again. A counter that decreased proves such a reset. A counter that has grown past its old
+value since the reset hides the reset. Several values are therefore compared: all totals of the table and of its
+indexes, the number of counted partitions, whether the table was altered, and the numbers issued for new rows, which no
+server discards.
 
-Two cases cannot be detected. In the first, a table has no such numbers, and all its totals have grown past their old
-values between two polls. In the second, a partition was lost, and the other partitions have made up for it in that
-time.
+Two cases cannot be detected. In the first case, no numbers are issued for the rows of a table, and all totals of the
+table have grown past their old values between two polls. In the second case, the counters of a partition were lost, and
+the other partitions have counted as much in the meantime.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ UsesByIndex = Mapping[IndexKey, UseSample]
 def may_be_reset(
     before: CounterSample, now: CounterSample, drawn: int | None, uses: tuple[UsesByIndex, UsesByIndex]
 ) -> bool:
-    """Return whether the counters were discarded, or may have been.
+    """Return whether the counters were discarded or may have been discarded.
 
     Args:
         before: the table's counters in the previous poll.
         now: the table's counters in this poll.
-        drawn: numbers drawn for rows of the table in between; ``None`` if it has no such numbers.
+        drawn: how many numbers were issued for rows of the table in between; ``None`` if rows have no such numbers.
         uses: the totals of the table and its indexes in both polls.
     """
     if now.inserted < before.inserted or now.updated < before.updated or now.deleted < before.deleted:
@@ -38,5 +39,5 @@ def may_be_reset(
         return True
     if all_work_between(*uses) is None:
         return True
-    # Fewer rows were inserted than numbers drawn, and all counted rows may have been inserted since.
+    # Fewer rows were inserted than numbers were issued, and all counted rows may have been inserted since the reset.
     return drawn is not None and now.inserted - before.inserted < drawn and now.inserted <= drawn

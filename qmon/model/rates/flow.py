@@ -14,8 +14,8 @@ from qmon.model.samples.polled_samples import RingSample
 class Flow:
     """Messages moved between two polls.
 
-    ``None``: this design has no such step, or qmon cannot separate it from another step. ``net``: change of the number
-    of ready messages.
+    A field is ``None`` if this design has no such step, or if qmon cannot separate the step from another step. ``net``:
+    change of the number of ready messages.
     """
 
     pushed: float
@@ -55,7 +55,7 @@ def table_flow(
         layout: the queue's layout.
         in_progress_change: change of the number of messages in progress; ``None`` if unknown.
         in_table_change: change of the number of live rows; ``None`` if vacuum or analyze ran in between.
-        earlier_updates: updates before this work that may have been pops and were not counted as such.
+        earlier_updates: updates before this work that may have been pops but were not counted as pops.
     """
     moves, by_delete = moves_of_state(work, layout), completes_by_delete(layout)
     if moves is None:
@@ -63,8 +63,8 @@ def table_flow(
     if in_progress_change is None:
         popped = work.updated if by_delete else work.updated / 2
     else:
-        # An exit is a message that left "in progress": change = pops - exits, and moves = pops + exits. There are at
-        # most as many pops as updated rows.
+        # An exit is a message that left "in progress": change = pops - exits, and moves = pops + exits. There cannot be
+        # more pops than updated rows.
         limit = work.updated + (earlier_updates if by_delete else 0.0)
         popped = _clamp((moves + in_progress_change) / 2, limit)
     net = work.inserted - popped
@@ -74,7 +74,7 @@ def table_flow(
 
 
 def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
-    """Return the messages moved on a table whose rows are not marked as in progress, or with an unknown mark."""
+    """Return the messages moved on a table whose rows are not marked as in progress or whose mark is unknown."""
     if layout.deletes_on_pop or layout.state is None:
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
     if layout.state.learnt and layout.traits.completes:
@@ -83,11 +83,11 @@ def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
 
 
 def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
-    """Return the number of pops plus the number of exits: messages that left "in progress" in any way.
+    """Return the number of pops plus the number of exits. An exit is a message that left "in progress" in any way.
 
-    If done messages have a state, each pop and each exit is an update. Otherwise completing a message deletes its row,
-    and every other exit is an update. The result is ``None`` if rows are never marked as in progress, or qmon does not
-    know the mark.
+    If done messages have a state, each pop and each exit is an update. Otherwise the completion of a message deletes
+    its row, and every other exit is an update. The result is ``None`` if rows are never marked as in progress, or if
+    qmon does not know the mark.
     """
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):
@@ -114,7 +114,7 @@ def steps_flow(
     completions are not recorded either, pops are pushed messages minus the change of waiting messages. The result is
     ``None`` if pushes are not recorded, or if pops can be neither read nor computed.
 
-    ``waiting``: messages ready or scheduled, before and now.
+    ``waiting``: number of ready and scheduled messages, before and now.
     """
     pushed, popped = _increase(before.pushed, now.pushed), _increase(before.popped, now.popped)
     completed, failed = _increase(before.completed, now.completed), _increase(before.failed, now.failed)
@@ -133,22 +133,22 @@ def _increase(before: int | None, now: int | None) -> float | None:
 
 
 def pushed_total(ring: RingSample) -> int:
-    """Return the number of messages ever pushed into a ring and committed, without holes."""
+    """Return the number of messages ever pushed into a ring and committed. Holes are not counted."""
     return ring.push_last - ring.push_open
 
 
 def popped_total(ring: RingSample) -> int:
-    """Return the number of messages ever popped from a ring and committed, without orphans."""
+    """Return the number of messages ever popped from a ring and committed. Orphans are not counted."""
     return ring.pop_last - ring.pop_waiting - ring.pop_held
 
 
 def ring_ready(ring: RingSample) -> int:
-    """Return the messages in a ring whose number no consumer has drawn."""
+    """Return the number of messages in a ring whose number no consumer has drawn."""
     return max(0, ring.span - ring.push_open_ahead)
 
 
 def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
-    """Return the messages moved through a ring, from its positions, ``None`` if a sequence was set back."""
+    """Return the messages moved through a ring between two samples, or ``None`` if a sequence was set back."""
     if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
         return None
     pushed = max(0, pushed_total(now) - pushed_total(prev))

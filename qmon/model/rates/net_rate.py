@@ -1,8 +1,8 @@
-"""The net rate of a queue, its uncertainty, and when it last changed.
+"""The net rate of a queue, the uncertainty of this rate, and the time when the rate last changed.
 
-The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
-(Econometrica 55, 1987, pages 703-708). The movement of one second often compensates for that of the second before (late
-counters, batches), or continues in the next one (bursts).
+The noise is a long-run variance: the sum of the autocovariances of the net rate, with the weights of Newey and West
+(Econometrica 55, 1987, pages 703-708). The movement of one second often compensates for the movement of the second
+before (late counters, batches) or continues in the next second (bursts).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Final
 # The window is divided into at most this many stretches, so that the cost per poll does not depend on the interval.
 _STRETCHES: Final = 30
 
-# Minimum seconds that must have been seen before and after a change of the rate to accept it …
+# A change of the rate is accepted if at least this many seconds before and after the change were watched …
 _MIN_PART_S: Final = 14.0
-# … and minimum difference of the means before and after it, in standard errors. Three are not enough: with many
-# possible places for a change, one of them often differs by three by chance.
+# … and the means before and after the change differ by at least this many standard errors. Three are not enough: among
+# many possible places for a change, some place often differs by three standard errors by chance.
 _CHANGE_SIGMAS: Final = 4.0
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
@@ -47,10 +47,10 @@ class NetRate:
 
 
 def current_net_rate(ticks: Sequence[tuple[float, float]]) -> NetRate:
-    """Return the net rate since it last changed.
+    """Return the net rate since its last change.
 
     Args:
-        ticks: seconds (above 0) and change of ready messages of each interval, oldest first; at least two.
+        ticks: length in seconds (above 0) and change of ready messages of at least two intervals, oldest first.
     """
     walk = _StretchSums(_merge_ticks(ticks))
     start, stop = 0, len(walk)
@@ -60,7 +60,7 @@ def current_net_rate(ticks: Sequence[tuple[float, float]]) -> NetRate:
 
 
 def _merge_ticks(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Merge the ticks into stretches of about equal length. The newest stretch has full length."""
+    """Merge the ticks, newest first, into stretches of about equal length. The incomplete oldest stretch is dropped."""
     least = sum(seconds for seconds, _ in ticks) / _STRETCHES
     out: list[tuple[float, float]] = []
     seconds = net = 0.0
@@ -74,7 +74,7 @@ def _merge_ticks(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, floa
 
 
 class _StretchSums:
-    """Prefix sums over the stretches, which give mean and noise of any part in constant time."""
+    """Prefix sums over the stretches. They give the mean and the noise of any part in constant time."""
 
     def __init__(self, stretches: Sequence[tuple[float, float]]) -> None:
         self._seconds = _sums([seconds for seconds, _ in stretches])
@@ -113,7 +113,7 @@ class _StretchSums:
         return (products - mean * both + (count - lag) * mean * mean) / count
 
     def find_change(self, start: int, stop: int) -> int | None:
-        """Return where the net rate has changed most clearly, ``None`` if it has not."""
+        """Return where the net rate has changed most clearly, or ``None`` if the net rate has not changed."""
         best, found = _CHANGE_SIGMAS, None
         for at in range(start + 1, stop):
             before, after = self._seconds[at] - self._seconds[start], self._seconds[stop] - self._seconds[at]

@@ -1,4 +1,4 @@
-"""Which procedures push into a queue and which pop from it, and how many pages their calls read."""
+"""Find the procedures that push into a queue or pop from it, and count the pages that their calls read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.samples.usage_samples import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-# Names used by the source articles and by most other implementations.
+# Words in the procedure names of the source articles and of most other implementations.
 _VERB_WORDS: Final = {
     "pop": frozenset({"pop", "dequeue", "receive"}),
     "push": frozenset({"push", "enqueue", "send"}),
@@ -22,7 +22,7 @@ _VERB_WORDS: Final = {
 def verb_for(layout: Layout, schema: str, name: str) -> str:
     """Return what a procedure that names the queue's table does: ``push``, ``pop``, or empty if unknown.
 
-    If the layout has patterns for procedures, these decide, else the words in the procedure's name.
+    Patterns for procedures in the layout decide. If there are none, the words in the procedure's name decide.
     """
     patterns = {"pop": layout.consumers, "push": layout.producers}
     if any(each.procedure is not None for each in patterns.values()):
@@ -41,9 +41,10 @@ def _matches_procedure(clients: Clients, schema: str, name: str) -> bool:
 
 
 def reads_between(before: Iterable[ProcedureReads], now: Iterable[ProcedureReads], verb: str) -> tuple[int, int] | None:
-    """Return pages read and calls finished between two samples by the procedures with this verb, ``None`` if unknown.
+    """Return the pages that procedures with this verb read between two samples, and the number of finished calls.
 
-    A procedure whose plans changed in between is left out, because its totals started again from 0.
+    A procedure whose plans changed in between is left out, because its totals started again from 0. The result is
+    ``None`` if it is unknown.
     """
     old = {each.procedure_id: each for each in before}
     pairs = [(old[each.procedure_id], each) for each in now if each.verb == verb and each.procedure_id in old]

@@ -1,7 +1,7 @@
-"""Use: the cost of a pop on a queue's tables and indexes, from the totals of two polls.
+"""Use: the cost of a pop on a queue's tables and indexes, computed from the totals of two polls.
 
-While a session holds back the horizon, dead rows stay in the table and its indexes, and every search for the head reads
-them again. The rows touched per pop grow with each popped message until the horizon advances.
+While a session holds back the horizon, dead rows stay in the table and its indexes. Every search for the first message
+then reads the dead rows again. The rows touched per pop grow with each popped message until the horizon advances.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IndexKey = tuple[int, int]
 class PopWork:
     """Work done on one table or index between two samples.
 
-    ``None``: unknown. Times are in seconds, the rest are counts.
+    All fields are counts. A field is ``None`` if it is unknown.
     """
 
     scans: int | None = None
@@ -30,7 +30,7 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
-    # True if qmon's own reads are known and were subtracted.
+    # True if qmon's own reads are known and are not included.
     ours: bool = True
     io_waits: int | None = None
     escalations_tried: int | None = None
@@ -52,15 +52,15 @@ class IndexUse:
     Attributes:
         role: ``table``, ``primary``, ``unique`` or ``index``.
         growth: bytes per second over the last minutes.
-        id: the index as the server identifies it, 0 for the table.
+        id: id of the index on the server; 0 for the table.
         forwarded: rows of a heap read through a forwarding pointer (SQL Server).
-        fragmented: share of its pages that are out of order, 0 to 1.
+        fragmented: share of the index's pages that are out of order, 0 to 1.
         fragmented_s: seconds since ``fragmented`` was read.
         unread: why ``fragmented`` was not read (SQL Server).
         io_waits: waits for a page to be read or written.
         escalations_tried: attempts to escalate row locks to a table lock.
         escalations: successful escalations.
-        sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
+        sequential: true if OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
         ghosted: deleted rows or entries that stay as ghosts until the server removes them.
     """
 
@@ -92,13 +92,13 @@ class QueueUse:
     """The current use of one queue's tables and indexes.
 
     Attributes:
-        rows_per_pop: rows and index entries returned by scans per popped message.
+        rows_per_pop: rows and index entries that scans return per popped message.
         pages_per_pop: pages touched per popped message.
         before: median of rows per pop over the ten minutes before the oldest holder of the horizon started; ``None`` if
-            the queue was not watched then.
+            the queue was not watched at that time.
         hot_share: share of updates that stayed on their page and touched no index, 0 to 1 (PostgreSQL).
-        dead: dead rows still in the tables.
-        trend: rows per pop so far, oldest first, one value every few seconds; ``None`` if nothing was popped.
+        dead: number of dead rows that are still in the tables.
+        trend: rows per pop, one value every few seconds, oldest first; a value is ``None`` if no message was popped.
         parts: the tables and their indexes.
         analyzed: how often the table's statistics were updated in the last 20 seconds.
         reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None`` on other servers.
@@ -118,12 +118,12 @@ class QueueUse:
 
     @property
     def touched_per_pop(self) -> Figure:
-        """The rows that a pop touches or, if the server does not count them, the pages that its procedure reads."""
+        """The rows that a pop touches or, if the server does not count rows, the pages that the procedure reads."""
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property
     def ghosted(self) -> float | None:
-        """Rows and index entries that become ghosts, per second (SQL Server); ``None``: not known."""
+        """The number of rows and index entries that become ghosts per second (SQL Server), or ``None`` if unknown."""
         known = [part.ghosted for part in self.parts if part.ghosted is not None]
         return sum(known) if known else None
 
@@ -134,10 +134,10 @@ class QueueUse:
 
 
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
-    """Return the work of others on one table or index between two samples, ``None`` after a reset.
+    """Return the work of other sessions on one table or index between two samples, or ``None`` after a reset.
 
-    ``polls``: number of polls from the first sample to the second. qmon's own reads in each of them are assumed to
-    equal those of the first.
+    ``polls``: number of polls from the first sample to the second. qmon is assumed to read as much in each poll as in
+    the first poll.
     """
     scans = _difference(now.scans, before.scans)
     rows = _difference(now.rows_read, before.rows_read)
@@ -176,7 +176,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
 def all_work_between(
     before: Mapping[IndexKey, UseSample], now: Mapping[IndexKey, UseSample], polls: int = 1
 ) -> dict[IndexKey, PopWork] | None:
-    """Return the work on all tables and indexes that both polls have, ``None`` after a reset of any of them."""
+    """Return the work on all tables and indexes that both polls contain, or ``None`` if any total was reset."""
     found: dict[IndexKey, PopWork] = {}
     for key in before.keys() & now.keys():
         work = work_between(before[key], now[key], polls)

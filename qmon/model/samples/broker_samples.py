@@ -1,4 +1,4 @@
-"""Samples of Service Broker, SQL Server's own queues. One record per probe; the SQL explains each column."""
+"""Samples of Service Broker, SQL Server's own queues. There is one record per probe. The SQL explains each column."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class BrokerQueueSample:
     """One row per queue.
 
     Attributes:
-        depth: messages in the queue as the server counts them; ``None``: not visible to our role.
-        receives: RECEIVE is on.
-        enqueues: ENQUEUE is on.
-        activates: the server starts ``procedure`` when messages arrive.
+        depth: number of messages in the queue according to the server; ``None`` if it is not visible to our role.
+        receives: true if RECEIVE is on.
+        enqueues: true if ENQUEUE is on.
+        activates: true if the server starts ``procedure`` when messages arrive.
         max_readers: maximum number of concurrent readers that activation starts.
-        poison_handling: five rollbacks in a row turn the queue off.
+        poison_handling: true if five rollbacks in a row turn the queue off.
     """
 
     queue_id: int
@@ -35,10 +35,10 @@ class BrokerMonitorSample:
     """One row per queue monitor. ``state``: INACTIVE, NOTIFIED or RECEIVES_OCCURRING.
 
     Attributes:
-        empty_s: seconds since a RECEIVE found nothing.
+        empty_s: seconds since a RECEIVE found no message.
         activated_s: seconds since a procedure was started.
-        waiting: sessions in a RECEIVE.
-        tasks: started procedures that are running.
+        waiting: number of sessions in a RECEIVE.
+        tasks: number of started procedures that are running.
     """
 
     queue_id: int
@@ -51,14 +51,14 @@ class BrokerMonitorSample:
 
 @dataclass(frozen=True, slots=True)
 class TransmissionSample:
-    """One row: messages that were sent and not delivered.
+    """One row: messages that were sent but not delivered.
 
     Attributes:
-        enabled: Service Broker is on in the database.
-        messages: number of undelivered messages as the server counts them; ``None``: not visible to our role.
+        enabled: true if Service Broker is on in the database.
+        messages: number of undelivered messages according to the server; ``None`` if it is not visible to our role.
         counted: how many of these messages were read.
         oldest_s: seconds since the oldest message read was sent.
-        service: the service of the message that ``status`` is about.
+        service: the service of the message that ``status`` describes.
         status: why that message could not be delivered; empty if delivery was not tried.
     """
 
@@ -72,12 +72,12 @@ class TransmissionSample:
 
 @dataclass(frozen=True, slots=True)
 class ConversationsSample:
-    """One row: the conversations of the database. At most a fixed number is ``counted``.
+    """One row: the number of conversations of the database. At most a fixed number of conversations is ``counted``.
 
     Attributes:
-        talking: neither side has ended it.
-        left: only the other side has ended it.
-        leaving: only this side has ended it.
+        talking: conversations that neither side has ended.
+        left: conversations that only the other side has ended.
+        leaving: conversations that only this side has ended.
     """
 
     counted: int

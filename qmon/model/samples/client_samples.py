@@ -1,4 +1,4 @@
-"""Samples of program sessions. The probe of the same name reads them."""
+"""Samples of program sessions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class ClientSample:
     """One row per session of a program. Values that our role may not see are ``None`` or empty.
 
     Attributes:
-        started_at: seconds since the epoch.
-        begun_s: seconds since its last statement started.
-        quiet_s: seconds since it became idle or active.
-        wait_kind: class of its wait; empty if it runs.
+        started_at: when the session started, seconds since the epoch.
+        begun_s: seconds since the session's last statement started.
+        quiet_s: seconds since the session became idle or active.
+        wait_kind: class of the wait; empty if the session is not waiting.
     """
 
     session: int
@@ -32,5 +32,5 @@ class ClientSample:
 
     @property
     def key(self) -> tuple[int, float | None]:
-        """Identifies a session. A later session with the same number has another key."""
+        """The key that identifies a session. A later session with the same number has another key."""
         return self.session, self.started_at

@@ -1,4 +1,4 @@
-"""The server's own counters, on servers where a separate statement reads them (SQL Server). Totals, never rates."""
+"""The server's own counters, if a separate statement reads them (SQL Server). Counters are totals, never rates."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from qmon.model.samples.polled_samples import ServerSample, WaitSample
 
 @dataclass(frozen=True, slots=True)
 class ServerCounters:
-    """One row. Totals since the server started, except ``threadless``. ``None``: this server has no such counter.
+    """One row: totals since the server started, except ``threadless``.
+
+    A field is ``None`` if this server has no such counter.
 
     Attributes:
         commits: transactions of this database that wrote.
         transactions: all transactions started in this database.
         log_flush_waits: commits of this database that waited for the log.
         threadless: tasks that currently wait for a worker thread and have no session yet.
-        ghosts_skipped: deleted rows that scans stepped over because the server has not removed them yet (Skipped
-            Ghosted Records/sec).
+        ghosts_skipped: deleted rows that scans skipped because the server has not removed the rows yet (Skipped Ghosted
+            Records/sec).
     """
 
     commits: int | None
@@ -32,7 +34,7 @@ class ServerCounters:
 
 
 def merge_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
-    """Return the server's sample with the values of its counters added."""
+    """Add the values of the server's counters to the server's sample."""
     if counters is None:
         return server
     return replace(server, commits=counters.commits, deadlocks=counters.deadlocks)
@@ -41,7 +43,7 @@ def merge_counters(server: ServerSample, counters: ServerCounters | None) -> Ser
 def add_threadless_waits(
     waits: tuple[WaitSample, ...] | None, counters: ServerCounters | None
 ) -> tuple[WaitSample, ...] | None:
-    """Return the waits of sessions, plus those of tasks without a thread (``THREADPOOL``)."""
+    """Add the waits of tasks without a thread (``THREADPOOL``) to the waits of sessions."""
     if waits is None or counters is None or not counters.threadless:
         return waits
     return (*waits, WaitSample("CPU", "THREADPOOL", counters.threadless))

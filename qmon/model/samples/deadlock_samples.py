@@ -1,8 +1,8 @@
-"""Samples of deadlocks and of the server's reports about sessions that waited for long.
+"""Samples of deadlocks, and of the server's reports about sessions that waited for a long time.
 
-In a deadlock, sessions wait for each other in a circle until the server ends one of them. PostgreSQL counts deadlocks,
-but writes their statements only to its log. There qmon reports the waiting sessions that it saw just before the
-deadlock.
+In a deadlock, sessions wait for each other in a circle until the server ends one of the sessions. PostgreSQL counts
+deadlocks, but writes the statements of a deadlock only to the server log. On PostgreSQL, qmon therefore reports the
+waiting sessions that it saw just before the deadlock.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CircleSample:
-    """One row per pair of waiting sessions. The first waits for the second.
+    """One row per pair of waiting sessions: ``session`` waits for ``blocker``.
 
-    ``table_id``: the table of the row or lock it waits for; ``None`` if the server does not report it.
+    ``table_id``: the table of the row or lock that the session waits for; ``None`` if the server does not report the
+    table.
     """
 
     session: int
@@ -26,14 +27,14 @@ class CircleSample:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """Sessions that were seen waiting for each other, each with its statement."""
+    """Sessions that qmon saw waiting for each other, each with its statement."""
 
     members: tuple[CircleSample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSample:
-    """One row per pair of a deadlock that the server reported (SQL Server).
+    """One row per pair of waiting sessions in a deadlock that the server reported (SQL Server).
 
     ``at``: time of the report, seconds since the epoch.
     """
@@ -51,10 +52,10 @@ class ReportSample(GraphSample):
     """A deadlock pair read from a file of the server.
 
     Attributes:
-        here: the lock is in the watched database. For a lock in another database, ``table_id``, ``application`` and
-            ``statement`` are empty.
-        file: the file as the server names it.
-        offset: the block of the file that contains the report.
+        here: true if the lock is in the watched database. For a lock in another database, ``table_id``, ``application``
+            and ``statement`` are empty.
+        file: the server's name of the file.
+        offset: the position in the file of the block that contains the report.
     """
 
     here: bool
@@ -64,19 +65,20 @@ class ReportSample(GraphSample):
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """One row: the file that reports are currently written to."""
+    """One row: the file to which the server currently writes reports."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedReport:
-    """A session that waited longer than the server's threshold, reported at ``at`` (seconds since the epoch).
+    """A session that waited for longer than the server's threshold, reported at ``at`` (seconds since the epoch).
 
     Attributes:
         waited_s: seconds that the session had waited.
-        table_id: table of the lock; ``None``: not named.
-        blocker: the session it waited for; the ``blocker_…`` fields have its state and last statement.
+        table_id: table of the lock; ``None`` if the report does not name a table.
+        blocker: the session that this session waited for. The ``blocker_…`` fields contain the blocker's application,
+            state and last statement.
     """
 
     at: float

@@ -1,4 +1,4 @@
-"""Samples of groups (``model.groups``). One record per probe of the same name; the SQL explains each column."""
+"""Samples of groups (``model.groups``): one record for each probe of the same name. The SQL explains each column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.samples.message_samples import OwnerSample
 
 @dataclass(frozen=True, slots=True)
 class GroupStateSample:
-    """One row per queue with messages in this state. ``late``: messages in this state for too long."""
+    """One row per queue with messages in this state. ``late``: messages that have been in this state for too long."""
 
     state: str
     queue: str | None
@@ -20,7 +20,7 @@ class GroupStateSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStrangeSample:
-    """One row per queue and state value with messages in no known state."""
+    """One row per queue and state value: the number of messages in no known state."""
 
     queue: str | None
     value: str | None
@@ -29,16 +29,16 @@ class GroupStrangeSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupOwnerSample(OwnerSample):
-    """An owner as in any queue, with the queue of its message."""
+    """The owner of a message, with the queue of the message."""
 
     queue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWorkersSample:
-    """One row per queue: its workers that reported recently.
+    """One row per queue: number of the queue's workers that reported recently.
 
-    If the table does not record queues, workers of any queue count.
+    If the table does not record queues, workers of all queues are counted.
     """
 
     queue: str | None
@@ -54,7 +54,7 @@ class GroupLastSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsSample:
-    """One row per queue: steps after a given row of an append-only table, and how many of these are settled."""
+    """One row per queue: number of steps after a given row of an append-only table, and of settled steps among them."""
 
     step: str
     queue: str | None
@@ -64,7 +64,7 @@ class GroupStepsSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsAtSample:
-    """One row per queue: steps within the last seconds."""
+    """One row per queue: number of steps within the last seconds."""
 
     step: str
     queue: str | None
@@ -73,7 +73,7 @@ class GroupStepsAtSample:
 
 @dataclass(frozen=True, slots=True)
 class StepTotals:
-    """Messages pushed, popped, completed and failed since watching started. ``None``: unknown."""
+    """Messages pushed, popped, completed and failed since watching started. A field is ``None`` if it is unknown."""
 
     pushed: int | None = None
     popped: int | None = None
@@ -85,8 +85,8 @@ class StepTotals:
 class GroupBlockerSample:
     """One row per queue and blocker that some of the queue's blocked messages wait for.
 
-    ``held_s``: seconds that ``holder`` has held it. ``seen``: how many messages wait for it, among a limited number
-    that was read.
+    ``held_s``: seconds for which ``holder`` has held the blocker. ``seen``: how many of a limited number of messages
+    that were read wait for the blocker.
     """
 
     queue: str | None
@@ -101,9 +101,9 @@ class BlockedMessages:
     """The blocked messages of a queue.
 
     Attributes:
-        oldest_s: age of the oldest in seconds; ``None`` if unknown.
+        oldest_s: age of the oldest blocked message in seconds; ``None`` if unknown.
         why: why messages in these states are blocked, in words.
-        every_s: seconds between two counts if that is more than usual, else 0.
+        every_s: seconds between two counts if counts are less frequent than usual, else 0.
     """
 
     counted: int

@@ -1,7 +1,7 @@
 """Samples of the horizon: the oldest state of the database that a session may still read.
 
-The server cannot remove rows that died after it, neither by vacuum (PostgreSQL) nor from the version store (SQL
-Server).
+The server cannot remove rows that died after the horizon, neither by vacuum (PostgreSQL) nor from the version store
+(SQL Server).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class HolderKind(StrEnum):
     PREPARED = "prepared"
     # A replication slot.
     SLOT = "slot"
-    # A standby that reports which rows its own queries still need.
+    # A standby that reports which rows its queries still need.
     STANDBY = "standby"
 
 
@@ -28,12 +28,12 @@ class HorizonSample:
 
     Attributes:
         kind: a ``HolderKind``.
-        session: 0 if it has none.
+        session: the holder's session id; 0 if the holder has no session.
         name: name of a prepared transaction, slot or standby, else empty.
-        xid: the id at which it holds the horizon (PostgreSQL: a transaction id; SQL Server: a transaction sequence
-            number).
+        xid: the id at which the holder holds the horizon (PostgreSQL: a transaction id; SQL Server: a transaction
+            sequence number).
         age: number of transactions started since that id.
-        held_s: seconds since its transaction started; ``None`` if the server does not report it.
+        held_s: seconds since the holder's transaction started; ``None`` if the server does not report this time.
         started_at: when the session started, seconds since the epoch.
         state_s: seconds in this state.
     """
@@ -56,11 +56,12 @@ class HorizonSample:
 
 @dataclass(frozen=True, slots=True)
 class VersionStoreSample:
-    """One row: the contents of the version store (SQL Server). PostgreSQL keeps old rows in the tables and has none.
+    """One row: the contents of the version store (SQL Server). PostgreSQL keeps old rows in the tables instead.
 
     Attributes:
-        bytes: row versions in tempdb, of all databases if ``whole_server``; ``None``: not visible.
-        persistent_bytes: row versions that the database keeps itself (accelerated database recovery); ``None``: none.
+        bytes: bytes of row versions in tempdb, of all databases if ``whole_server``; ``None`` if not visible.
+        persistent_bytes: bytes of row versions in the database itself (accelerated database recovery); ``None`` if the
+            database keeps no row versions.
     """
 
     bytes: int | None
@@ -69,5 +70,5 @@ class VersionStoreSample:
 
     @property
     def total(self) -> int:
-        """Bytes in both places."""
+        """Bytes of row versions in tempdb and in the database."""
         return (self.bytes or 0) + (self.persistent_bytes or 0)

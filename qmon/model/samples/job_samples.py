@@ -1,11 +1,11 @@
-"""Samples of the server's own scheduler (SQL Server Agent): which of its jobs pop from a queue."""
+"""Samples of the server's scheduler (SQL Server Agent): the jobs that pop from a queue."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-# `outcome` of a step that failed (documentation of `dbo.sysjobsteps`).
+# `outcome` of a step whose last run failed (documentation of `dbo.sysjobsteps`).
 FAILED_OUTCOME: Final = 0
 
 
@@ -15,9 +15,9 @@ class JobStepSample:
 
     Attributes:
         read_at: server clock, seconds since the epoch.
-        enabled: the schedule of the job starts it.
-        outcome: how its last run ended: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None``: unknown.
-        ran_s: seconds since that run started; ``None``: unknown.
+        enabled: true if the schedule of the job starts the job.
+        outcome: result of the last run: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None`` if unknown.
+        ran_s: seconds since the last run started; ``None`` if unknown.
     """
 
     name: str
@@ -47,7 +47,7 @@ class QueueJob:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs that work on queues, as last read. ``unread``: why they are unknown, with the GRANT that fixes it."""
+    """The jobs that work on queues, as last read. ``unread``: why jobs are unknown, and the GRANT that fixes this."""
 
     jobs: tuple[QueueJob, ...] = ()
     unread: str = ""

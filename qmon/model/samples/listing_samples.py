@@ -8,19 +8,20 @@ from typing import Final
 # Messages per page.
 PAGE_SIZE: Final = 100
 
-# Maximum number of rows read for a page, if no index returns exactly its rows.
+# Maximum number of rows read for a page, if no index returns exactly the rows of the page.
 MAX_ROWS_READ: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a list, which is sorted by the value of a column (as text here) and then by id.
+    """A place in a list. The list is sorted by the value of a column and then by id.
 
     Attributes:
-        value: value of the sort column; ``None`` for NULL, which sorts last.
-        id: id of the last message before this place. ``None``: the place is before all messages with that value, or
-            after them if ``past``.
-        within: many messages have that value, so they are read separately, through an index that sorts them by id.
+        value: value of the sort column as text; ``None`` for NULL, which sorts last.
+        id: id of the last message before this place. ``None``: the place is before all messages with this value, or
+            after these messages if ``past`` is true.
+        within: true if so many messages have this value that they are read separately, through an index that sorts them
+            by id.
     """
 
     value: str | None
@@ -35,7 +36,7 @@ class Listing:
 
     Attributes:
         state: ready, scheduled, in_progress, stuck, dead or done.
-        after: where it starts; ``None``: at the start of the list, or at its end if ``descending``.
+        after: where the page starts; ``None``: at the start of the list, or at the end if ``descending``.
     """
 
     state: str
@@ -45,14 +46,14 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class ListedSample:
-    """One row for a page. The probe returns the messages of the page, and the first and the last row that it read.
+    """One row for a page. The probe returns the messages of the page, and also the first and last row that it read.
 
     Attributes:
         at: value of the sort column, as text.
         listed: 1 if the row is on the page or after it.
         place: position among the rows read, from 1.
-        known: rows read that have a sort value.
-        looked: rows read.
+        known: number of read rows that have a sort value.
+        looked: number of rows read.
     """
 
     id: str
@@ -75,10 +76,10 @@ class PageSample:
 
     Attributes:
         order: the sort column; empty if the list has no order.
-        looked: rows read.
-        every: rows of all states were read, because no index leads to this state.
-        next: where the next page starts; ``None``: there is none.
-        cut: more rows have the same value than a page reads, so messages may be missing.
+        looked: number of rows read.
+        every: true if rows of all states were read, because no index finds the rows of this state.
+        next: where the next page starts; ``None`` if there is no next page.
+        cut: true if more rows have the same value than a page reads, so that messages may be missing.
         why: why no page can be read, else empty.
     """
 

@@ -1,6 +1,6 @@
 """Samples for verdicts about single messages: owners, failed attempts, losses of a ring.
 
-One record per probe of the same name; the SQL explains each column.
+There is one record for each probe of the same name. The SQL explains each column.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """One row for each message among those longest in progress: its owner, and the owner's state.
+    """One row for each of the messages that have been in progress for the longest time.
 
-    ``owner_state``: dead, alive, unknown, or none without an owner. ``age_s``: seconds since it was popped.
+    ``owner_state``: dead, alive, unknown, or none if the message has no owner. ``age_s``: seconds since the pop.
     """
 
     id: str
@@ -24,10 +24,11 @@ class OwnerSample:
 
 @dataclass(frozen=True, slots=True)
 class TriedSample:
-    """One row per queue: the message at the head, which consumers may have failed to process.
+    """One row per queue: the first message, which consumers may have failed to process.
 
-    ``attempts``: how often it was popped, ``None`` if the table has no counter. ``mark``: a text that changes with
-    every transaction that popped or locked the message and then gave it back; empty if it was not read.
+    ``attempts``: how often the message was popped, or ``None`` if the table does not count attempts. ``mark``: a text
+    that changes with every transaction that popped or locked the message and then gave it back. The text is empty if
+    it was not read.
     """
 
     id: str
@@ -42,9 +43,9 @@ class SweepSample:
     Attributes:
         push_last: last number drawn by producers.
         pop_last: last number drawn by consumers.
-        holes: number of possible holes; ``hole`` is the first.
-        orphans: number of possible orphans; ``orphan`` is the first.
-        orphan_s: seconds since that orphan was pushed.
+        holes: number of possible holes. ``hole`` is the first one.
+        orphans: number of possible orphans. ``orphan`` is the first one.
+        orphan_s: seconds since the first orphan was pushed.
     """
 
     from_slot: int
@@ -59,7 +60,7 @@ class SweepSample:
 
 @dataclass(frozen=True, slots=True)
 class DrawerSample:
-    """One row per open transaction that drew a number from a sequence. ``session`` 0: a prepared transaction."""
+    """One row per open transaction that drew a number from a sequence. A prepared transaction has ``session`` 0."""
 
     sequence_id: int
     session: int
@@ -70,7 +71,7 @@ class DrawerSample:
 
 @dataclass(frozen=True, slots=True)
 class PrioritySample:
-    """One row per priority with ready messages: the oldest of them, ``oldest_s`` seconds old."""
+    """One row per priority with ready messages: the oldest ready message, which is ``oldest_s`` seconds old."""
 
     priority: int
     head_id: str
@@ -79,11 +80,13 @@ class PrioritySample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDiagnostics:
-    """Data about single messages of one queue from one poll. ``None``: the probe does not apply, is not due, or failed.
+    """Data about single messages of one queue from one poll.
+
+    A field is ``None`` if its probe does not apply, was not due or failed.
 
     Attributes:
         owners_limit: maximum number of owners that the probe lists.
-        proof: why an owner may be unknown; empty if it never is.
+        proof: why an owner may be unknown; empty if owners are always known.
         push_drawers: transactions that drew a number to push, longest first.
         pop_drawers: transactions that drew a number to pop, longest first.
     """

@@ -1,4 +1,4 @@
-"""Samples of the plans of pops, as the server itself stores them (Query Store, pg_stat_statements)."""
+"""Samples of the plans of pops that the server stores (Query Store, pg_stat_statements)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class PlanHistorySample:
     """One row: whether the server currently stores plans.
 
     ``read_at``: server clock, seconds since the epoch. ``why``: why the server does not store plans; empty if it does.
-    ``home``: schema of the extension that stores them, if there is one.
+    ``home``: schema of the extension that stores plans, if there is such an extension.
     """
 
     read_at: float
@@ -23,17 +23,19 @@ class PlanHistorySample:
 class PlanSample:
     """One row per plan of a statement that pops or changes rows of a queue's table.
 
-    If plans are not distinguished (pg_stat_statements), there is one row per statement with an empty ``plan_id``.
-    "Recent" is the last hour or two, or the time since the last reading.
+    If the server does not distinguish plans (pg_stat_statements), there is one row per statement with an empty
+    ``plan_id``. "Recent" is the last hour or two, or the time since the last reading.
 
     Attributes:
         routine: the procedure that contains the statement, else empty.
         age_s: seconds since the plan was first made, if known.
-        forced: the plan was forced.
-        calls: recently finished calls.
-        reads: pages that these calls read, in memory or not.
-        spent_s: seconds that these calls took.
-        calls_before: calls before the recent time; ``reads_before`` and ``spent_before_s`` likewise.
+        forced: true if the plan was forced.
+        calls: number of recently finished calls.
+        reads: pages that the recent calls read, in memory or not.
+        spent_s: seconds that the recent calls took.
+        calls_before: number of calls before the recent time.
+        reads_before: pages that the calls before the recent time read.
+        spent_before_s: seconds that the calls before the recent time took.
     """
 
     statement_id: str
@@ -54,7 +56,7 @@ class PlanSample:
 class QueuePlans:
     """Plans of one queue, read at ``read_at`` (server clock, seconds since the epoch).
 
-    ``unread``: why they are unknown, else empty.
+    ``unread``: why the plans are unknown, else empty.
     """
 
     queue: str

@@ -1,7 +1,7 @@
-"""Samples: the typed rows of each probe. Field names are the column names of the SQL, with one record per probe.
+"""Samples: the typed rows of each probe. There is one record per probe. Field names are the column names of the SQL.
 
-Times are seconds: ``*_at`` since the Unix epoch on the server's clock, ``*_s`` durations. Counters are totals since the
-server last reset them, never rates.
+Times are in seconds. A field ``*_at`` is a time since the Unix epoch on the server's clock, and a field ``*_s`` is a
+duration. Counters are totals since their last reset, never rates.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class ServerSample:
     A counter is ``None`` if our role may not see it.
 
     Attributes:
-        in_recovery: a standby, or a read-only database.
-        sessions: sessions of this database; ``None`` if our role may not see them.
+        in_recovery: true for a standby or a read-only database.
+        sessions: number of sessions of this database; ``None`` if our role may not see them.
         sees_sessions: false if our role (``role``) sees only its own sessions.
-        replay_paused: the standby currently applies no changes.
+        replay_paused: true if the standby currently applies no changes.
         behind_s: seconds behind the primary; ``None`` if unknown.
-        pollers: qmons that poll this database, including ours; ``None`` if our role may not see them.
-        untracked: sessions with ``track_activities`` off, whose statements and times are hidden.
+        pollers: number of qmons that poll this database, including ours; ``None`` if our role may not see them.
+        untracked: number of sessions with ``track_activities`` off, whose statements and times are hidden.
         counts: false if ``track_counts`` is off, so that the counters of tables do not change.
-        sessions_used: sessions of all databases; ``None`` if our role may not see them.
+        sessions_used: number of sessions of all databases; ``None`` if our role may not see them.
         sessions_limit: maximum number of sessions; ``None`` if unknown.
     """
 
@@ -61,7 +61,7 @@ class ServerSample:
 
 @dataclass(frozen=True, slots=True)
 class WaitSample:
-    """One row per wait: how many sessions currently wait for it. An empty ``event`` means running on a processor."""
+    """One row per wait: how many sessions currently wait. An empty ``event`` means that sessions run on a processor."""
 
     kind: str
     event: str
@@ -70,26 +70,27 @@ class WaitSample:
 
 @dataclass(frozen=True, slots=True)
 class BlockingSample:
-    """One row per pair of a session and its blocker. ``None``: the server does not report the value.
+    """One row per pair of a session and its blocker. A value is ``None`` if the server does not report it.
 
-    A prepared transaction is session 0 and has a ``gid``. Fields not listed describe the session.
+    A prepared transaction is session 0 and has a ``gid``. Fields that are not listed here describe the session.
 
     Attributes:
-        blocker: the session that it waits for; ``None``: the session waits for none and only blocks others.
-        ahead: the blocker does not hold the lock, but is ahead of the session in the lock queue.
-        holders: blockers that hold the lock, including those not listed.
-        line: blockers ahead in the lock queue, including those not listed.
-        mode: mode of the lock that the session waits for; ``object`` is what the lock is on.
-        table_id: the table of that lock.
+        blocker: the session that it waits for; ``None`` if the session does not wait and only blocks other sessions.
+        ahead: true if the blocker does not hold the lock, but is ahead of the session in the lock queue.
+        holders: number of blockers that hold the lock, including blockers without a row.
+        line: number of blockers ahead in the lock queue, including blockers without a row.
+        mode: mode of the lock that the session waits for.
+        object: the locked object.
+        table_id: the table of the lock.
         started_at: when the session started, seconds since the epoch.
         transactions: open transactions, including nested ones.
         isolation: isolation level; empty: unknown.
-        batch_s: seconds since its last batch started.
-        reads: pages that its current request has read in memory; without a request, those of the whole session.
-            ``writes`` likewise.
-        memory: bytes granted to its request.
-        undone: completed share of its rollback, 0 to 1.
-        threads: how many of its threads wait.
+        batch_s: seconds since the session's last batch started.
+        reads: pages that the current request has read in memory; without a request, pages that the session has read.
+        writes: pages that the current request has written; without a request, pages that the session has written.
+        memory: bytes granted to the request.
+        undone: completed share of the rollback, 0 to 1.
+        threads: number of waiting threads of the session.
     """
 
     session: int
@@ -125,10 +126,10 @@ class BlockingSample:
 
 @dataclass(frozen=True, slots=True)
 class WriterSample:
-    """One row per running transaction that has written: its session, which holds the rows that it changed.
+    """One row per running transaction that has written. The transaction's session holds the changed rows.
 
     A prepared transaction is session 0, with its name in ``application``. ``transaction_s`` is ``None`` if our role may
-    not see it or the session does not report it, and 0 if the transaction has just ended.
+    not see this time or the session does not report it. It is 0 if the transaction has just ended.
     """
 
     xid: str
@@ -142,19 +143,20 @@ class WriterSample:
 class CounterSample:
     """One row per table: the server's statistics counters, as totals of rows.
 
-    For a parent table, sums of its partitions.
+    The totals of a parent table are the sums of its partitions.
 
     Attributes:
         live: current live rows.
         dead: current dead rows.
         modified_since_analyze: modifications by committed transactions only; ``None`` if the server does not count
-            them.
+            modifications.
         called: the table's current name; ``None`` or a number if the table is gone.
         files: a number that identifies the table's storage. Samples with different numbers are not compared.
-        readable: our role may read the table.
+        readable: true if our role may read the table.
         counted: false if the server has not counted anything yet or has discarded its counters.
         partitions: number of partitions with counters; ``None`` if this server does not count per partition.
-        altered: a number that changes when the table or one of its indexes is altered; ``None`` likewise.
+        altered: a number that changes when the table or one of its indexes is altered; ``None`` if there is no such
+            number.
     """
 
     table_id: int
@@ -178,7 +180,7 @@ class CounterSample:
 
 @dataclass(frozen=True, slots=True)
 class SequenceSample:
-    """One row per sequence: the last number issued. It is ``None`` if none was issued or our role may not see it."""
+    """One row per sequence: the last number issued, or ``None`` if no number was issued or our role may not see it."""
 
     sequence_id: int
     last_value: int | None
@@ -187,12 +189,12 @@ class SequenceSample:
 
 @dataclass(frozen=True, slots=True)
 class PartialSample:
-    """One row per table of which our role sees only some rows, or a masked column.
+    """One row per table of which our role sees only some rows, or sees a masked column.
 
     Attributes:
-        column_name: the masked column; ``None``: rows are hidden.
-        why: what hides the other rows or values, in one line.
-        helps: the role that sees everything.
+        column_name: the masked column; ``None`` if rows are hidden.
+        why: why rows or values are hidden, in one line.
+        helps: the role that sees all rows and values.
     """
 
     table_id: int
@@ -203,7 +205,7 @@ class PartialSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSample:
-    """The age of a standby's rows, on servers where a separate statement reads it.
+    """The age of a standby's rows, if a separate statement reads this age.
 
     The fields are those of ``ServerSample``.
     """
@@ -214,16 +216,16 @@ class ReplicaSample:
 
 @dataclass(frozen=True, slots=True)
 class NewestIdSample:
-    """One row per queue: the greatest committed id, ``None`` without rows."""
+    """One row per queue: the greatest committed id, or ``None`` if the table has no rows."""
 
     last_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class HeadSample:
-    """One row per queue: the oldest ready message, searched from the last known head on, and a limited count.
+    """One row per queue: the first ready message, searched from the last known head on, and a limited count.
 
-    ``counted``: ready rows seen, up to the requested limit. ``oldest_s``: age of the head in seconds.
+    ``counted``: number of ready rows, up to the requested limit. ``oldest_s``: age of the first message in seconds.
     """
 
     head_id: str | None
@@ -233,10 +235,10 @@ class HeadSample:
 
 @dataclass(frozen=True, slots=True)
 class WalkSample:
-    """One row per queue: the head, searched among a limited number of rows of any state.
+    """One row per queue: the first ready message, searched among a limited number of rows of any state.
 
-    The next search starts at ``place``. ``whole``: the search reached the end of the rows or the requested limit, so
-    ``counted`` is exact below that limit. Other fields are as in ``HeadSample``.
+    The next search starts at ``place``. ``whole``: true if the search reached the end of the rows or the requested
+    limit, so that ``counted`` is exact below that limit. Other fields are as in ``HeadSample``.
     """
 
     place: str | None
@@ -248,9 +250,9 @@ class WalkSample:
 
 @dataclass(frozen=True, slots=True)
 class HeldSample:
-    """One row per transaction that has locked ready rows near the head, with the number of rows.
+    """One row per transaction that has locked ready rows near the first message: the number of locked rows.
 
-    ``xid`` may belong to a savepoint. ``running``: the transaction has neither committed nor rolled back.
+    ``xid`` may belong to a savepoint. ``running``: true if the transaction has neither committed nor rolled back.
     """
 
     xid: str
@@ -262,8 +264,8 @@ class HeldSample:
 class ProgressSample:
     """One row per queue: messages in progress, counted up to a limit.
 
-    ``timed``: how many of the messages have a start time. ``stuck``: how many of those with a start time exceed the
-    timeout; ``None`` if unknown.
+    ``timed``: how many of the messages have a start time. ``stuck``: how many messages with a start time exceed the
+    timeout, or ``None`` if unknown.
     """
 
     in_progress: int
@@ -274,21 +276,21 @@ class ProgressSample:
 
 @dataclass(frozen=True, slots=True)
 class ProgressIdSample:
-    """One row per message in progress of a table without a start time: only its id is known."""
+    """One row per message in progress, if the table has no start time. Only the id is known."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CountSample:
-    """One row: a count up to the requested limit (scheduled, dead)."""
+    """One row: the number of scheduled or dead messages, up to the requested limit."""
 
     counted: int
 
 
 @dataclass(frozen=True, slots=True)
 class StateValueSample:
-    """One row per state value that qmon does not know: the value as text, and its number of rows up to a limit."""
+    """One row per state value that qmon does not know: the value as text, and the number of rows up to a limit."""
 
     value: str
     counted: int
@@ -300,10 +302,10 @@ class StrangeStates:
 
     Attributes:
         column: the state column; empty if no single column has the state.
-        values: some of the unknown values as text; empty if all values are known, and other columns cause the unknown
+        values: some of the unknown values as text; empty if all values are known and other columns cause the unknown
             state.
-        counted: number of messages.
-        at_least: there may be more such messages.
+        counted: number of messages in unknown states.
+        at_least: true if there may be more such messages.
     """
 
     column: str
@@ -313,7 +315,7 @@ class StrangeStates:
 
     @property
     def text(self) -> str:
-        """The values and the number of messages with them, as one clause."""
+        """The unknown values and the number of messages with these values, as one clause."""
         about = "at least " if self.at_least else ""
         messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
         if not self.values:
@@ -327,20 +329,20 @@ class StrangeStates:
 
 @dataclass(frozen=True, slots=True)
 class RingSample:
-    """One row per ring: positions and the slots around both of them, from one statement.
+    """One row per ring: both positions and the slots around the positions, from one statement.
 
-    With several subscribers, ``pop_…`` is about the subscriber with the largest backlog. In a ring without turns, a
-    number that waits for its message looks like a popped number. ``push_open`` then ends at ``pop_last``, and
-    ``pop_waiting`` has only numbers that no producer has drawn.
+    If a ring has several subscribers, the ``pop_…`` fields describe the subscriber with the most ready messages. In a
+    ring without turns, a number that waits for its message looks like a popped number. ``push_open`` then counts only
+    numbers beyond ``pop_last``, and ``pop_waiting`` counts only numbers that no producer has drawn.
 
     Attributes:
         push_last: last number drawn by producers.
         pop_last: last number drawn by consumers.
-        push_open: numbers near ``push_last`` whose slot does not contain the message yet.
-        push_open_ahead: numbers beyond ``pop_last`` without a message. They are holes, or their message is not pushed
-            yet.
-        pop_waiting: numbers up to ``pop_last`` whose message is not pushed yet.
-        pop_held: numbers up to ``pop_last`` with a message that is not popped yet.
+        push_open: how many numbers near ``push_last`` have a slot that does not contain the message yet.
+        push_open_ahead: how many numbers beyond ``pop_last`` have no message, because they are holes or their message
+            is not pushed yet.
+        pop_waiting: how many numbers up to ``pop_last`` have a message that is not pushed yet.
+        pop_held: how many numbers up to ``pop_last`` have a message that is not popped yet.
         oldest_s: age in seconds of the oldest ready message.
     """
 
@@ -354,7 +356,7 @@ class RingSample:
 
     @property
     def span(self) -> int:
-        """Numbers drawn by producers but not by consumers; negative if consumers are ahead."""
+        """How many numbers producers have drawn but consumers have not; negative if consumers are ahead."""
         return self.push_last - self.pop_last
 
 
@@ -367,7 +369,7 @@ class ClockSample:
 
 @dataclass(frozen=True, slots=True)
 class DepthSample:
-    """One row: the number of ready rows, which the server itself maintains in an index."""
+    """One row: the number of ready rows, which the server maintains in an index."""
 
     counted_at: float
     ready: int
@@ -375,7 +377,7 @@ class DepthSample:
 
 @dataclass(frozen=True, slots=True)
 class EmptySample:
-    """One row: whether a table that only scans can count is empty; ``None`` if it is too large to check."""
+    """One row: whether a table without a suitable index is empty, or ``None`` if the table is too large to check."""
 
     empty: bool | None
 
@@ -384,8 +386,8 @@ class EmptySample:
 class MessageSample:
     """One row per message, for the queue screen.
 
-    ``age_s``: seconds since it was started, or else enqueued. ``error``: the last 200 characters of its most recent
-    error, ``None`` if it has none or no column contains it.
+    ``age_s``: seconds since the message was popped or, if it was not popped, pushed. ``error``: the last 200
+    characters of the most recent error, or ``None`` if there is no error or no column for errors.
     """
 
     id: str
@@ -399,7 +401,7 @@ class MessageSample:
 
 @dataclass(frozen=True, slots=True)
 class CostSample:
-    """One row: what our own session has cost the server so far. ``None``: the server does not report it.
+    """One row: the cost of our own session so far. A field is ``None`` if the server does not report it.
 
     ``buffers``: pages touched. ``cpu_ms``: milliseconds of processor time.
     """
@@ -412,7 +414,7 @@ class CostSample:
 class PausesKnown:
     """One row: whether our role can read the recorded pauses of this database.
 
-    ``operations``: the same for operations.
+    ``operations``: whether our role can read the recorded operations.
     """
 
     readable: bool
@@ -421,7 +423,7 @@ class PausesKnown:
 
 @dataclass(frozen=True, slots=True)
 class OperatedSample:
-    """One row per running or recently finished operation of qmon: its table, and how many rows it changed."""
+    """One row per running or recently finished operation of qmon: the table, and how many rows were changed."""
 
     id: str
     about: str

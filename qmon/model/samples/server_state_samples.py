@@ -1,7 +1,7 @@
 """Samples of server health: the log, replicas, temporary space, limits of a service.
 
-One record per probe, as in ``qmon.model.samples.polled_samples``, for both engines. Values that an engine or version
-does not report are ``None`` or empty.
+There is one record per probe for both engines, as in ``qmon.model.samples.polled_samples``. A value that an engine or
+version does not report is ``None`` or empty.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ class LogSample:
     """One row: the transaction log of the database (SQL Server), or the write-ahead log of the server (PostgreSQL).
 
     Attributes:
-        total: bytes of its files.
-        used: bytes of these that cannot be reused yet.
+        total: bytes of the log files.
+        used: bytes of the log files that cannot be reused yet.
         most: maximum size in bytes; ``None`` if unlimited or unknown.
-        held_by: what prevents reuse of its oldest part, in the server's words; empty: nothing.
-        pieces: virtual log files, or segments.
+        held_by: why the oldest part of the log cannot be reused, in the server's words; empty if it can be reused.
+        pieces: number of virtual log files or segments.
         saved_s: seconds since the last backup or archiving of the log.
     """
 
@@ -33,20 +33,20 @@ class LogSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationSample:
-    """One row per server that has the database: the server that answers (``local``), and the replicas it feeds.
+    """One row per server that has the database: the server that answers (``local``) and the replicas that it feeds.
 
     Attributes:
         host: machine or address of the server that answers, else empty.
-        role: ``primary``, ``secondary``, or empty if it is the only one.
-        state: its state in the server's words.
-        timeline: the timeline of a PostgreSQL server that answers; it increases with each promotion.
-        healthy: it works as intended.
-        synchronous: commits wait for it.
-        connected: it is connected.
+        role: ``primary``, ``secondary``, or empty if there is only one server.
+        state: state of the server or replica, in the server's words.
+        timeline: the timeline of the PostgreSQL server that answers, which increases with each promotion.
+        healthy: true if replication to this server works as intended.
+        synchronous: true if commits wait for this server.
+        connected: true if this server is connected.
         suspended: why replication to this server is suspended, in the server's words; else empty.
-        unsent: bytes of log that it has not received; ``None``: unknown.
-        unredone: bytes of log received and not applied yet; ``None``: unknown.
-        behind_s: seconds of commits that it lacks; ``None``: unknown.
+        unsent: bytes of log that this server has not received; ``None`` if unknown.
+        unredone: bytes of log that this server has received but not applied yet; ``None`` if unknown.
+        behind_s: seconds of commits that this server lacks; ``None`` if unknown.
     """
 
     name: str
@@ -69,9 +69,9 @@ class TempSpaceSample:
     """One row: the space that all sessions share for temporary tables, sorts and row versions (tempdb), in bytes.
 
     Attributes:
-        total: size of its files.
+        total: size of the files.
         used: used part of ``total``.
-        most: maximum size; ``None``: unknown.
+        most: maximum size; ``None`` if unknown.
         versions: part of ``used`` for row versions.
         internal: part of ``used`` for sorts, hash joins and spools.
         objects: part of ``used`` for temporary tables.
@@ -87,7 +87,7 @@ class TempSpaceSample:
 
 @dataclass(frozen=True, slots=True)
 class TempSessionSample:
-    """One row per session that uses much temporary space, largest first. Bytes as in ``TempSpaceSample``."""
+    """One row per session that uses much temporary space, largest first. The fields are as in ``TempSpaceSample``."""
 
     session: int
     application: str
@@ -106,10 +106,10 @@ class ServiceSample:
     """One row: the purchased tier of a managed service.
 
     Attributes:
-        objective: its name at the provider; empty: not visible.
+        objective: the provider's name of the tier; empty if it is not visible.
         pool: name of the elastic pool, if visible.
-        pooled: the database is in an elastic pool.
-        serverless: the database pauses after a time without connections.
+        pooled: true if the database is in an elastic pool.
+        serverless: true if the database pauses after a time without connections.
     """
 
     objective: str
@@ -120,7 +120,7 @@ class ServiceSample:
 
 @dataclass(frozen=True, slots=True)
 class LimitsSample:
-    """One row: used shares of the limits, each 0 to 1; ``None``: not visible."""
+    """One row: the used share of each limit, 0 to 1, or ``None`` if it is not visible."""
 
     cpu: float | None
     data_io: float | None
@@ -135,8 +135,8 @@ class LimitsSample:
 class SettingSample:
     """One row per setting of the server, the database or its tables.
 
-    ``object``: table name, or the first of several tables with this value and the number of the others; empty if it is
-    not a table's setting. ``value``: in the server's words, ``None``: unknown.
+    ``object``: the table with this value, or the first of several tables and the number of other tables; empty if the
+    setting is not a table's setting. ``value``: the value in the server's words; ``None`` if unknown.
     """
 
     name: str
@@ -146,10 +146,10 @@ class SettingSample:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """Server health, as last read. ``None`` or empty: not read, or not available.
+    """Server health, as last read. A field is ``None`` or empty if it was not read or is not available.
 
-    ``limits`` are those of the database, ``pool_limits`` those of its pool. ``read_at``: reading time by probe, server
-    clock, seconds since the epoch.
+    ``limits``: limits of the database. ``pool_limits``: limits of the database's pool. ``read_at``: when each probe was
+    read (server clock, seconds since the epoch).
     """
 
     log: LogSample | None = None

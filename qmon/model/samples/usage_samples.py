@@ -1,4 +1,4 @@
-"""Samples of the use of tables, indexes and procedures. Totals since the server last reset them, never rates."""
+"""Samples of the use of tables, indexes and procedures. Counts are totals since their last reset, never rates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NamingSample:
 class ReadsSample:
     """One row per procedure. ``executions`` and ``logical_reads`` (pages) are totals of the currently cached plans.
 
-    ``plans``: identifies the plans. A different number means other plans, whose totals started from 0.
+    ``plans``: a number that identifies the plans. A different number means other plans, whose totals started from 0.
     """
 
     procedure_id: int
@@ -47,7 +47,7 @@ class SizeSample:
 
 @dataclass(frozen=True, slots=True)
 class ProcedureReads:
-    """Reads of a queue's procedure so far. ``verb``: push, pop, or empty if its name does not say.
+    """Reads of a queue's procedure so far. ``verb``: push, pop, or empty if it is unknown.
 
     Other fields are as in ``ReadsSample``.
     """
@@ -62,7 +62,7 @@ class ProcedureReads:
 
 @dataclass(frozen=True, slots=True)
 class TreeSample:
-    """One row per index: its number on the server (0 a heap, 1 the clustered index), and its used pages."""
+    """One row per index: its id on the server (0 is a heap, 1 is the clustered index) and its used pages."""
 
     index_id: int
     pages: int
@@ -72,8 +72,8 @@ class TreeSample:
 class FragmentSample:
     """One row about one index.
 
-    ``read_at``: server clock, seconds since the epoch. ``pages``: leaf pages. ``fragmented``: share of these that are
-    out of order, 0 to 1, ``None`` without leaf pages.
+    ``read_at``: server clock, seconds since the epoch. ``pages``: number of leaf pages. ``fragmented``: share of leaf
+    pages that are out of order, 0 to 1, or ``None`` if there are no leaf pages.
     """
 
     read_at: float
@@ -83,9 +83,9 @@ class FragmentSample:
 
 @dataclass(frozen=True, slots=True)
 class Fragmentation:
-    """Fragmentation of one index. ``index_id``: as in ``UseSample``, 0 for the table or its clustered index.
+    """Fragmentation of one index. ``index_id`` is as in ``UseSample``: 0 for the table or its clustered index.
 
-    ``unread``: why it was not read, else empty. Other fields are as in ``FragmentSample``.
+    ``unread``: why the fragmentation was not read, else empty. Other fields are as in ``FragmentSample``.
     """
 
     table_id: int
@@ -97,33 +97,33 @@ class Fragmentation:
 
 @dataclass(frozen=True, slots=True)
 class UseSample:
-    """One row per table or index of a queue. ``None``: the server does not report it.
+    """One row per table or index of a queue. A field is ``None`` if the server does not report it.
 
     Attributes:
         table_id: the table, as in ``TableFacts``.
-        index_id: the index; 0 is the table itself. On SQL Server this includes the clustered index, which is the table.
-        name: the index's name; for the table its own name.
+        index_id: the index; 0 is the table itself. On SQL Server, the clustered index is the table itself.
+        name: the name of the index or table.
         role: ``table``, ``primary``, ``unique`` or ``index``.
         scans: scans started.
-        rows_read: rows (for an index: entries) returned by scans, including dead ones that scans cannot skip yet.
+        rows_read: rows (for an index: entries) returned by scans, including dead rows that scans cannot skip yet.
         pages: pages touched, in memory or not.
         own_rows: rows that our session has read since its last poll and that ``rows_read`` will contain after this
-            poll; ``None``: unknown.
-        own_pages: the same for ``pages``.
-        own_scans: the same for ``scans``.
+            poll; ``None`` if unknown.
+        own_pages: like ``own_rows``, but for ``pages``.
+        own_scans: like ``own_rows``, but for ``scans``.
         bytes: size.
-        latch_waits: waits for a latch on one of its pages in memory.
-        latch_wait_s: seconds of these waits.
-        lock_waits: waits for a lock on one of its rows or pages.
-        lock_wait_s: seconds of these waits.
-        splits: pages split, or allocated because one was full.
-        ghosts: deleted rows not removed yet (SQL Server); for a PostgreSQL table dead rows.
-        forwarded: rows of a heap read through a forwarding pointer because they grew (SQL Server).
-        io_waits: waits for one of its pages to be read or written (SQL Server).
+        latch_waits: waits for a latch on a page of the table or index in memory.
+        latch_wait_s: seconds of latch waits.
+        lock_waits: waits for a lock on a row or page of the table or index.
+        lock_wait_s: seconds of lock waits.
+        splits: pages that were split, or allocated because another page was full.
+        ghosts: deleted rows that are not removed yet (SQL Server), or dead rows of a table (PostgreSQL).
+        forwarded: rows of a heap read through a forwarding pointer because the rows grew (SQL Server).
+        io_waits: waits for a page of the table or index to be read or written (SQL Server).
         escalations_tried: attempts of the server to lock the whole table instead of many rows (SQL Server).
         escalations: successful attempts.
         ghosted: deleted rows or entries that stay as ghosts until the server removes them (SQL Server).
-        sequential: OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
+        sequential: true if OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
     """
 
     table_id: int
@@ -153,10 +153,10 @@ class UseSample:
 
 @dataclass(frozen=True, slots=True)
 class TableCounterSample:
-    """One row per table or index of a queue on SQL Server, the source of a ``UseSample`` and a ``CounterSample``.
+    """One row per table or index of a queue on SQL Server, from which a ``UseSample`` and a ``CounterSample`` are made.
 
-    ``index_id``: ``None`` in the only row if the table does not exist. Counts are ``None`` if the server has counted
-    nothing since it loaded the table's metadata.
+    If the table does not exist, there is one row, and its ``index_id`` is ``None``. Counts are ``None`` if the server
+    has counted nothing since it loaded the table's metadata.
     """
 
     table_id: int
@@ -189,14 +189,14 @@ class TableCounterSample:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsSample:
-    """One row per table: the statistics that its plans are based on.
+    """One row per table: the statistics on which plans are based.
 
     Attributes:
-        estimated_rows: rows of the table when the statistics were last updated; ``None``: never.
-        rows: current rows as the server counts them.
-        modified: rows changed since that update.
-        updated_at: time of the update, seconds since the epoch.
-        updates: number of updates so far; ``None`` if the server does not count them.
+        estimated_rows: rows of the table when the statistics were last updated; ``None`` if they were never updated.
+        rows: current number of rows according to the server.
+        modified: rows changed since the last update of the statistics.
+        updated_at: time of the last update of the statistics, seconds since the epoch.
+        updates: number of updates of the statistics so far; ``None`` if the server does not count updates.
     """
 
     table_id: int

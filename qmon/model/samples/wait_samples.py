@@ -1,7 +1,7 @@
-"""Samples of waits, the same for both engines: totals that only grow, and sessions that wait for a latch now.
+"""Samples of waits for both engines: totals that only grow, and sessions that currently wait for a latch.
 
-SQL Server counts every finished wait. PostgreSQL counts none. There qmon repeatedly samples what sessions wait for, and
-adds up the samples. Both results are seconds that sessions have waited since a certain time.
+SQL Server counts every finished wait. PostgreSQL does not count waits, so qmon repeatedly samples the waits of sessions
+and adds up the samples. Both methods return the seconds that sessions have waited since a certain time.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class WaitTotal:
     Attributes:
         kind: class of the wait (``Lock``, ``LWLock``, ``IO``; on SQL Server ``wait`` or ``latch``).
         event: the name of the wait; empty if sessions were running on a processor instead.
-        waits: number of finished waits; ``None`` if they are not counted.
-        waited_s: seconds that all sessions together have spent in it.
+        waits: number of finished waits; ``None`` if waits are not counted.
+        waited_s: seconds that all sessions together have spent in this wait.
         signal_s: part of ``waited_s`` spent waiting for a processor after the wait itself; ``None``: unknown.
     """
 
@@ -44,8 +44,8 @@ class WaitTotals:
 
     Attributes:
         since_at: start of counting, seconds since the epoch, server clock. A different value means a reset.
-        watched_s: seconds that the totals cover. Counted totals: since that start. Sampled totals: the time that the
-            samples represent.
+        watched_s: seconds that the totals cover. For counted totals, the seconds since ``since_at``. For sampled
+            totals, the time that the samples represent.
         samples: number of samples so far; ``None`` if the server counts.
     """
 
@@ -61,9 +61,9 @@ class LatchSample:
     """One row per session that waits for a latch on a page, and per table or index that the page may belong to.
 
     Attributes:
-        index_id: 0 for the table itself; ``None``: unknown which index.
-        page: its number in the file as the server writes it, else empty.
-        waiting_s: ``None`` if the server does not report it.
+        index_id: the index; 0 for the table itself; ``None`` if the index is unknown.
+        page: number of the page in the file, in the server's notation; empty if unknown.
+        waiting_s: seconds of waiting; ``None`` if the server does not report this time.
     """
 
     session: int
@@ -78,9 +78,9 @@ class LatchSample:
 
 @dataclass(frozen=True, slots=True)
 class PageOwnerSample:
-    """One row: the table and index that a page belongs to (SQL Server). ``page`` and ``index_id``: see ``LatchSample``.
+    """One row: the table and index that a page belongs to (SQL Server). The fields are as in ``LatchSample``.
 
-    ``table_id`` and ``index_id`` are ``None`` if the page belongs to none.
+    ``table_id`` and ``index_id`` are ``None`` if the page belongs to no table.
     """
 
     page: str

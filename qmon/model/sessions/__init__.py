@@ -1,1 +1,1 @@
-"""Sessions of a server: producers, consumers, and whether the owner of a message is alive."""
+"""Sessions of a server: producers, consumers and the owners of messages."""

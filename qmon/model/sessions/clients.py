@@ -1,7 +1,7 @@
 """Find the sessions that push into a queue or pop from it, by patterns, by called routines, or by table.
 
-The last statement of a session shows the routine that it calls. A session that has popped counts as a consumer while it
-is connected, whatever it runs between two pops.
+The last statement of a session shows the routine that the session calls. A session that has popped counts as a consumer
+while it is connected, even if it runs other statements between two pops.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class ClientsSeen:
     """The connected producers or consumers of a queue.
 
     Attributes:
-        waiting: how many of them run no statement, or a statement that waits for a lock or for time to pass; ``None``
-            if statements are not visible.
-        by: how qmon identifies them: ``pattern`` (a pattern of the layout), ``routine`` or ``table`` (they have used
-            it), ``library`` (the library's own table of workers).
-        one: the session that has been quiet longest.
+        waiting: how many of these sessions run no statement, or a statement that waits for a lock or for time to pass;
+            ``None`` if statements are not visible.
+        by: how qmon identifies the sessions: by a ``pattern`` of the layout, by the ``routine`` or ``table`` that they
+            have used, or by the workers table of a ``library``.
+        one: the session that has been quiet for the longest time.
         others: number of the other program sessions.
-        left_s: seconds since one of them was last seen; ``None`` if none was ever seen.
-        whole: the list of sessions was complete, so there are no more of them.
-        quiet_s: seconds since any of them last ran a statement; ``None`` while one of them runs a statement.
+        left_s: seconds since a producer or consumer was last seen; ``None`` if none was ever seen.
+        whole: true if the list of sessions was complete, so that there are no more producers or consumers.
+        quiet_s: seconds since any of these sessions last ran a statement; ``None`` while such a session runs one.
     """
 
     connected: int
@@ -62,7 +62,7 @@ def identification_for(layout: Layout, side: Side) -> str:
 
 
 def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
-    """Return whether the session is a producer or consumer, judged by its properties and its last statement."""
+    """Return whether a session's properties and last statement identify a producer or consumer of the queue."""
     patterns = layout.producers if side is Side.PRODUCERS else layout.consumers
     if patterns != Clients():
         return _matches_clients(patterns, client)
@@ -80,7 +80,7 @@ def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
 
 
 def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
-    """Return the names that clients of a side use, split into parts: routines, or tables if there are no routines."""
+    """Return the names that clients of a side use, split into parts: the routines or, if there are none, the tables."""
     tables = (layout.table, layout.data_table)
     return _routines(layout, side) or [table.parts for table in tables if table is not None]
 
@@ -91,8 +91,8 @@ class SessionIndex:
     def __init__(self, clients: Sequence[ClientSample]) -> None:
         self.all = clients
         self.places = {client.key: place for place, client in enumerate(clients)}
-        # True if the statements of some sessions are hidden: our role may not see them, or the session does not track
-        # them.
+        # True if the statements of some sessions are hidden, because our role may not see the statements or the session
+        # does not track them.
         self.hidden = any(not client.state for client in clients)
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
@@ -100,7 +100,7 @@ class SessionIndex:
                 self._calling.setdefault(name, {})[client.key] = client
 
     def find_clients(self, layout: Layout, side: Side) -> list[ClientSample]:
-        """Return the producers or consumers of a queue, judged by their properties and last statements."""
+        """Return the producers or consumers of a queue, identified by their properties and last statements."""
         if not self.all:
             return []
         if identification_for(layout, side) == "pattern":
@@ -114,21 +114,21 @@ class SessionIndex:
 def count_clients(
     clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
 ) -> tuple[int, int, ClientSample | None]:
-    """Return how many sessions are among ``members``, how many of these wait, and which has been quiet longest."""
+    """Return how many sessions of ``members`` are connected, how many of these wait, and the longest quiet session."""
     found = [client for client in clients if client.key in members]
     waiting = [client for client in found if is_waiting(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
 
 
 def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
-    """Return the seconds since any session of ``members`` last ran a statement, ``None`` while one of them runs one."""
+    """Return the seconds since any session of ``members`` last ran a statement, or ``None`` while a statement runs."""
     found = [client for client in clients if client.key in members]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
 
 
 def is_waiting(client: ClientSample) -> bool:
-    """Return whether a session runs no statement, or one that waits for a lock or for time to pass (a waiting pop)."""
+    """Return whether a session runs no statement, or waits in a statement for a lock or for time to pass (a pop)."""
     return not client.state.startswith(("active", "running")) or client.wait_kind in ("Lock", "Timeout")
 
 
@@ -152,7 +152,7 @@ def _unquoted(part: str) -> str:
 
 
 def _is_called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
-    """Return whether a statement uses a name, either with this schema or without a schema."""
+    """Return whether a statement contains a name, either with this schema or without a schema."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
     return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))

@@ -1,4 +1,4 @@
-"""Owners: whether a message's consumer is known to be dead or alive, and how many messages have lost their owner."""
+"""Owners: find out whether a message's consumer is dead or alive, and count the messages whose owner is dead."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ NAME_ONLY: Final = "the owner is a name, which cannot be checked"
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Messages in progress by the state of their owner, among those read.
+    """The messages in progress that were read, counted by the state of their owner.
 
     Attributes:
         dead: number of messages whose owner is dead.
-        alive: number of messages beyond the timeout whose owner is alive; ``unknown`` and ``none`` likewise.
-        dead_one: the longest-running message whose owner is dead; ``alive_one``, ``unknown_one`` and ``none_one``
-            likewise.
-        why: why an owner is unknown.
-        at_least: not all owners were read, so there may be more.
-        lost: messages with a dead owner that have not exceeded the timeout yet.
+        alive: number of messages beyond the timeout whose owner is alive.
+        unknown: number of messages beyond the timeout whose owner's state is unknown.
+        none: number of messages beyond the timeout without an owner.
+        dead_one: the longest-running message whose owner is dead. ``alive_one``, ``unknown_one`` and ``none_one`` are
+            the longest-running messages of the other states.
+        why: why an owner's state is unknown.
+        at_least: true if not all owners were read, so that there may be more messages of each state.
+        lost: number of messages with a dead owner that have not exceeded the timeout yet.
         dead_ids: ids of the messages whose owner is dead.
     """
 
@@ -43,7 +45,7 @@ class Owners:
 
 
 def count_owners(diagnostics: MessageDiagnostics, timeout_s: float) -> Owners | None:
-    """Return the owners of one poll, ``None`` if they were not read."""
+    """Return the owners of one poll, or ``None`` if owners were not read."""
     if diagnostics.owners is None:
         return None
     late = [o for o in diagnostics.owners if o.age_s is not None and o.age_s > timeout_s]
@@ -82,13 +84,13 @@ class OwnerFacts:
 
 @dataclass(frozen=True, slots=True)
 class OwnerProof:
-    """What an owner column proves.
+    """The conclusions that an owner column allows.
 
     Attributes:
-        kind: kind of the owner column, ``none`` without one.
-        sees: our role can see the sessions of others.
-        vanished: if a session is gone, its consumer is dead.
-        why: why an owner may be unknown; empty if it never is.
+        kind: kind of the owner column; ``none`` if there is no owner column.
+        sees: true if our role can see the sessions of other roles.
+        vanished: true if a missing session proves that its consumer is dead.
+        why: why an owner may be unknown; empty if owners are always known.
     """
 
     kind: str
@@ -101,8 +103,8 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     """Return the current proof of the layout's owner column.
 
     In these cases a consumer may be alive although its session is gone: consumers commit first and work outside the
-    session; a pool shares sessions; our role may not see the sessions of others; or the server started less than one
-    timeout ago. A restart ends all sessions, but their consumers may still be working.
+    session; a pool shares sessions; our role may not see the sessions of other roles; or the server started less than
+    one timeout ago. A restart ends all sessions, but their consumers may still be working.
     """
     if layout.owner is None:
         return OwnerProof("none", False, False, "")
@@ -121,7 +123,7 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     elif facts.pooled:
         why = "clients share sessions through a connection pool"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
-        # A time and not an age: the text stays on the screen, so an age in it would soon be wrong.
+        # The text contains a time and not an age: the text stays on the screen, so an age would soon be wrong.
         at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
-        why = f"the server started at {at}, less than one timeout before"
+        why = f"the server started at {at}, less than one timeout before the last poll"
     return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")

@@ -1,6 +1,6 @@
 """Verdicts: problems of a queue. Each verdict is a pure function of the queue's figures and has one line of proof.
 
-The evidence must last for the hold time before a verdict is reported, so that a burst is not reported as an incident.
+A verdict is reported after its evidence has lasted for the hold time, so that a burst is not reported as an incident.
 """
 
 from __future__ import annotations

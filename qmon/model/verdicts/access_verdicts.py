@@ -1,6 +1,6 @@
 """Verdicts about a queue or target that cannot be reached, read or used.
 
-A queue cannot be used if a session locks all of it.
+A queue cannot be used if a session locks all its rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _is_waited_for(context: RuleInput) -> bool:
 
 
 def _holds_horizon(context: RuleInput) -> bool:
-    """Return whether the session that locks the queue also holds the horizon, so that the operator can end it there."""
+    """Return whether the session that locks the queue also holds the horizon. The key for the horizon then ends it."""
     holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
     return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
 

@@ -42,22 +42,22 @@ PAUSED = Rule(
 
 _SILENT_S: Final = 20.0
 
-# A silence is usual if the median push rate at this hour of the week is at most this share of the rate before the
-# silence.
+# A silence is usual if the baseline of this hour of the week has a low push rate: a median of at most this share of the
+# rate before the silence.
 _USUALLY_QUIET: Final = 0.1
 
-# Minimum silence of an archiver that counts as stopped, as a multiple of its longest break so far …
+# An archiver counts as stopped if it is silent for at least this many times its longest break so far …
 _SILENCE_RATIO: Final = 3.0
-# … and minimum number of done messages, as a multiple of the most seen at earlier runs.
+# … and there are at least this many times as many done messages as ever seen at earlier runs.
 _DONE_RATIO: Final = 2.0
 
 # Minimum number of done messages if rows have been archived before.
 _MIN_DONE: Final = 1_000
 
-# Minimum number of done messages if none were ever archived.
+# Minimum number of done messages if no row was ever archived.
 _MIN_DONE_NEVER_ARCHIVED: Final = 10_000
 
-# Done messages count as growing if at least this number and this share were added, because their counts vary a little.
+# Counts of done messages vary a little. They count as growing if they rose by at least this number and this share.
 _MIN_GROWTH: Final = 100
 _MIN_GROWTH_SHARE: Final = 0.01
 
@@ -91,7 +91,7 @@ BEHIND = Rule(
 
 _STILL_S: Final = 20.0
 
-# Minimum moves of the heads of other priorities. One or two such moves are normal while another message waits.
+# Minimum changes of the first messages of other priorities. One or two changes are normal while a message waits.
 _MIN_OTHER_MOVES: Final = 5
 
 
@@ -165,7 +165,7 @@ def _since_text(owner: OwnerSample) -> str:
 
 
 def _holders_text(context: RuleInput) -> str:
-    """Return the session with the oldest open transaction, if messages are in progress only while one is open."""
+    """Return the session with the oldest open transaction, if a message is in progress only during a transaction."""
     if context.samples is None or context.snapshot is None or not context.samples.held:
         return ""
     xids = {held.xid for held in context.samples.held if held.running}
@@ -188,7 +188,7 @@ def _writer_text(writer: WriterSample) -> str:
 
 
 def _are_all_owners_alive(context: RuleInput) -> bool:
-    """Return whether all owners are alive. A requeue would then cause their messages to be processed twice."""
+    """Return whether all owners are alive. After a requeue, their messages would then be processed twice."""
     owners = context.queue.owners
     return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
 
@@ -210,8 +210,8 @@ _MAX_BLOCKERS: Final = 2
 def _blocked_proof(context: RuleInput) -> str | None:
     """Return the proof that messages are blocked.
 
-    Blocked messages are not a problem if other messages move and none has been blocked for longer than a message may be
-    in progress.
+    Blocked messages are not a problem if other messages move and no message has been blocked for longer than the
+    timeout.
     """
     if not context.blocked.value:
         return None
@@ -244,14 +244,14 @@ BLOCKED = Rule(
 )
 
 
-# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`). If all
-# consumers have been quiet for this many seconds, a pop rate above 0 is due to such late reports.
+# PostgreSQL may report the last pops of an idle session ten seconds late (`probes/counters.sql`). If all consumers have
+# been quiet for this many seconds, a pop rate above 0 comes from such late reports.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
 
 def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
-    """Return the consumers if messages are ready, none was popped recently, and none is being worked on."""
+    """Return the consumers if messages are ready, no message was popped recently, and no message is being processed."""
     if context.is_paused(Side.CONSUMERS) or not context.ready.value or context.moved is None or context.at_work:
         return None
     consumers = context.queue.consumers
@@ -259,7 +259,10 @@ def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
 
 
 def _is_ordered(layout: Layout) -> bool:
-    """Return whether a different first message usually means that the previous one has left."""
+    """Return whether pops follow the queue's order.
+
+    A new first message then usually means that the previous one was popped.
+    """
     return layout.traits.order in ("fifo", "due") and layout.priority is None
 
 
@@ -349,14 +352,15 @@ def _ring_full_proof(context: RuleInput) -> str | None:
     return f"{percent(context.fill.value)} of the slots hold messages, so producers wait"
 
 
-# Seconds that a message must have been ready while none was popped, if there is no pop rate.
+# Without a pop rate, a message must have been ready for this many seconds while no message was popped.
 _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof for a queue without rates: no message is in progress, or all have been in progress for long.
+    """Return the proof for a queue without rates that no message was popped recently.
 
-    This proof applies to queues in which a message stays visible until it is done.
+    Either no message is in progress, or all messages in progress have been there for a long time. This proof applies to
+    queues in which a message stays visible until it is done.
     """
     waits, busy = context.oldest.value, context.in_progress.value
     if not context.ready.value or waits is None or waits < _WAITS_S or busy is None:
@@ -375,9 +379,9 @@ STILL_S: Final = 60.0
 
 
 def _head_stays_proof(context: RuleInput) -> str | None:
-    """Return the proof for a queue without rates: the next message to pop stays at the head, and no transaction has it.
+    """Return the proof for a queue without rates that the first message does not change and no transaction holds it.
 
-    If locks are not visible, the message must stay at the head for at least the queue's timeout.
+    If locks are not visible, the first message must stay the same for at least the queue's timeout.
     """
     motion, q = context.queue.motion, context.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
@@ -387,7 +391,7 @@ def _head_stays_proof(context: RuleInput) -> str | None:
         return None
     unseen = ""
     if q.held is None:
-        # Only conclusive if deleted rows are invisible and each pop behind a locked head lowers the number of messages.
+        # Conclusive only if deleted rows are invisible and pops behind a locked first row lower the number of messages.
         if q.held_counted or context.ready.at_least or motion.still_s < max(STILL_S, q.layout.timeout_s):
             return None
         unseen = "; it is unknown whether a session has locked it"

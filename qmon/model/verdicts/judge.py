@@ -1,4 +1,4 @@
-"""Decide which verdicts hold in this poll, since when, and whether enough is known to call a queue healthy."""
+"""Decide which verdicts hold and when each verdict began, and whether enough is known to call a queue healthy."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def is_seen_empty(context: RuleInput) -> bool:
 
 def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     """Yield the needed figures that are unknown or not good enough, each with the reason."""
-    # If a message is in progress only while its consumer's transaction is open, it is stuck when that transaction is
-    # too old, so the number of such messages does not matter. In other queues, rows that were not counted may be
-    # messages that a consumer has left behind.
+    # If a message is in progress only while its consumer's transaction is open, the message is stuck if the transaction
+    # is too old. The number of such messages is therefore not needed. In other queues, rows that were not counted may
+    # be messages that a consumer has left behind.
     needed = [("ready", context.ready)]
     if context.has_figure("in_progress") and not context.in_transaction:
         needed.append(("in progress", context.in_progress))
@@ -96,7 +96,7 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
 
 
 def _unmoved_text(context: RuleInput) -> str:
-    """Return why it is unknown whether messages leave the queue. Empty if it is known or no message has to leave."""
+    """Return why qmon cannot tell whether messages leave the queue, or an empty text if this is known or irrelevant."""
     motion = context.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
     if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
@@ -108,7 +108,7 @@ def _unmoved_text(context: RuleInput) -> str:
 def _unknown_reason(context: RuleInput, figure: Figure) -> str:
     """Return why a figure is unknown.
 
-    If its reason is only that it was not read, return the error of a failed probe.
+    If the only reason is that the figure was not read, return the error of a failed probe.
     """
     if figure.reason not in ("", Reason.NOT_READ_IN_THIS_POLL):
         return figure.reason
@@ -125,8 +125,7 @@ EMPTY: Final = "empty"
 # No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
 
-# Among the spans that `judge_queue` returns, the key of the span in which it is unknown whether messages leave the
-# queue.
+# Key of a span that `judge_queue` returns: during this span, qmon cannot tell whether messages leave the queue.
 _UNMOVED: Final = "unmoved"
 
 # The rules. Among equally severe verdicts, the earlier rule is shown first.
@@ -178,9 +177,9 @@ class EvidenceSpan:
     """When the evidence of one verdict was first and last seen (server clock, seconds since the epoch).
 
     Attributes:
-        last_at: when the evidence was last seen. It also advances in polls that do not read the evidence.
-        raised: the evidence lasted long enough for the verdict to be shown.
-        lapsed: the newest poll found no evidence.
+        last_at: when the evidence was last seen. The time also advances in polls that do not read the evidence.
+        raised: true if the evidence lasted long enough for the verdict to be shown.
+        lapsed: true if the newest poll found no evidence.
     """
 
     first_at: float
@@ -205,17 +204,17 @@ def judge_queue(
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """Return all verdicts whose evidence has lasted for the hold time, and the spans of evidence so far.
 
-    There is at least one verdict, and the worst is first. A verdict that merely follows from another one is left out,
-    and its hold time starts again when the other one is gone. A queue that was once proven healthy is called healthy
-    until critical evidence has lasted for its hold time, so that a lull is not reported as an incident. A raised
-    verdict keeps its start while its evidence is not read. It also keeps its start for ``LULL_S`` seconds without
-    evidence, unless a poll refutes it.
+    The result has at least one verdict, and the worst verdict is first. A verdict that merely follows from another
+    verdict is left out. Its hold time starts again when the other verdict is gone. A queue that was once proven healthy
+    is called healthy until critical evidence has lasted for its hold time, so that a lull is not reported as an
+    incident. A raised verdict keeps its start while its evidence is not read. The verdict also keeps its start for
+    ``LULL_S`` seconds without evidence, unless a poll refutes the verdict.
 
     Args:
         context: the current figures.
         now_at: server clock, seconds since the epoch.
         spans: the spans returned for the previous poll.
-        guard: runs each rule. If a rule raises an exception, it has no result and the queue is not called healthy.
+        guard: runs each rule. A rule that raises an exception has no result, and the queue is not called healthy.
     """
     seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
@@ -265,7 +264,7 @@ def judge_queue(
 
 
 def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
-    """Return the verdict of a rule and the span of its evidence, ``None`` if this poll has no evidence for it."""
+    """Return the verdict of a rule and the span of its evidence, or ``None`` if this poll has no such evidence."""
     proof = rule.proof(context)
     if proof is None:
         return None
@@ -274,7 +273,7 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
-    """Return whether a verdict only says that something is unknown for a moment (``at``: server clock).
+    """Return whether a verdict only reports that something is briefly unknown (``at``: server clock).
 
     Such a verdict is shown, but not kept as an event.
     """
@@ -309,12 +308,12 @@ def _lapsed_spans(spans: Spans, unread: Collection[str], now_at: float) -> dict[
 def undecided_codes(context: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:
     """Return the codes of verdicts that do not hold but are not known to be over.
 
-    Their evidence is missing or has not lasted long enough yet.
+    The evidence of such a verdict is missing or has not lasted long enough yet.
 
     Args:
         context: the current figures.
-        verdicts: the verdicts that ``judge_queue`` returned for them.
-        spans: the spans that ``judge_queue`` returned for them.
+        verdicts: the verdicts that ``judge_queue`` returned for these figures.
+        spans: the spans that ``judge_queue`` returned for these figures.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing_text(context))
     open_codes = _unread_codes(context, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
@@ -324,7 +323,7 @@ def undecided_codes(context: RuleInput, verdicts: Sequence[Verdict], spans: Span
 def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
     """Return the codes of verdicts whose evidence was not read.
 
-    ``known``: the figures that they need are known, or the queue is called ``CANNOT_TELL``.
+    ``known``: true if the figures that the verdicts need are known, or the queue is called ``CANNOT_TELL``.
     """
     if context.rates_follow or not known:
         return _CODES

@@ -11,7 +11,7 @@ from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
 
 _MIN_FAILURES: Final = 2
 
-# Minimum seconds of watching. In less time, a message on a fast queue may fail twice by chance.
+# Minimum seconds of watching. In a shorter time, a message of a fast queue may fail twice by chance.
 _MIN_SEEN_S: Final = 2.0
 
 

@@ -1,4 +1,4 @@
-"""Rules: the definition of a verdict as data and one pure function, whose only input is a ``RuleInput``."""
+"""Rules: each rule defines a verdict by data and a pure function of a ``RuleInput``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleInput:
-    """The current figures of one queue, the samples behind them, and what is known from earlier polls.
+    """The current figures of one queue, the samples behind these figures, and evidence from earlier polls.
 
     Rates are messages per second over the window of the screens.
 
     Attributes:
-        recent_pop_rate: pops per second over the last few seconds, so that a verdict ends soon after a fix;
-            ``completes`` likewise.
+        recent_pop_rate: pops per second over the last few seconds, so that a verdict ends soon after a fix.
+        completes: completions per second over the last few seconds.
         net_rate: change of ``ready`` in messages per second.
         locked: the session that locks the whole queue.
         last_seen_at: when a queue that is gone was last read, server clock, seconds since the epoch.
-        rates_follow: rates are unknown in this poll, but will be known in the next one.
-        pops_unseen: messages were popped, or may have been, that no rate shows. In the last few seconds rows left while
-            the counters of their table did not change, or this poll is the first after a break.
+        rates_follow: true if rates are unknown in this poll, but will be known in the next poll.
+        pops_unseen: true if messages were popped, or may have been popped, that no rate shows. Either rows left in the
+            last few seconds while the counters of their table did not change, or this is the first poll after a break.
         samples: samples of the queue in this poll.
         snapshot: the whole poll.
         target: evidence about the target.
@@ -67,7 +67,7 @@ class RuleInput:
 
     @property
     def usual_pushes(self) -> Band | None:
-        """The usual push rate at this hour of the week, ``None`` if it is not known."""
+        """The usual push rate at this hour of the week, or ``None`` if it is unknown."""
         if self.snapshot is None or self.layout is None:
             return None
         target, at = self.snapshot.target, self.snapshot.sampled_at
@@ -75,18 +75,18 @@ class RuleInput:
 
     @property
     def pops(self) -> float | None:
-        """Current pops per second: over the last few seconds if that is known."""
+        """Current pops per second: the rate over the last few seconds or, if it is unknown, the rate of the window."""
         return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
 
     @property
     def moved(self) -> float | None:
-        """Messages per second that currently leave ``ready`` or the table: the greater of pops and completes."""
+        """Messages per second that currently leave ``ready`` or the table: the maximum of pops and completes."""
         known = [rate for rate in (self.pops, self.completes) if rate is not None]
         return max(known) if self.pops is not None else None
 
     @property
     def at_work(self) -> float:
-        """Messages in progress that consumers work on: those that are not stuck and not known to have a dead owner."""
+        """The number of messages in progress that are not stuck and have no owner that is known to be dead."""
         if not self.in_progress.value:
             return 0.0
         lost = self.queue.owners.lost if self.queue.owners is not None else 0
@@ -98,7 +98,7 @@ class RuleInput:
         return self.layout is not None and pops_in_transaction(self.layout)
 
     def has_figure(self, figure: str) -> bool:
-        """Return whether the layout has such a figure at all."""
+        """Return whether the layout has this figure."""
         return self.layout is None or self.layout.has_figure(figure)
 
     @property
@@ -115,26 +115,27 @@ Condition = Callable[[RuleInput], bool]
 
 
 def holds_always(_: RuleInput) -> bool:
-    """Condition of a key that fixes the verdict whatever the evidence is."""
+    """Always return true: the condition of a key that fixes the verdict with any evidence."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One verdict, except its text in the manual and its place in ``RULES``.
+    """The definition of one verdict, except its text in the manual and its place in ``RULES``.
 
     Attributes:
         proof: returns the line that proves the verdict; ``None`` without evidence.
         hold_s: seconds that the evidence must last.
-        explains: codes of verdicts that merely follow from this one. While this one is raised, they are not. Their hold
-            times start when it is gone.
+        explains: codes of verdicts that merely follow from this verdict. These verdicts are not raised while this
+            verdict is raised. Their hold times start when this verdict is over.
         cause: returns the cause, as in ``Verdict``.
-        keys: screen keys that may fix it, each with its condition; the first match is shown.
-        probes: names or name prefixes of the probes that provide its evidence. If one of them failed and the evidence
-            is gone, the verdict is undecided instead of over.
-        unread: returns true if this poll read nothing that shows whether the verdict holds. It is then undecided too.
-        refuted: returns true if this poll shows the opposite or interrupts the hold time. The verdict is then over at
-            once, and returns only after its whole hold time.
+        keys: screen keys that may fix the problem, each with its condition. The first key that applies is shown.
+        probes: names or name prefixes of the probes that provide the evidence. If one of these probes failed and the
+            evidence is gone, the verdict is undecided instead of over.
+        unread: returns true if this poll read nothing that shows whether the verdict holds. The verdict is then
+            undecided.
+        refuted: returns true if this poll shows the opposite or interrupts the hold time. The verdict is then over
+            immediately, and returns only after its whole hold time.
     """
 
     code: str
@@ -149,7 +150,7 @@ class Rule:
     refuted: Condition = lambda _: False
 
     def key_for(self, context: RuleInput) -> str:
-        """Return the key that fixes the problem with this evidence, empty if none does. Spaces separate several."""
+        """Return the keys that fix the problem with this evidence, separated by spaces, or an empty text."""
         return next((key for key, fits in self.keys.items() if fits(context)), "")
 
 
@@ -159,5 +160,5 @@ def may_have_popped(context: RuleInput) -> bool:
 
 
 def is_uncounted(context: RuleInput) -> bool:
-    """Return whether the counters of the queue's table were not read. These also contain the table's id."""
+    """Return whether the counters of the queue's table, which also contain the table's id, were not read."""
     return context.samples is not None and context.samples.counters is None

@@ -45,7 +45,7 @@ def _is_unread(probe: str) -> Condition:
 
 
 def log_share_used(log: LogSample) -> float | None:
-    """Return the used share of the log's maximum size, 0 to 1, ``None`` if it is unlimited or unknown."""
+    """Return the used share of the log's maximum size, 0 to 1, or ``None`` if the maximum is unlimited or unknown."""
     return log.used / log.most if log.used is not None and log.most else None
 
 
@@ -63,7 +63,7 @@ def _log_proof(context: RuleInput, least: float) -> str | None:
 
 
 def _freed_by_text(context: RuleInput, log: LogSample) -> str:
-    """Return what would free the log, and the session that holds it if it is known."""
+    """Return what would free the log, and the session that holds the log if the session is known."""
     words = FREED_BY.get(log.held_by, "")
     known = ""
     if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
@@ -104,7 +104,7 @@ LOG_FILLING = Rule(
 )
 
 
-# Maximum lag of a replica, in seconds of commits, that is not reported.
+# A replica is reported if its commits lag by at least this many seconds.
 BEHIND_S: Final = 60.0
 _NOT_SYNCHRONIZING: Final = "not synchronizing"
 
@@ -112,7 +112,7 @@ _NOT_SYNCHRONIZING: Final = "not synchronizing"
 def stopped_reason(copy: ReplicationSample) -> str:
     """Return why a replica receives nothing.
 
-    The text is empty if the replica receives data, or if that is unknown.
+    The text is empty if the replica receives data or if its state is unknown.
     """
     if copy.suspended:
         return f"suspended ({copy.suspended})"
@@ -202,7 +202,7 @@ TEMP_FILLING_AT: Final = 0.9
 
 
 def temp_share_used(sample: TempSpaceSample) -> float | None:
-    """Return the used share of tempdb's maximum size, 0 to 1, ``None`` if it is unknown."""
+    """Return the used share of tempdb's maximum size, 0 to 1, or ``None`` if the size is unknown."""
     return sample.used / sample.most if sample.used is not None and sample.most else None
 
 
@@ -245,7 +245,7 @@ LIMITED: Final = {
 
 
 def limits_reached(limits: LimitsSample | None) -> tuple[str, ...]:
-    """Return the limits that are used up, each with its share, fullest first."""
+    """Return the limits that are reached, each with the used share, fullest first."""
     shares = [(getattr(limits, field), what) for field, what in LIMITED.items()] if limits is not None else []
     full = sorted(((share, what) for share, what in shares if share is not None and share >= AT_LIMIT_AT), reverse=True)
     return tuple(f"{what} {percent(share)}" for share, what in full)
@@ -287,10 +287,8 @@ def _kept_awake_proof(context: RuleInput) -> str | None:
     if context.snapshot is None or state is None or state.service is None or not state.service.serverless:
         return None
     if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
-        return None  # other sessions also keep the database awake, or our role cannot see them
-    return (
-        f"only qmon is connected to {state.service.objective}; its polls keep the database from pausing, and are billed"
-    )
+        return None  # other sessions also keep the database awake, or our role cannot see other sessions
+    return f"only qmon is connected to {state.service.objective}; qmon's polls keep it from pausing and are billed"
 
 
 KEPT_AWAKE = Rule(
@@ -306,7 +304,7 @@ KEPT_AWAKE = Rule(
 
 
 def _regressed_use(context: RuleInput) -> StatementUse | None:
-    """Return the statement of the queue whose plan got worst, ``None`` if no plan got worse."""
+    """Return the statement of the queue whose plan got worst, or ``None`` if no plan got worse."""
     mine = context.target.plans.get(context.layout.queue) if context.layout is not None else None
     use = next(iter(statement_uses(mine.plans)), None) if mine is not None else None
     return use if use is not None and use.is_regressed else None

@@ -21,15 +21,15 @@ from qmon.model.waits.horizon_holders import holder_name, holder_text, long_hold
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
 
-# Minimum rows of a table for its statistics to matter. With fewer rows any plan is good enough.
+# Statistics matter only if the table has at least this many rows. With fewer rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
 
-# With this many updates in 20 seconds, updating statistics costs more than it gains.
+# If statistics are updated this often in 20 seconds, the updates cost more than they gain.
 ANALYZED_OFTEN: Final = 4
 
 
-# Keyed by engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
+# The statement that updates statistics, and the place where the server keeps the statements of deadlocks, by engine.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 
@@ -70,13 +70,13 @@ def _table_text(context: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
-# The hold time leaves time for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
+# The hold time allows for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
 STATISTICS = Rule(
     "statistics", Severity.NOTICE, 75.0, _statistics_proof, probes=("statistics", "uses", *_TOTALS), unread=is_uncounted
 )
 
 
-# Minimum number of deadlocks in a minute. A single one is retried and does no harm.
+# Minimum number of deadlocks in a minute. After a single deadlock, the program retries and no harm is done.
 MIN_DEADLOCKS: Final = 2
 
 # Maximum seconds since the last deadlock.
@@ -99,7 +99,7 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
     if mine:
         return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
     if found.circles or len(context.snapshot.queues) > 1:
-        return None  # the deadlocks are on another queue, or their queue is unknown
+        return None  # the deadlocks are on another queue, or the queue is unknown
     return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
 
 
@@ -141,12 +141,12 @@ DEADLOCKS = Rule(
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
 
-# If a commit waits this many seconds for the log, the disk is slow, however many messages the commit has. A healthy
-# disk needs a few milliseconds, even for many commits at a time.
+# If a commit waits this many seconds for the log, the disk is slow, even if the commit contains many messages. A
+# healthy disk needs a few milliseconds, even for many commits at a time.
 SLOW_COMMIT_S: Final = 0.02
 _MIN_SESSIONS: Final = 0.8
 
-# Range of messages moved (pushed, popped, completed) per commit in which commits limit the rate.
+# Commits limit the rate if the messages moved (pushed, popped, completed) per commit are in this range.
 _MESSAGES_PER_COMMIT: Final = (0.3, 2.0)
 
 # Minimum share of active sessions that wait only for the log, if the disk is not slow.
@@ -231,9 +231,9 @@ def _latch_proof(context: RuleInput) -> str | None:
 
 
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
-    """Return the queue's index with the most page waits, empty if less than half of all page waits are on this queue.
+    """Return the queue's index with the most page waits, or an empty text if most page waits are on other tables.
 
-    Used for servers that do not report the page's index, but count page waits per index.
+    This function is for servers that do not report the page's index, but count page waits per index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = context.queue.use.parts if context.queue.use is not None else ()
@@ -256,7 +256,7 @@ def _sequential(part: IndexUse | None) -> str:
 
 
 def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
-    """Return the index and the page if the server reports them, else the indexes, those with most pages read first."""
+    """Return the index and page if the server reports them, else all indexes, sorted by pages read."""
     table = str(context.layout.table) if context.layout is not None else ""
     parts = context.queue.use.parts if context.queue.use is not None else ()
     known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
@@ -283,21 +283,21 @@ LATCH = Rule(
 )
 
 
-# Minimum rows touched per pop, as a multiple of those before the holder started.
+# Minimum rows touched per pop, as a multiple of the rows per pop before the holder started.
 MIN_ROWS_RATIO: Final = 3.0
 
-# Minimum rows touched per pop that are reported.
+# Fewer rows touched per pop are not reported.
 MIN_ROWS: Final = 10.0
 
-# Minimum rows touched per pop that are too many if there are no values from before the holder started.
+# This many rows touched per pop are too many, even if there are no values from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
 
-# Minimum pages read per pop that are reported (SQL Server). Fewer are the normal cost of a few indexes.
+# Fewer pages read per pop are the normal cost of a few indexes and are not reported (SQL Server).
 MIN_READS: Final = 50.0
 
-# Minimum ghost records skipped per second (SQL Server). Fewer may be due to qmon's own scans alone.
+# Minimum ghost records skipped per second (SQL Server). qmon's own scans alone may skip fewer records.
 MANY_GHOSTS: Final = 1_000.0
 
 # A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
@@ -328,7 +328,7 @@ def _horizon_proof(context: RuleInput) -> str | None:
 
 
 def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
-    """Return the proof for a server that keeps old rows in a version store. ``ghosts``: the text from ``_ghosts``."""
+    """Return the proof for a server that keeps old rows in a version store. ``ghosts``: the result of ``_ghosts``."""
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{holder_text(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched_per_pop.value
@@ -340,11 +340,11 @@ def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: Queue
 
 
 def _ghosts(s: RuleInput) -> str | None:
-    """Return how many ghosts scans skip per popped message, if there are many and most of them belong to this queue.
+    """Return how many ghosts scans skip per popped message, if there are many ghosts and most belong to this queue.
 
-    The server counts skipped ghosts for all tables together, and new ghosts per index. So the queue must make at least
-    half of the new ghosts of all watched queues. Pops that are rolled back also make ghosts, so there may be ghosts and
-    ready messages without any pop.
+    The server counts skipped ghosts for all tables together, but new ghosts per index. The queue must therefore make at
+    least half of the new ghosts of all watched queues. Pops that are rolled back also make ghosts, so there may be
+    ghosts even if no message is popped.
     """
     found, pops = s.target.ghosts, s.pops
     made = s.queue.use.ghosted if s.queue.use is not None else None

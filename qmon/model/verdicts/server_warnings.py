@@ -28,13 +28,13 @@ def _session_warnings(server: ServerSample) -> Iterator[str]:
 
 
 def _deadlock_warnings(snapshot: Snapshot, deadlocks: Deadlocks) -> Iterator[str]:
-    """Yield deadlocks that were not seen on the table of a queue. Those on a queue's table are the queue's verdict."""
+    """Yield deadlocks that were not seen on a queue's table. Deadlocks on a queue's table are the queue's verdict."""
     if deadlocks.count < MIN_DEADLOCKS:
         return
     about = (is_about(circle, queue, queue.layout) for circle in deadlocks.circles for queue in snapshot.queues)
     text = f"{deadlocks.count} deadlocks in the last minute"
-    if not deadlocks.circles and len(snapshot.queues) != 1:  # if there is only one queue, it has the verdict itself
-        yield f"{text}; their tables are unknown, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
+    if not deadlocks.circles and len(snapshot.queues) != 1:  # if there is only one queue, the queue has the verdict
+        yield f"{text}; the tables are unknown, and the statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
     elif deadlocks.circles and not any(about):
         sessions = circle_text(deadlocks.circles[-1])
         yield f"{text} on tables that are not queues; these sessions waited for each other: {sessions}"

@@ -1,1 +1,1 @@
-"""Waits and locks: sessions and what they wait for, and what that means for a queue."""
+"""Waits and locks: what sessions wait for, and the effects on a queue."""

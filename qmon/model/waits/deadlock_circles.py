@@ -1,4 +1,4 @@
-"""Deadlocks: their recent number, and the sessions that waited for each other just before."""
+"""Deadlocks: the recent number of deadlocks, and the sessions that waited for each other just before a deadlock."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from qmon.model.waits.graph import find_cycles
 class Deadlocks:
     """The deadlocks of the last minute.
 
-    ``count``: as the server counts them. ``last_s``: seconds since the last one was counted. ``circles``: the circles
-    that were seen just before the deadlocks, newest last.
+    ``count``: number of deadlocks according to the server. ``last_s``: seconds since the last deadlock was counted.
+    ``circles``: the circles that were seen just before the deadlocks, newest last.
     """
 
     count: int
@@ -23,7 +23,7 @@ class Deadlocks:
 
 
 def find_circles(rows: Sequence[CircleSample]) -> tuple[Circle, ...]:
-    """Return the circles among these pairs. A circle contains each of its sessions once."""
+    """Return the circles that these pairs form. A circle contains each of its sessions once."""
     after: dict[int, list[int]] = {row.session: [] for row in rows}
     for row in rows:
         after.setdefault(row.blocker, [])

@@ -1,4 +1,4 @@
-"""Directed graphs: cycles and reachability, without recursion, linear in nodes and edges."""
+"""Find cycles and reachable nodes in directed graphs. The functions use no recursion."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ N = TypeVar("N")
 
 
 def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
-    """Return for each node the nodes that it reaches and that reach it, including itself.
+    """Return for each node the nodes that it reaches and that also reach it, including the node itself.
 
-    The result for a node outside any cycle is the node alone.
+    The result for a node outside any cycle is the node alone. In the result, a node comes after its successors, unless
+    they are in the same cycle.
 
-    ``after``: the successors of each node. They must be keys too. A node comes after its successors in the result,
-    except those in its own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
+    ``after``: the successors of each node. The successors must also be keys. The running time is linear in nodes and
+    edges. Source: Tarjan's algorithm for strongly connected components (1972).
     """
     number: dict[N, int] = {}
     low: dict[N, int] = {}
@@ -46,7 +47,7 @@ def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
 
 
 def reachable_nodes(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
-    """Return for each node the nodes it reaches, without itself, as bits numbered in the order of ``after``.
+    """Return for each node the other nodes that it reaches, as bits that are numbered in the order of ``after``.
 
     ``groups``: result of ``find_cycles`` for the same graph.
     """

@@ -1,4 +1,4 @@
-"""Which session or object holds the horizon, as text, and which one would hold it next."""
+"""Find the session or object that holds the horizon and the next holder, and describe holders as text."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Final
 from qmon.model.formatting import duration
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 
-# Minimum seconds that a holder has held the horizon for it to matter.
+# A holder matters if it has held the horizon for at least this many seconds.
 LONG_S: Final = 15.0
 
-# Used if the server does not report the time: the minimum number of transaction ids drawn since.
+# If the server does not report the time, a holder matters after this many newer transactions.
 _AGED: Final = 10_000
 
 
 def is_long(holder: HorizonSample) -> bool:
-    """Return whether a holder has held the horizon long enough to matter."""
+    """Return whether a holder has held the horizon for long enough to matter."""
     return holder.age >= _AGED if holder.held_s is None else holder.held_s >= LONG_S and holder.age > 0
 
 
 def long_holder(holders: Sequence[HorizonSample] | None) -> HorizonSample | None:
-    """Return the holder that has held the horizon for long, ``None`` without one."""
+    """Return the oldest holder if it has held the horizon for long enough to matter, else ``None``."""
     return holders[0] if holders and is_long(holders[0]) else None
 
 
 def next_holder(holders: Sequence[HorizonSample]) -> HorizonSample | None:
     """Return the holder that would remain if the oldest one ended.
 
-    A statement that starts while an older transaction runs holds that transaction's id. When the older one ends, it no
-    longer holds that id. So the holding time decides, not the id.
+    A statement that starts while an older transaction runs also holds the id of the older transaction. When the older
+    transaction ends, the statement no longer holds this id. Therefore the holding time decides, not the id.
     """
     others = holders[1:]
     return max(others, key=lambda one: (one.held_s is None, one.held_s or 0.0), default=None)

@@ -1,7 +1,8 @@
-"""Lock chains: which session waits for which, as trees with the head blockers on top.
+"""Lock chains: sessions that wait for each other, as trees with the head blockers on top.
 
-A session that waits for several others is shown in full below one of them and as a repetition below the others. A cycle
-of sessions that wait for each other has no head. The session among them that blocks most is shown on top.
+A session that waits for several blockers is shown in full below one blocker and as a repetition below the other
+blockers. A cycle of sessions that wait for each other has no head blocker. The session of the cycle that blocks most
+sessions is shown on top.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 
-# A session's number, and the name of a prepared transaction, whose number is 0.
+# The number of a session, and the name if the session is a prepared transaction, whose number is 0.
 SessionKey = tuple[int, str]
 
 
@@ -32,9 +33,9 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeldQueueRows:
-    """Rows near the head of a queue that a session has locked or taken.
+    """The number of rows near the first message of a queue that a session has locked or popped.
 
-    ``at_least``: there may be more, because no more were read.
+    ``at_least``: true if there may be more such rows, because no more rows were read.
     """
 
     queue: str
@@ -47,13 +48,12 @@ class LockChainLine:
     """One line of a lock chain.
 
     Attributes:
-        rails: for each level above, whether more lines follow on that level; the last entry is about the line's own
-            level.
-        blockers: all sessions that it waits for.
-        blocks: number of sessions behind it, directly or not.
-        directly: number of sessions directly behind it.
-        longest_s: longest wait of the sessions behind it, in seconds.
-        again: the session is shown in full elsewhere.
+        rails: for each level, whether more lines follow on that level, from the top level to the line's own level.
+        blockers: all sessions that the session waits for.
+        blocks: number of sessions that wait for the session, directly or not.
+        directly: number of sessions that wait directly for the session.
+        longest_s: longest wait of the sessions that wait for the session, in seconds.
+        again: true if the session is shown in full elsewhere.
     """
 
     session: BlockingSample
@@ -68,7 +68,7 @@ class LockChainLine:
 
     @property
     def key(self) -> SessionKey:
-        """Identifies the session."""
+        """The key that identifies the session."""
         return self.session.session, self.session.gid
 
     @property
@@ -86,11 +86,11 @@ class LockChains:
 
     @property
     def heads(self) -> tuple[LockChainLine, ...]:
-        """The head blockers, those that block most first."""
+        """The head blockers, sorted by the number of sessions that they block, largest first."""
         return tuple(place for place in self.places if place.is_head)
 
     def find_line(self, key: SessionKey) -> LockChainLine | None:
-        """Return the line that shows a session in full, ``None`` without one."""
+        """Return the line that shows a session in full, or ``None`` if there is no such line."""
         return next((place for place in self.places if place.key == key and not place.again), None)
 
 
@@ -101,7 +101,7 @@ def build_lock_chains(
 
     ``held``: the queue rows that each session holds, keyed by session, if known.
 
-    Every session of ``rows`` is shown in full exactly once, including those named only as a blocker.
+    Every session of ``rows``, even if it is named only as a blocker, is shown in full exactly once.
     """
     people = _sessions_by_key(rows)
     waits_for = _blockers_by_session(rows, people)

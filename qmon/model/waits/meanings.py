@@ -1,4 +1,4 @@
-"""What waits mean for a queue kept in a table, and what to do about them, for both engines.
+"""Meanings of waits: the cause of each wait in a queue, and how to fix it, for both engines.
 
 Sources: PostgreSQL ``wait_event_names.txt`` (the source of the wait event tables in its documentation), Microsoft's
 documentation of ``sys.dm_os_wait_stats`` and ``sys.dm_os_latch_stats``.
@@ -186,7 +186,7 @@ PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_e
 
 
 def wait_meaning(kind: str, event: str) -> Meaning | None:
-    """Return what a wait means for a queue, ``None`` if qmon does not know it. ``kind`` is its class."""
+    """Return the meaning of a wait, or ``None`` if qmon does not know the wait. ``kind``: class of the wait."""
     name = event.casefold()
     found = MEANT_SQLSERVER.get(f"latch {name}" if kind == "latch" else name)
     if found is not None:
@@ -197,7 +197,7 @@ def wait_meaning(kind: str, event: str) -> Meaning | None:
 
 
 def is_benign(kind: str, event: str) -> bool:
-    """Return whether a wait is no sign of a problem: idle background work or sleeping."""
+    """Return whether a wait is harmless, because it is idle background work or sleeping."""
     name = event.casefold()
     if kind in ("wait", "latch"):
         return name in BENIGN_SQLSERVER or name.startswith(

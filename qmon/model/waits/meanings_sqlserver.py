@@ -1,4 +1,4 @@
-"""SQL Server's waits and latch classes: what each is, why a queue has it, and what to do; and those to ignore."""
+"""Meanings of SQL Server's waits and latch classes (resource, cause and fix), and the waits that are ignored."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 A single locked row is not enough, because pops may skip it. Each of these cases is a proof:
 
-- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait too.
+- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait.
 - Pops of a queue whose routines do not skip locked rows have waited for a row.
-- One transaction holds every ready message. It holds more of them than a pop takes, or for longer than a pop does.
+- One transaction holds every ready message. It holds more messages than a pop takes, or holds them for longer than a
+  pop takes.
 """
 
 from __future__ import annotations
@@ -23,12 +24,11 @@ from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
 
-# Minimum number of held rows if messages are in progress only while their consumer's transaction is open: fewer rows
-# may be a batch that is being processed.
+# Minimum number of held rows if a message is in progress only while its consumer's transaction is open. Fewer rows may
+# be a batch that is being processed.
 MANY_ROWS: Final = 100
 
-# The only mode in which a session can wait for a table of PostgreSQL while pops continue: the mode of VACUUM and
-# ANALYZE.
+# VACUUM and ANALYZE of PostgreSQL use this mode. Only in this mode can a session wait for a table while pops continue.
 _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 
 
@@ -36,8 +36,8 @@ _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 class QueueLock:
     """The session that locks the whole queue, and the proof.
 
-    ``by``: a name that does not change while the session locks the queue (``session 61``), empty if unknown.
-    ``waited_for``: other sessions wait for its locks.
+    ``by``: a name that does not change while the session locks the queue (``session 61``); empty if unknown.
+    ``waited_for``: true if other sessions wait for the session's locks.
     """
 
     by: str
@@ -46,9 +46,9 @@ class QueueLock:
 
 
 def find_queue_lock(samples: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> QueueLock | None:
-    """Return the session that keeps all rows of the queue locked, ``None`` without one.
+    """Return the session that keeps all rows of the queue locked, or ``None`` if there is no such session.
 
-    ``in_transaction``: a message is in progress only while its consumer's transaction is open.
+    ``in_transaction``: true if a message is in progress only while its consumer's transaction is open.
     """
     return _lock_waited_for(samples, snapshot) or _lock_held(samples, snapshot.writers or (), in_transaction)
 
@@ -83,7 +83,7 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
 
 
 def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -> bool:
-    """Return whether this session blocks all pops: it waits for the whole table, or is itself a waiting pop."""
+    """Return whether this waiting session shows that all pops wait: it waits for the whole table or is a pop."""
     names = _table_names(samples.layout)
     if any(row.object == f"table {name}" for name in names):
         return row.mode != _HARMLESS_MODE
@@ -126,7 +126,7 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
 
 
 def _lasting_name(number: int, gid: str) -> str:
-    """Return a name for the session that is the same for all queues, and the same if it holds the horizon."""
+    """Return the session's name as in the verdicts about other queues and about the horizon."""
     return _session_name(number, gid).removeprefix("the ") if number or gid else ""
 
 
@@ -137,7 +137,7 @@ def _session_name(number: int, gid: str) -> str:
 
 
 def _session_text(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
-    """Return a session in words. ``application``: for a prepared transaction its name."""
+    """Return a session in words. ``application``: name of the program or of the prepared transaction."""
     if number == 0:
         return _session_name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]

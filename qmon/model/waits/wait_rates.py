@@ -1,7 +1,7 @@
-"""Waiting: what sessions waited for between two samples of the wait totals.
+"""Waiting: the waits of sessions between two samples of the wait totals.
 
-The unit is the same for both engines: seconds waited by all sessions per second watched, which is the mean number of
-sessions in that wait. If a counter decreased or the totals were reset, there is no rate.
+The unit is the same for both engines: the seconds that all sessions waited per watched second, which equals the mean
+number of waiting sessions. If a counter decreased or the totals were reset, there is no rate.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from qmon.model.waits.meanings import is_benign
 
 @dataclass(frozen=True, slots=True)
 class WaitRate:
-    """One wait. An empty ``event`` means running on a processor.
+    """One wait. An empty ``event`` means that sessions run on a processor.
 
     Attributes:
-        sessions: average number of sessions in it (seconds waited per second).
+        sessions: average number of sessions in this wait (seconds waited per second).
         share: share of all waits that are not benign, 0 to 1.
-        per_s: finished waits per second; ``None`` if they are not counted.
-        each_s: average seconds per finished wait; ``None`` if they are not counted.
-        signal: share of the waiting time spent waiting for a processor; ``None`` if it is not counted.
+        per_s: finished waits per second; ``None`` if finished waits are not counted.
+        each_s: average seconds per finished wait; ``None`` if finished waits are not counted.
+        signal: share of the waiting time spent waiting for a processor; ``None`` if this time is not counted.
     """
 
     kind: str
@@ -36,12 +36,12 @@ class WaitRate:
 
     @property
     def key(self) -> str:
-        """Identifies the wait: ``IO:WalSync``, ``wait:WRITELOG``."""
+        """The key that identifies the wait: ``IO:WalSync``, ``wait:WRITELOG``."""
         return f"{self.kind}:{self.event}"
 
     @property
     def name(self) -> str:
-        """``IO:WalSync``, ``WRITELOG``; ``running`` on a processor."""
+        """``IO:WalSync`` or ``WRITELOG``; ``running`` if sessions run on a processor."""
         if not self.event:
             return "running"
         return self.event if self.kind == "wait" else self.key
@@ -52,11 +52,11 @@ class Waiting:
     """All waits of a period.
 
     Attributes:
-        seconds: time watched.
-        samples: samples of the sessions in it; ``None`` if the server counts.
-        rates: the waits, longest first, without benign ones and latches.
-        latches: non-page latches (SQL Server), whose time is also part of a wait.
-        benign: waits that are no sign of a problem.
+        seconds: seconds watched.
+        samples: number of samples of sessions in this time; ``None`` if the server counts waits.
+        rates: the waits, longest first, without benign waits and latches.
+        latches: non-page latches (SQL Server). Their time is also part of a wait.
+        benign: waits that are not a sign of a problem.
     """
 
     source: WaitSource
@@ -78,7 +78,7 @@ class Waiting:
 
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
-    """Return the waits between two samples, ``None`` if the totals were reset in between or no time was watched."""
+    """Return the waits between two samples, or ``None`` if the totals were reset or no time was watched."""
     seconds = _seconds_between(before, now)
     if seconds is None or seconds <= 0:
         return None
@@ -106,7 +106,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
 
 
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
-    """Return the seconds watched between two samples, ``None`` if the counters were reset in between.
+    """Return the seconds watched between two samples, or ``None`` if the counters were reset in between.
 
     A change of the server's clock changes the reported start, but not the time of the reading.
     """
