@@ -1,4 +1,4 @@
-"""Parts of a plan shared by all actions on messages: payloads, first rows, estimated time."""
+"""Reads the parts of a plan that all actions on messages share: payloads, first rows, estimated time."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
 
 
 def read_message_name(sql: Sql, names: Names, values: Values) -> str:
-    """Return the name of a message, or a note that it has no id or no longer exists."""
-    return next(iter(read_ids(sql, names, values)), "one without an id")
+    """Return the name of a message, or a note that the message has no id or no longer exists."""
+    return next(iter(read_ids(sql, names, values)), "a message without an id")
 
 
 def read_ids(sql: Sql, names: Names, values: Values) -> list[str]:
