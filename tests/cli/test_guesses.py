@@ -56,10 +56,10 @@ NO_TERMINAL = "standard input is not a terminal"
         ("libraries", "it is: qmon help libraries"),
         ("tail", "it is: qmon connect TARGET"),
         ("ps", "it is: qmon status TARGET"),
-        ("serve shop --queue orders", "choose a queue when you look at it: qmon connect URL --queue QUEUE"),
+        ("serve shop --queue orders", "choose a queue when you connect: qmon connect URL --queue QUEUE"),
         ("pause shop orders --for 15", "'15' has no unit: write 15s, 15m or 15h"),
         ("requeue shop orders --older-than 5", "'5' has no unit: write 5s, 5m or 5h"),
-        ("help retry", "Make stuck messages ready again, or retry dead ones."),
+        ("help retry", "Make stuck messages ready again, or retry dead messages."),
         ("help design bench", "Usage: qmon design bench [OPTIONS] TARGET"),
     ],
 )

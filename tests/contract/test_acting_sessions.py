@@ -61,7 +61,7 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
     with waiting(database, both):
         assert "may block others" not in told(), "no session waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
-            assert re.search(r"After that, session \d+ may block others: 1 session waits for it, too", told())
+            assert re.search(r"After that, session \d+ may block other sessions: 1 session waits for \d+, too", told())
             blocker.rollback()
 
 
@@ -73,7 +73,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (OperationKind.END_SESSION, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
-        assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
+        assert "mailer" in told and "blocks 1 session, 1 of these directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
         waiter.join(30)

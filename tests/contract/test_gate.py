@@ -195,7 +195,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
     applied(prepare_install_gate(context, layout))
     prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was ended"):
+    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; qmon has ended the pause"):
         applied(prepared)
     query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
     with opened(database) as connection:

@@ -194,7 +194,7 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
         "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
     )
     before = everything(database)
-    with pytest.raises(AllRefused, match="the first 8 were refused; qmon did not try the others: never"):
+    with pytest.raises(AllRefused, match="the first 8 rows were refused; qmon did not try the other rows: never"):
         applied(operator.requeue(LAYOUT, ALL))
     assert everything(database) == before
     ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")
@@ -372,6 +372,7 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     )
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
-            BadInput, match=r"partitions on another server: public\.there; changes there and changes here are not one"
+            BadInput,
+            match=r"partitions on another server: public\.there; qmon cannot change the rows of both servers in one",
         ):
             prepare(LAYOUT, BUSY)

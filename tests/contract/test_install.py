@@ -161,7 +161,7 @@ def test_uninstall_refuses_while_something_else_depends_on_it(database: str, des
         for table in tables:
             query(database, f"CREATE VIEW seen AS SELECT * FROM {table}")
             before = listing(database)
-            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; drop what depends on it first"):
+            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; first drop the dependent object"):
                 uninstall_queue(connection, ENGINE, "orders")
             assert listing(database) == before
             assert "orders" in read_registry(connection, ENGINE)

@@ -164,8 +164,8 @@ def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(databa
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.requeue(JOB, Choice())
     assert prepared.plan.refused is None
-    assert "those with as many attempts as their max_attempts become dead letters" in prepared.plan.consequences
-    assert any("finalized_at the time now" in line for line in prepared.plan.consequences)
+    assert "messages with as many attempts as their max_attempts become dead letters" in prepared.plan.consequences
+    assert any("finalized_at = the current time" in line for line in prepared.plan.consequences)
     done = applied(prepared)
     assert done.done == 6
     assert query(
@@ -236,7 +236,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     [
         (Write("ready", "nowhere", "null"), "nowhere does not exist"),
         (Write("ready", "due", "null"), "due does not allow NULL"),
-        (Write("ready", "state2", "now"), "now is for times and numbers, and state2 is text"),
+        (Write("ready", "state2", "now"), "now is only for times and numbers, but state2 has the type text"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: Path, write: Write, part: str) -> None:
@@ -252,11 +252,16 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
     [
         ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
-        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "their place follows from due 7", [1, 2, 3]),
+        (
+            (Order("due"), Order("id")),
+            Write("ready", "due", "value", 7),
+            "their place depends on due, which becomes 7",
+            [1, 2, 3],
+        ),
         (
             (Order("due"), Order("id")),
             Write("ready", "due", "now"),
-            "their place follows from due the time now",
+            "their place depends on due, which becomes the current time",
             [1, 2, 3],
         ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),

@@ -108,7 +108,8 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     loads, dequeues = plan.load_cases(), plan.dequeue_cases()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     print_note(
-        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only there, and finally drops the schema"
+        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in this schema, and drops it at"
+        " the end"
     )
     print_note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
