@@ -62,7 +62,7 @@ class OperatorContext:
 
     @contextlib.contextmanager
     def open_sql(self, purpose: str) -> Iterator[Sql]:
-        """Open a connection for this purpose, yield the ``Sql`` object for it, and close the connection at the end.
+        """Open a connection for this purpose, yield its ``Sql`` object, and close the connection at the end.
 
         Raises ``BadInput`` if qmon's own schema in the database cannot be trusted.
         """

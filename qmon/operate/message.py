@@ -1,4 +1,4 @@
-"""Reads one message completely: payload, all columns of its row, its times, and what its owner's session is doing."""
+"""Reads one message completely: payload, columns, times, and the current activity of the owner's session."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class MessageColumn:
     """A column of a message's row.
 
     - ``size``: bytes of the value, ``None`` if it is NULL or cannot be read.
-    - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL if ``size`` is also ``None``.
-      Otherwise it means that the value is too large: the server cannot read a part of such a value.
+    - ``value``: the redacted text, or bytes if the value is not text. If both ``value`` and ``size`` are ``None``, the
+      value is NULL. If only ``value`` is ``None``, the value is too large, and the server cannot read a part of it.
     - ``cut``: ``value`` contains only the beginning of the column's value.
     - ``grant``: how to let our role read the column, usually a GRANT statement. Empty if our role can read the column.
       qmon does not read masked columns.
@@ -242,7 +242,7 @@ class _Row:
 def _read_second_row(
     context: OperatorContext, sql: Sql, layout: Layout, id: str, row: Mapping[str, MessageColumn]
 ) -> dict[str, MessageColumn] | None:
-    """Return the row with the payload if it is in the second table; empty if the row is missing, otherwise ``None``."""
+    """Return the message's row in the second table: empty if the row is missing, ``None`` if there is no such table."""
     library = library_queue_for(layout)
     lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
     if lookup is not None:

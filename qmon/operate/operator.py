@@ -88,7 +88,7 @@ class Operator:
             return is_library_paused(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
-        """Plan to put a trigger on a table that qmon did not install. With it, qmon can pause the table's producers."""
+        """Plan to put a trigger on a table that qmon did not install. The trigger lets qmon pause the producers."""
         return prepare_install_gate(self.context, layout)
 
     def remove_gate(self, layout: Layout) -> PreparedAction:

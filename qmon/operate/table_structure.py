@@ -71,7 +71,7 @@ class TableStructure:
 
     @property
     def kept_columns(self) -> tuple[str, ...]:
-        """The columns that the trash keeps, including generated ones."""
+        """The columns that the trash stores, including generated columns."""
         return tuple(each.column_name for each in self.columns if not each.lost)
 
     @property
@@ -101,7 +101,7 @@ class TableStructure:
         return any(set(key) <= set(columns) for key in self.keys)
 
     def id_columns(self, layout: Layout) -> tuple[str, ...]:
-        """Return the columns that make up a message's id: those of the layout if they are unique, else the key."""
+        """Return the columns that make up a message's id: the layout's id columns if they are unique, else the key."""
         return layout.ids if not self.keys or (layout.ids and self.is_identified_by(layout.ids)) else self.key
 
     def obstacle_names(self, kind: str) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def why_truncated(structure: TableStructure, columns: Sequence[str], texts: Iter
         if found := [columns[at] for at in long if at < len(parts) and len(parts[at]) >= MAX_KEY_CHARS]:
             return (
                 f"{found[0]} of {structure.table} has a value of {MAX_KEY_CHARS} characters or more: qmon "
-                "cannot name it"
+                "cannot address this row"
             )
     return None
 

@@ -60,7 +60,7 @@ def test_the_plan_says_where_a_message_will_stand_and_there_it_is_popped(
             query(database, "UPDATE orders SET queue_date_time = queue_date_time + interval '1 h' WHERE status = 1")
         state = "done" if design == "flag" else None
         prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state=state, owner_states=ALL))
-        place = "to the front" if design.startswith("batch") else "to their old place by id: before all"
+        place = "to the front" if design.startswith("batch") else "to their old place by id, before messages"
         assert place in prepared.plan.consequences[0]
         done = applied(prepared)
         assert done.done == 1
@@ -255,13 +255,13 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
         (
             (Order("due"), Order("id")),
             Write("ready", "due", "value", 7),
-            "their place depends on due, which becomes 7",
+            "the new place of the messages depends on due, which becomes 7",
             [1, 2, 3],
         ),
         (
             (Order("due"), Order("id")),
             Write("ready", "due", "now"),
-            "their place depends on due, which becomes the current time",
+            "the new place of the messages depends on due, which becomes the current time",
             [1, 2, 3],
         ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),

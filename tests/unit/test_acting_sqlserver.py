@@ -252,7 +252,9 @@ def keyed(kind: str, length: int, *keys: str) -> Server:
 @pytest.mark.parametrize(("kind", "length"), [("varchar", 900), ("nvarchar", 1700)])
 def test_a_key_that_the_server_may_have_cut_is_refused_and_shorter_ones_are_not(kind: str, length: int) -> None:
     dead = Choice(state="dead")
-    with pytest.raises(BadInput, match=r"Id of dbo.Orders has a value of 450 characters or more: qmon cannot name it"):
+    with pytest.raises(
+        BadInput, match=r"Id of dbo.Orders has a value of 450 characters or more: qmon cannot address this"
+    ):
         operator(keyed(kind, length, "a", "x" * 450)).purge(LAYOUT, dead)
     with pytest.raises(BadInput, match="450 characters or more"):
         operator(keyed(kind, length, "a")).purge(LAYOUT, Choice(state="dead", ids=("x" * 451,)))

@@ -44,7 +44,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
     """Plan to delete trash of one queue or all queues that is older than ``older_than_s`` seconds. Raises ``BadInput``.
 
     If ``queue`` is ``None`` (all queues), the plan's ``queue`` is the target's name. On a production target the
-    operator must type it to confirm.
+    operator must type this name to confirm the plan.
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")

@@ -68,13 +68,13 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks no other session and has no open transaction"
         return _basic_plan(context, found.session, found, why)
-    holds = f"it blocks no other session right now; it may prevent the cleanup of {_KEPT[context.engine.name]}"
+    holds = f"the session now blocks no other session, but may prevent the cleanup of {_KEPT[context.engine.name]}"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
         whom = f": {', '.join(one_line(name) for name in names[:5])}{more}" if names else ""
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
-        holds = f"it blocks {count_text(len(blocked), 'session')}, {directly} of these directly{whom}"
+        holds = f"the session blocks {count_text(len(blocked), 'session')}, {directly} directly{whom}"
         holds += f"; the longest wait is {duration(longest)}"
         after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
         if after is not None and after.blocks:
@@ -120,26 +120,26 @@ def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[s
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     lines = [f"{application}, login {found.login}{origin}, database {found.database}", f"{found.state}{since}"]
     if found.transaction_s is not None:
-        lines[-1] += f"; its transaction began {duration(found.transaction_s)} ago"
+        lines[-1] += f"; the transaction began {duration(found.transaction_s)} ago"
     if found.statement:
-        lines.append(f"its last statement: {one_line(context.redact(found.statement), 120)}")
+        lines.append(f"last statement: {one_line(context.redact(found.statement), 120)}")
     return tuple(lines)
 
 
 def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
-        wrote = f"it has written {size(found.log_bytes)} of log; rolling back may take as long as writing did"
+        wrote = f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes"
     elif found.wrote:
         wrote = (
-            "its transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
+            "the transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
         )
     else:
-        wrote = "its transaction has changed no rows; its locks are released"
+        wrote = "the transaction has changed no rows; its locks are released"
     if to_end.way is EndMethod.CANCEL:
-        return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
+        return (wrote, "the statement fails with 57014 (cancelled); the session stays connected and may try again")
     if to_end.way is EndMethod.TERMINATE:
-        return (wrote, "its client loses the connection (57P01), but may reconnect and do the same again")
-    return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of another session")
+        return (wrote, "the client loses the connection (57P01), but may reconnect and do the same again")
+    return (wrote, "the client loses the connection; SQL Server cannot cancel a statement of another session")
 
 
 def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
@@ -150,14 +150,14 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_se
         return f"{name} belongs to qmon ({found.application}): stop that qmon instead"
     if found.started_us is None:
         return (
-            f"{seen.role} may not see when {name} began, so qmon cannot confirm that it is the same session; this"
-            f" helps: {seen.grant}"
+            f"{seen.role} may not see when {name} began, so qmon cannot confirm that {name} is the session that was"
+            f" shown; this helps: {seen.grant}"
         )
     if found.kind == _AUTOVACUUM:
         if not found.statement or found.statement.startswith("<"):
-            return f"{name} is an autovacuum worker, and {seen.role} may not see its task; this helps: {seen.grant}"
+            return f"{name} is an autovacuum worker; {seen.role} may not see its task; this helps: {seen.grant}"
         if "to prevent wraparound" in found.statement:
-            return f"{name} is an autovacuum that prevents wraparound; the server needs it and would start it again"
+            return f"{name} is an autovacuum that prevents wraparound; the server would start it again"
     elif found.kind != _CLIENT_BACKEND:
         return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
     if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:

@@ -83,7 +83,7 @@ class SessionSample:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A session that waits for another one.
+    """A session that waits for another session.
 
     ``directly``: no third session is between the two. ``blocks``: number of sessions that wait for this waiter.
     """
@@ -127,13 +127,13 @@ def read_rights(sql: Sql) -> SessionRights:
 
 
 def read_session(sql: Sql, session: int) -> SessionSample | None:
-    """Read the session, and hide passwords in its statement. Return ``None`` if it is gone or not visible."""
+    """Read the session, and hide passwords in its statement. Return ``None`` if the session is gone or not visible."""
     found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
     return None if found is None else replace(found, statement=hide_passwords(found.statement))
 
 
 def read_waiters(sql: Sql, session: int) -> list[Waiter]:
-    """Read the sessions that wait for this one, directly or behind others."""
+    """Read the sessions that wait for this session, directly or behind other sessions."""
     return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
@@ -212,15 +212,14 @@ class EndSessions:
     """End these sessions.
 
     ``done`` counts sessions that were signalled and whose transaction has ended. ``skipped`` counts sessions that were
-    signalled but still exist. ``changed`` counts sessions whose start, transaction or state is no longer the planned
-    one.
+    signalled but still exist. ``changed`` counts sessions whose start, transaction or state has changed since the plan.
     """
 
     sessions: tuple[SessionToEnd, ...]
 
     @property
     def record(self) -> OperationRecord:
-        """The part of the audit that is not in the plan."""
+        """The part of the audit entry that is not in the plan."""
         return OperationRecord(
             about=", ".join(str(each.session) for each in self.sessions[:50]),
             frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
@@ -242,7 +241,7 @@ class EndSessions:
 def _end_and_wait(
     sql: Sql, operation: RunningOperation, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
 ) -> None:
-    # Not in a transaction: KILL refuses to run in one, and a signal cannot be rolled back.
+    # This code does not run in a transaction, because KILL refuses to, and because a signal cannot be rolled back.
     counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _MAX_NAMED
     try:
         with operation.immediate_step(f"session {planned.session} was ended"):
@@ -255,7 +254,9 @@ def _end_and_wait(
         with operation.batch() as tally:
             tally.changed = 1
         if not counted_only:
-            operation.add_note(f"session {planned.session} is gone, or has changed its transaction or state: not ended")
+            operation.add_note(
+                f"session {planned.session} was not ended: it is gone, or its transaction or state has changed"
+            )
         return
     left = wait_until_gone(sql, planned, stopped, on_rollback)
     with operation.batch() as tally:

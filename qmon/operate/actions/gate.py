@@ -232,13 +232,13 @@ def _why_no_gate(
     if context.engine.name == "sqlserver" and gate_row_values(layout):
         return "on SQL Server a gate covers the whole table: it would also stop the producers of other queues"
     if layout.switch is not None:
-        return "this queue needs no gate: its push has a pause switch; pause the queue"
+        return "this queue needs no gate, because its push has a pause switch: pause the queue"
     if gate is not None:
         return f"{layout.table} already has a gate" + ("" if gate.enabled else ", but it is disabled; remove it first")
     if rights and rights[0].above is not None:
         return f"the gate of {rights[0].above} also covers its partition {layout.table}"
     if not rights:
-        return f"there is no table {layout.table}"
+        return f"the table {layout.table} does not exist"
     if rights[0].kind == "other":
         return f"{layout.table} is not a table: a gate is a trigger on a table"
     if not rights[0].may_create:
@@ -271,7 +271,7 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
     )
     return (
         f"during a pause, INSERT and COPY{(' of messages of this queue' if part else '')} fail with SQLSTATE QM001"
-        " and the producer's whole transaction is rolled back, unless its session asked to wait (qmon.pause_wait_ms);"
+        " and the producer's whole transaction is rolled back, unless its session has set qmon.pause_wait_ms;"
         f" {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
         f"each {('inserted row' if rows else 'INSERT')} also reads a sequence, even if the queue is not paused"
@@ -282,7 +282,7 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
 
 def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
-        instead = ("the table has INSTEAD OF triggers: the gate sees the rows that they insert",)
+        instead = ("the table has INSTEAD OF triggers: the gate checks the rows that these triggers insert",)
         return (
             PUT_BACK_RISK,
             "INSERT … OUTPUT without INTO fails from now on (error 334), even if the queue is not paused: do not"

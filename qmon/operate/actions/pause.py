@@ -46,7 +46,7 @@ def prepare_pause(
     Pausing a paused side sets a new end. Raises ``BadInput`` for less than a second or more than a day.
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
-        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; you can extend it before it ends")
+        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; a running pause can be extended")
     if (why_never := allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, side)) is not None:
         return refused_action(
             context, OperationKind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never
@@ -114,7 +114,7 @@ def _prepared_action(
 class _SetSwitch:
     """Pause for ``for_s`` seconds, or resume if ``for_s`` is ``None``.
 
-    After a pause, check that it works. The check ends early if ``stopped()`` is true.
+    After pausing, check that the pause works. The check ends early if ``stopped()`` is true.
     """
 
     layout: Layout
@@ -215,7 +215,7 @@ def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, sid
     who = (
         _describe_author(recorded)
         if recorded is not None
-        else f"until {date_and_time(held.until_ms / 1000)}; who paused it is not recorded"
+        else f"until {date_and_time(held.until_ms / 1000)}; the database does not record who paused the {side}"
     )
     return (f"the {side} are already paused, {who}; your pause replaces the end and records your name",)
 

@@ -1,4 +1,4 @@
-"""Verifies a pause: counts pushes or pops that still arrive, finds their sessions, and tests a gate with an INSERT."""
+"""Verifies a pause: counts pushes or pops that still arrive, finds the sessions, and tests a gate with an INSERT."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def why_not_recorded(sql: Sql) -> str | None:
 def _statement_name(engine: Engine, means: PauseMeans, name: str) -> str:
     """Return the name of the statement file.
 
-    On SQL Server, gates have their own file, because they store the pause's end elsewhere.
+    On SQL Server, gates have their own file, because a gate stores the pause's end in another place.
     """
     return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
 

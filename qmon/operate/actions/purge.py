@@ -1,4 +1,4 @@
-"""Purge: moves messages into the trash in the same transaction that deletes them from the queue."""
+"""Purges messages. One transaction deletes messages from the queue and moves them into the trash."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 class _PurgeStrategy:
     """Moves messages of one layout into the trash.
 
-    For split messages, it moves the row of the second table first, and then the row of the queue's table.
+    For a split message, the purge first moves the row of the second table, and then the row of the queue's table.
 
     ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
     written by triggers.
@@ -181,7 +181,7 @@ class _PurgeStrategy:
         # SQL Server counts rows as deleted even if a trigger replaces the statement or puts the rows back.
         look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):
-            raise RowRefused("the table's triggers inserted it again")
+            raise RowRefused("the table's triggers inserted the row again")
 
     def _check_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check_unchanged(sql, marks)
@@ -202,7 +202,7 @@ class _PurgeStrategy:
                 out.append(f"messages that a trigger does not let qmon delete are skipped: {', '.join(before)}")
             # SQL Server does not count the rows that a session writes; see ``TriggerWatch``.
             if self.unwatched and (after := structure.obstacle_names("on delete")):
-                out.append(f"qmon does not notice rows that these triggers insert under other keys: {', '.join(after)}")
+                out.append(f"qmon does not detect rows that these triggers insert under other keys: {', '.join(after)}")
             out += structure.hidden_rows_notes
         return tuple(out)
 

@@ -222,7 +222,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
     deny = partial(refused_action, context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}")
     why, ring = allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout), layout.ring
     if why is not None or ring is None:
-        return deny(why or "it is not a ring")
+        return deny(why or "the queue is not a ring")
     with context.open_sql(str(OperationKind.REPAIR)) as sql:
         decisive = (ring.slot, ring.turn, ring.message_id, ring.unread, layout.enqueued_at)
         if (never := why_not_keepable(sql, layout.table, (), decisive)) is not None:
@@ -282,7 +282,7 @@ def _plan(
             notes=("filled holes stay filled; requeued messages keep their new numbers",),
         ),
         consequences=_describe_effects(holes, orphans, reading),
-        risks=("work that the consumer of an orphan did before it died or stalled may be done again",)
+        risks=("if the consumer of an orphan has already worked on the message, the work may be done again",)
         if orphans
         else (),
         consent=context.required_consent(),
@@ -332,7 +332,7 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
             who = "a prepared transaction"
         since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
         out.append(
-            f"{who} has drawn a number and is open{since}: until it ends, qmon does not repair numbers that it may have"
-            " drawn"
+            f"{who} has drawn a number and is open{since}: until its transaction ends, qmon does not repair numbers"
+            " that it may have drawn"
         )
     return tuple(out)

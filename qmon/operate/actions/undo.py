@@ -70,7 +70,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     Raises ``BadInput`` if there is no such operation.
     """
     if choice.state is not None or choice.has_age_limit or choice.has_text_filter or choice.owner is not None:
-        raise BadInput("an undo restores all messages, or those whose ids you give")
+        raise BadInput("an undo restores all messages, or only messages whose ids you give")
     with context.open_sql("undo plan") as sql:
         found = read_operations(sql, limit=1, id=operation)
         if not found:

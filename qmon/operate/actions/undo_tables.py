@@ -69,7 +69,7 @@ def read_stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None
 
 
 def find_store(sql: Sql, kind: StoreKind, structure: TableStructure, columns: tuple[str, ...]) -> Store | None:
-    """Return the store for these columns of a table in its present form, or ``None``."""
+    """Return the store for these columns of a table as the table is now, or ``None``."""
     wanted = structure.fingerprint(columns)
     return next((each for each in read_stores(sql, kind, structure.table) if each.structure == wanted), None)
 

@@ -157,8 +157,8 @@ def install_queue(
     - ``subscribers``: how many programs read each message of a ring. With more than one program, the design ``ring``
       becomes ``ring_subscribers``. The default of ``ring_subscribers`` is 2.
     - ``timeout_s``: seconds in progress after which a message is stuck.
-    - ``owner_held_while_working``: consumers keep their session open while they work. If the session has ended, the
-      consumer is dead.
+    - ``owner_held_while_working``: consumers keep their session open while they work. A consumer whose session has
+      ended is dead.
     - ``max_attempts``: number of pops after which a failed message is dead, if the design counts pops.
 
     Raises ``BadInput``, with nothing changed, if the design or a name is not possible, or if one of the objects or a
@@ -299,7 +299,7 @@ def _read_taken(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject
 def _refuse_taken(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
     there = [each for each in taken if each.kind != "schema"]
     if len(there) == len(taken):
-        raise BadInput(f"the schema {schema!r} does not exist; create it first, or name another schema")
+        raise BadInput(f"the schema {schema!r} does not exist; create this schema first, or name another one")
     if there:
         more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
         raise BadInput(f"cannot install {queue!r}: {there[0]} already exists{more}; nothing was changed")

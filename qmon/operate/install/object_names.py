@@ -18,7 +18,7 @@ MAX_ATTEMPTS: Final = "max_attempts"
 # Placeholders for whole numbers in a design's files: number of slots and subscribers of a ring, and maximum attempts.
 NUMBER_SLOTS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
 
-# The quotes around function bodies in the designs. A name that contains them would end the body.
+# The quotes around function bodies in the designs. A name that contains these quotes would end the body.
 BODY_TAG: Final = "$qmon_body$"
 
 _LENGTH_LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
@@ -58,7 +58,7 @@ def check_names(engine: EngineName, design: str, schema: str, queue: str, object
         raise BadInput("a queue needs a name and a schema; neither may be empty")
     for word in (queue, schema):
         if BODY_TAG in word or "\0" in word:
-            raise BadInput(f"{word!r} cannot be a name: it contains {BODY_TAG!r} or a zero byte; choose another name")
+            raise BadInput(f"the name {word!r} contains {BODY_TAG!r} or a zero byte; choose another name")
     limit, unit = _LENGTH_LIMITS[engine]
     longest = max(_length(engine, object_name("", slot)) if slot != TABLE else 0 for slot in objects)
     if (length := _length(engine, queue)) + longest > limit:

@@ -40,7 +40,7 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import read_structure
 
-# Maximum number of messages of one plan. The plan contains the oldest messages. The rest needs another plan.
+# Maximum number of messages of one plan. The plan contains the oldest messages. Further messages need another plan.
 MAX_MESSAGES: Final = 100_000
 
 

@@ -34,7 +34,7 @@ def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) 
 
 
 def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Plan to resume the consumers, even if qmon did not pause them."""
+    """Plan to resume the consumers, even if another program paused them."""
     return _prepare_action(context, layout, side, OperationKind.RESUME)
 
 
@@ -47,7 +47,7 @@ def is_library_paused(sql: Sql, layout: Layout) -> bool:
 def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
     """Read whether the library pauses the queue. Return ``None`` if the library cannot pause the queue.
 
-    Some libraries cannot pause at all. Others can only pause a queue after a worker has popped a message from it.
+    Some libraries have no pause. Other libraries can only pause a queue after a worker has popped a message.
     """
     if (statement := queue.statement_name("paused")) is None:
         return None
@@ -75,7 +75,7 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
             kind,
             context.target.name,
             layout.queue,
-            title=f"{title} until they are resumed?" if pauses else f"{title}?",
+            title=f"{title} until you resume them?" if pauses else f"{title}?",
             count=1,
             unit="pause",
             predicate=f"the {side} of {layout.queue}",

@@ -72,7 +72,7 @@ class LibraryQueue:
     def push_mark(self) -> tuple[str | None, str | None]:
         """The column and the value that only pushed rows have, and rows of failed messages that are put back do not.
 
-        Both are ``None`` if the library does not put failed messages back by INSERT.
+        Both are ``None`` if qmon knows no such column for the library.
         """
         return _PUSH_MARKS.get(self.group.library, (None, None))
 

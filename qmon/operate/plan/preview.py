@@ -26,7 +26,7 @@ _MASKED: Final = "masked for your role"
 
 
 def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
-    """Return the column if its size can be read without decompressing the value, otherwise ``None``.
+    """Return the column if the size of a value can be read without decompressing the value, otherwise ``None``.
 
     Reads the column's type.
     """
@@ -34,7 +34,7 @@ def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | N
 
 
 def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column | None:
-    """Return the column with its type, without the length. Reads the type."""
+    """Read the column's type, and return the column with its type. The type has no length."""
     return None if column is None else Column(column, read_column_type(sql, table, column).partition("(")[0])
 
 

@@ -25,7 +25,7 @@ from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_m
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, why_truncated
 
-# Maximum number of messages of one plan. The rest needs another plan.
+# Maximum number of messages of one plan. Further messages need another plan.
 MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
@@ -184,7 +184,7 @@ def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) ->
     Raises ``BadInput`` if the number of parts in an id fits neither.
     """
     if not called and id is None:
-        raise BadInput("these messages have no ids; choose them by state instead")
+        raise BadInput("messages of this queue have no ids; choose messages by state instead")
     if not called or all(len(split_id(text, len(called))) == len(called) for text in ids):
         return tuple(called) or ((id,) if id is not None else ())
     if id is not None and all(len(split_id(text, len(called))) == 1 for text in ids):

@@ -226,8 +226,8 @@ def place_text(layout: Layout, ready: Transition) -> str:
     """Describe, for a plan, at which position in the queue messages become ready."""
     if not layout.order:
         return (
-            "they keep their old place; qmon does not know when consumers take them, because no order is configured"
-            " (set order in the configuration)"
+            "the messages keep their old place; qmon does not know when consumers take them, because no order is"
+            " configured (set order in the configuration)"
         )
     written = {each.column: each for each in ready.writes}
     same = []
@@ -235,18 +235,18 @@ def place_text(layout: Layout, ready: Transition) -> str:
         if (write := written.get(each.column)) is None:
             same.append(each.column)
         elif write.what == "front" and not same:
-            return "they go to the front: consumers take them next"
+            return "the messages go to the front: consumers take them next"
         elif write.what == "front":
-            return f"they go to the front of the messages with the same {_listed(same)}"
+            return f"the messages go to the front of all messages with the same {_listed(same)}"
         else:
             return (
-                f"their place depends on {each.column}, which becomes {_write_text(write)}: consumers take messages in"
-                f" the order of {_order_text(layout)}"
+                f"the new place of the messages depends on {each.column}, which becomes {_write_text(write)}: consumers"
+                f" take messages in the order of {_order_text(layout)}"
             )
     later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
     if same[0] == layout.id and not layout.order[0].descending:
-        return f"they return to their old place by {same[0]}: before all messages pushed after them{later}"
-    return f"they return to their old place by {_listed(same)}{later}"
+        return f"the messages return to their old place by {same[0]}, before messages that were pushed later{later}"
+    return f"the messages return to their old place by {_listed(same)}{later}"
 
 
 def _order_text(layout: Layout) -> str:

@@ -245,7 +245,7 @@ class RunningOperation:
 
     @contextlib.contextmanager
     def immediate_step(self, step: str) -> Iterator[None]:
-        """Run a statement outside of a batch. It takes effect at once. ``step``: its description, as in "X was ended".
+        """Run a statement that takes effect at once, outside of a batch. ``step``: a description like "X was ended".
 
         Raises ``OutcomeUnknown`` if the connection is lost during the statement.
         """
@@ -354,7 +354,7 @@ class RunningOperation:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
         if self._execute_control("operation_count", values) == 0:
-            raise AuditFailed(f"operation {self.id} was stopped, because it is no longer recorded as running")
+            raise AuditFailed(f"operation {self.id} was stopped, because the database no longer records it as running")
 
     def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":

@@ -48,7 +48,7 @@ class TableIdentity:
                 why = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
                 raise TableChanged(f"{self.table} was {why} since the plan, so its rows have moved; plan again")
             if before.shape != seen.shape:
-                why = "its columns, triggers, foreign keys, rules or policies"
+                why = "columns, triggers, foreign keys, rules or policies"
                 raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")
 
 
