@@ -67,7 +67,7 @@ class ConnectedTarget(ChosenTarget):
     def archived_layout(self, queue: str) -> Layout:
         """Return the layout of a queue with an archive. Raises ``BadInput``.
 
-        Uses the configuration if it names the archive routine. Otherwise the queue must be a queue that qmon installed.
+        Uses the configuration if it names the archive routine. Otherwise qmon must have installed the queue.
         """
         from qmon.errors import PermissionMissing
         from qmon.model.layout.layout import Layout
@@ -136,7 +136,7 @@ def _choose_from(text: str, config: Config) -> ChosenTarget:
 
 
 def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[ChosenTarget, Connection | None]:
-    """Return the target with its password, and a connection for its poller.
+    """Return the target with its password, and a connection for the poller.
 
     ``may_ask``: prompt for a password before a screen opens on the terminal. The connection is ``None`` if the target
     is unreachable now; the poller reports the problem and retries. Raises ``BadInput`` and ``MissingDriver``. Raises

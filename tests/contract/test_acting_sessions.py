@@ -59,7 +59,7 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
-        assert "may block others" not in told(), "no session waits for it"
+        assert "may block other sessions" not in told(), "no session waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
             assert re.search(r"After that, session \d+ may block other sessions: 1 session waits for \d+, too", told())
             blocker.rollback()

@@ -169,7 +169,7 @@ def test_the_second_half_of_a_message_is_watched_too(
             "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status WHERE id = NEW.id; END IF",
             "NULL",
             "",
-            "changed it again",
+            "changed the row again",
         ),
         (
             "AFTER UPDATE",

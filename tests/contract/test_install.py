@@ -197,11 +197,11 @@ def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
 
 def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
     cases: dict[str, dict[str, object]] = {
-        "there is no design 'rign'": {"design": "rign"},
+        "has no design 'rign' to install": {"design": "rign"},
         "a ring has 2 to 10,000,000 slots, not 1": {"ring_size": 1},
-        "there is no schema 'nowhere'": {"schema": "nowhere"},
-        "is 60 bytes long; design ring takes at most 48": {"queue": "q" * 60},
-        "is 64 bytes long; design ring takes at most 48": {"queue": "🐘" * 16},
+        "the schema 'nowhere' does not exist": {"schema": "nowhere"},
+        "is 60 bytes long, but design ring allows at most 48": {"queue": "q" * 60},
+        "is 64 bytes long, but design ring allows at most 48": {"queue": "🐘" * 16},
         "may be empty": {"queue": ""},
         r"contains '\$qmon_body\$' or a zero byte": {"queue": "a$qmon_body$b"},
     }

@@ -79,7 +79,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
         assert read_registry(connection, ENGINE)["orders"] == layout
-        with pytest.raises(BadInput, match="counts no attempts"):
+        with pytest.raises(BadInput, match="does not count attempts"):
             install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
         with pytest.raises(BadInput, match="after 1 to"):
             install_queue(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)

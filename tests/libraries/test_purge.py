@@ -217,4 +217,4 @@ def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path
     assert layout.part is not None
     whole = replace(layout, part=replace(layout.part, value=None))
     refused = operator(database, tmp_path).purge(whole, Choice(state="ready")).plan.refused
-    assert refused == f"{layout.queue} is a table with several queues; name one of them"
+    assert refused == f"{layout.queue} is a table with several queues; name one of these queues"

@@ -97,7 +97,7 @@ class RingNumberRepair:
             self._report_progress()
 
     def make_room(self, since_plan_s: float) -> None:
-        """If no slot was free for orphans, set the pop sequence back, so that consumers take their numbers again.
+        """Set the pop sequence back to orphans for which no slot was free, so that consumers pop these orphans.
 
         Orphans that an open transaction may still pop are skipped. ``since_plan_s``: seconds since the plan. Slots that
         were written after the plan are not changed.

@@ -150,7 +150,7 @@ def empty(
 ) -> None:
     """Delete purged messages permanently.
 
-    By default, qmon deletes messages that were purged before the retention period of qmon.toml (7 days).
+    By default, qmon deletes messages that were purged longer ago than the retention time of qmon.toml (7 days).
     """
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action

@@ -80,7 +80,7 @@ def run(
     """
     recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
-        raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
+        raise BadInput(f"the folder {recordings} does not exist; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
     with open_lake(context, brief=brief) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
@@ -127,7 +127,7 @@ def report(
     config = options.config_path(context)
     for path in (file, data):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
-            raise BadInput(f"there is no folder {place}")
+            raise BadInput(f"the folder {place} does not exist")
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives

@@ -52,7 +52,7 @@ def lake_path(context: typer.Context) -> str:
 
 @contextmanager
 def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
-    """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
+    """Open the lake with a Spark session for one command. ``brief``: the command processes little data.
 
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
