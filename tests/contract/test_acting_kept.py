@@ -174,7 +174,7 @@ def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_n
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")
     operator = Operator(desk_at(role, tmp_path))
     helps = f"this helps: GRANT SELECT ON public.jobs TO {named(role)}"
-    hidden = "qmon cannot move or keep rows of public.jobs as they are"
+    hidden = "qmon cannot move or save rows of public.jobs unchanged"
     assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
         f"{hidden} (secret: your role may not read it; tries: your role may not read it); {helps}"
     )
@@ -294,7 +294,7 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
     archiver = Archiver(
         lambda: ENGINE.connect(target_of(database), ARCHIVE_SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
     )
-    with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts others: spring"):
+    with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts other rows: spring"):
         # Without the check this never ends, because archived rows come back.
         archiver.run(lambda now: stop.set() if now.moved > 100 else None, until_empty=True)
     assert (archiver.result().moved, archiver.result().ended) == (0, "failed")

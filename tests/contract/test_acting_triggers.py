@@ -88,7 +88,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
     before = rows(database)
     result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="ready")))
     assert (result.done, result.refused) == (0, 12)
-    assert "12 refused: a trigger puts rows back into the table, or inserts others: spring" in reasons(result)
+    assert "12 refused: a trigger puts rows back into the table, or inserts other rows: spring" in reasons(result)
     assert rows(database) == before
     assert query(database, "SELECT count(*) FROM qmon.trash_1") == [(0,)]
 

@@ -265,7 +265,7 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
             [1, 2, 3],
         ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
-        ((), None, "is unknown", [1, 3, 2]),
+        ((), None, "does not know when", [1, 3, 2]),
     ],
 )
 def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(

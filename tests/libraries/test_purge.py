@@ -207,7 +207,7 @@ def test_a_trigger_that_puts_discarded_jobs_back_is_named_and_nothing_is_discard
     assert prepared.plan.count > 0
     result = applied(prepared)
     assert (result.done, result.refused) == (0, prepared.plan.count)
-    assert "a trigger puts rows back into the table, or inserts others: spring" in result.notes[0]
+    assert "a trigger puts rows back into the table, or inserts other rows: spring" in result.notes[0]
     assert query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1") == before
 
 

@@ -331,7 +331,7 @@ class RunningOperation:
             which = ", ".join(names[:_MAX_NAMED]) + (
                 f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
             )
-            self._notes.append(f"{len(names):,} refused ({why}): {which}"[:500])
+            self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
         if self._altered:
             self._notes.append(
                 f"{count_text(self._altered, 'row')} restored, but triggers wrote other values into some columns"
