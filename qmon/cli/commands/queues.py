@@ -54,7 +54,7 @@ def queues(
         ),
     ] = False,
 ) -> None:
-    """List the queues of targets, and show why each queue was recognized.
+    """List queues, and show why each queue was recognized.
 
     A queue is configured, installed by qmon, part of a queue library, or a table that looks like a queue.
     """

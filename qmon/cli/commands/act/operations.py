@@ -37,7 +37,10 @@ def operations(
     ] = 100,
     output: options.Output = "table",
 ) -> None:
-    """List past operations, newest first, and show which operations can be undone."""
+    """List past operations, and show which can be undone.
+
+    The newest operation comes first.
+    """
     from qmon.cli.commands.act.run_action import run_attended
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_for_action
