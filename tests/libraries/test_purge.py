@@ -148,7 +148,7 @@ def test_a_job_that_others_wait_for_and_the_same_id_elsewhere_stay(
     acting = operator(database, tmp_path)
     result = applied(acting.purge(layout_of(database, MAILS), Choice(state="ready")))
     assert (result.done, result.refused) == (1, 1)
-    assert "the rules of pg-boss do not allow it" in result.notes[0]
+    assert "the rules of pg-boss do not allow this action" in result.notes[0]
     left = [(MAILS, log[0].id), (INVOICES, log[1].id)]
     assert sorted(query(database, "SELECT name, id::text FROM pgboss.job")) == sorted(left)
     assert applied(acting.undo(result.operation)).done == 1

@@ -207,7 +207,7 @@ def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> Non
         .purge(LAYOUT, Choice(state="ready"))
         .plan
     )
-    assert "qmon does not notice rows that these triggers insert under other keys: copies" in plan.consequences
+    assert "qmon does not detect rows that these triggers insert under other keys: copies" in plan.consequences
 
 
 def test_a_requeue_that_changes_its_key_has_no_undo() -> None:
