@@ -1,6 +1,7 @@
-"""The command line: connects the other packages, and has no logic of its own.
+"""Implements the command line. This package connects the other packages and has no logic of its own.
 
-Importing it loads neither the driver, the screens nor Spark. Each command imports what it needs when it runs.
+Importing this package does not load the driver, the screens or Spark. Each command imports the modules that it needs
+when it runs.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def deliveries_for(
 ) -> list[tuple[Receiver, Deliver]]:
     """Return the delivery function of each receiver.
 
-    Receivers without a stored secret are left out. ``on_missing`` is called with a message for each of these. Raises
-    ``BadInput`` if a secret cannot be used.
+    Receivers without a stored secret are left out. ``on_missing`` is called with a message for each such receiver.
+    Raises ``BadInput`` if a secret cannot be used.
     """
     from qmon.config.credentials import receiver_secret_advice
     from qmon.monitor.notify.notifier import delivery_for
@@ -68,7 +68,7 @@ def note_rules_without_queue(config: Config, queues: Mapping[str, Collection[str
 
 
 def alerting_for(target: str, config: Config, notifier: Notifier | None = None) -> Alerting | None:
-    """Return the alerting of a target, or ``None`` if no rule applies to it."""
+    """Return the alerting of a target, or ``None`` if no rule applies to the target."""
     from qmon.model.alerts.alert_rules import rules_for_target
     from qmon.monitor.alerting import Alerting
     from qmon.redact import build_redactor
@@ -87,7 +87,7 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 
 def screen_alerting(target: str, config: Config) -> Alerting | None:
-    """Return the alerting of a dashboard. Another qmon must notify receivers whose secret is not stored here."""
+    """Return the alerting of a dashboard. It does not notify receivers whose secret is not stored on this machine."""
     note_rules_without_target(config, [target])
     return alerting_for(target, config, _notifier_for([target], config))
 
@@ -111,12 +111,14 @@ def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
         return None
     from qmon.monitor.notify.notifier import Notifier
 
-    ways = deliveries_for(wanted, lambda words: print_note(f"qmon: {words}; this dashboard sends it no notices"))
+    ways = deliveries_for(
+        wanted, lambda words: print_note(f"qmon: {words}; this dashboard does not notify this receiver")
+    )
     return Notifier(ways) if ways else None
 
 
 class _QueueNames:
-    """The queues of the watched targets. Thread-safe. Prints once which alerts name a queue that does not exist."""
+    """Collect the queues of the watched targets, and print once which alerts name a missing queue. Thread-safe."""
 
     def __init__(self, config: Config, targets: Sequence[str]) -> None:
         self._config = config

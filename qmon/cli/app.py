@@ -1,4 +1,4 @@
-"""Assembles the commands."""
+"""Assembles the commands of the program."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ COMMANDS: Final = {
     "help": ("help",),
 }
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
-# Number of new objects between two runs of the cycle collector. Imports and polls create many objects, but hardly any
-# cycles.
+# Number of new objects between two runs of Python's cycle collector. Imports and polls create many objects, but hardly
+# any cycles.
 _GARBAGE: Final = 20_000
 _HAS_COLOURS: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _HAS_COLOURS else None
@@ -61,11 +61,11 @@ _MARKUP: Final = "rich" if _HAS_COLOURS else None
 class LazyCommands(GuardedGroup):
     """Imports a command's module when the command is used.
 
-    Imports all of them to list the commands or for an unknown name.
+    All modules are imported to list the commands, and to handle an unknown name.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of the help."""
+        """Return the names of the commands, in the order of the help."""
         if len(self.commands) < len(_PANEL_OF):
             self._import_modules(*COMMANDS)
         return list(_PANEL_OF)
@@ -93,9 +93,9 @@ class LazyCommands(GuardedGroup):
         return super().make_context(info_name, rewrite_arguments(args), parent, **extra)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command by its name or an alias; a target alone opens the dashboard.
+        """Find the command by its name or an alias. A target alone opens the dashboard.
 
-        Raises ``BadInput`` for a command or option that does not exist, if qmon can name the one to use instead.
+        Raises ``BadInput`` for an unknown command or option, if qmon can name the command or option to use instead.
         """
         if is_target(args[0]):
             args = ["connect", *args]
@@ -126,7 +126,7 @@ def _use_plain_metavars(command: Any) -> None:
 
 
 def _resolve_home_folders(command: Any) -> None:
-    """Let all path options and arguments of a command accept ``~`` and ``~name``, also in ``--to=~/rec``."""
+    """Let all path options and arguments of a command accept ``~`` and ``~name``, even in ``--to=~/rec``."""
     for parameter in command.params:
         if isinstance(parameter.type, TyperPath) and "convert" not in vars(parameter.type):
             vars(parameter.type)["convert"] = partial(_convert_path, parameter.type.convert)

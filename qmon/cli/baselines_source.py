@@ -1,4 +1,4 @@
-"""Finds the baselines of a target for each hour of the week, and reloads their file when it changes."""
+"""Finds the baselines of a target for each hour of the week, and reloads the file when it changes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def baselines_source(target: str, config: Config, recordings: Path | None) -> Callable[[], FoundBaselines]:
-    """Return a function for the current baselines. It reads the file again when the file has changed.
+    """Return a function that returns the current baselines. The function reads the file again after a change.
 
-    Baselines come from the file in the configuration, otherwise from the one in the folder of recordings. Raises
+    The file is the file named in the configuration or, if none is named, the file in the folder of recordings. Raises
     ``BadInput`` if the configured file cannot be read.
     """
     from qmon.recording.history.baselines_reader import (
@@ -42,6 +42,6 @@ def baselines_source(target: str, config: Config, recordings: Path | None) -> Ca
 
 
 def baselines_of(chosen: ChosenTarget, recordings: Path | None) -> Callable[[], Baselines]:
-    """Like ``baselines_source``, for a process without a screen."""
+    """Return a function like that of ``baselines_source``, for a process without a screen."""
     usual = baselines_source(chosen.target.name, chosen.config, recordings)
     return lambda: usual().baselines

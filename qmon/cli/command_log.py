@@ -1,4 +1,4 @@
-"""The log of a command, from its options to its first and last line."""
+"""Writes the log of a command: applies the log options, and logs when the command starts and ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.cli.output import print_note
 
 _LOG = logging.getLogger(__name__)
 
-# Commands that run every minute. Their routine entries would push important ones out of the log.
+# Commands that run every minute. Routine entries of these commands would push important entries out of the log.
 _FREQUENT_COMMANDS = ("check",)
 
 

@@ -1,4 +1,4 @@
-"""Shell completion of the targets and queues that are known without a connection."""
+"""Completes targets and queues in a shell, as far as qmon knows them without a connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.errors import QmonError
 if TYPE_CHECKING:
     from qmon.config.config_file import Config
 
-# Each word with the description that some shells show.
+# The completed words, each with the description that some shells show.
 Completions = list[tuple[str, str]]
 
 
@@ -29,8 +29,8 @@ def complete_targets(context: typer.Context, incomplete: str) -> Completions:
 def complete_queues(context: typer.Context, incomplete: str) -> Completions:
     """Return the configured queues of the targets that were typed before.
 
-    Other queues are unknown without a connection. When an option's value is completed, the target is not known yet.
-    Then the queues of all targets are returned.
+    Other queues are unknown without a connection. When an option's value is completed, the target is not known yet. In
+    this case, the queues of all targets are returned.
     """
     from qmon.model.groups.configured_queue import configured_name
 
@@ -45,7 +45,7 @@ def complete_queues(context: typer.Context, incomplete: str) -> Completions:
 
 
 def _read_named_config(context: typer.Context) -> Config | None:
-    """Return the configuration named on the command line, or the default one; ``None`` if it cannot be read."""
+    """Return the named or the default configuration, or ``None`` if the configuration cannot be read."""
     from qmon.config.config_file import read_config
 
     given: Any = shared_value(context, "config")

@@ -51,7 +51,7 @@ _FAILED: Final = 1
 
 
 class OutputLost(Exception):
-    """Standard output cannot be written: its reader has gone, or its disk is full.
+    """Raised when standard output cannot be written, because its reader has exited or the disk is full.
 
     Attributes:
         exit_code: exit code of the command. 141 if the reader has exited (like SIGPIPE), otherwise 1.
@@ -83,7 +83,7 @@ class _StandardOutput(io.TextIOWrapper):
 
 
 class _StandardError(io.TextIOWrapper):
-    """Standard error that ignores write errors, because there is no other stream on which to report them."""
+    """Standard error that ignores write errors, because no other stream could report these errors."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -106,8 +106,8 @@ def discard_output(stream: IO[str]) -> None:
 def prepare_streams() -> None:
     """Set up the standard streams of the program.
 
-    A closed stream is opened as the null device. Otherwise the next opened file would get its number, and printed text
-    would go into that file. Printing never fails because of characters that a console cannot show.
+    A closed stream is opened as the null device. Otherwise the next opened file would get the stream's number, and
+    printed text would go into that file. Printing never fails because of characters that a console cannot show.
     """
     _open_closed_streams()
     sys.stdout = _wrap_stream(_StandardOutput, sys.stdout)

@@ -1,4 +1,4 @@
-"""The past of a target: its recordings, and its baselines for each hour of the week."""
+"""Finds the past of a target: recordings, and baselines for each hour of the week."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def target_past(target: str, config: Config, recordings: Path | None) -> KnownPast:
-    """Return the past of a watched target. ``recordings``: the folder it is recorded to, if any.
+    """Return the past of a watched target. ``recordings``: the folder to which qmon records the target, or ``None``.
 
-    Baselines come from the file in the configuration, otherwise from the one next to the recordings. Raises
-    ``BadInput`` if the configured file cannot be read.
+    Baselines come from the file named in the configuration or, if none is named, from the file next to the recordings.
+    Raises ``BadInput`` if the configured file cannot be read.
     """
     from qmon.cli.baselines_source import baselines_source
     from qmon.recording.history.recording_archive import live_archive

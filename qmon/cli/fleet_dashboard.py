@@ -1,4 +1,4 @@
-"""The dashboard over several targets, each with its own poller, history and operator."""
+"""Shows the dashboard for several targets. Each target has its own poller, history and operator."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def show_fleet(
     record: Path | None,
     preferences: Preferences,
 ) -> int:
-    """Show these targets until the user quits. Returns the exit code, 1 if a recording stopped.
+    """Show these targets until the user quits. Return the exit code, which is 1 if a recording stopped.
 
-    Never prompts for a password. If a password is missing, the target is shown as lost, with how to store the password.
-    Raises ``BadInput``, before anything is shown, if nothing can be recorded.
+    Never prompts for a password. If a password is missing, the target is shown as lost, with advice on how to store the
+    password. Raises ``BadInput`` before the dashboard opens if recording is impossible.
     """
     from qmon.cli.alerting_setup import fleet_alerting
     from qmon.tui import require_terminal, run_fleet
@@ -68,7 +68,7 @@ class _Recording:
     operations: OperationsWatch | None = None
 
     def close(self) -> bool:
-        """Close the recording. Returns true if it had stopped before."""
+        """Close the recording. Return true if the recording had already stopped."""
         if self.operations is not None:
             self.operations.close()
         status = self.recorder.close()
@@ -93,7 +93,7 @@ def _open_fleet_target(
     from qmon.tui.fleet.member import FleetTarget
 
     def opened(target: Target) -> None:
-        """Create the action runner and the operations watch. Both need the password, which ``target`` now contains."""
+        """Create the action runner and the operations watch. Both need the password, which ``target`` contains."""
         context = replace(each, target=target).operator_context(read_only=read_only)
         made.runner = ActionRunner(context)
         if recording is not None and recording.operations is None:

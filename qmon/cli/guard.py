@@ -1,4 +1,4 @@
-"""Turns errors into one line on standard error and an exit code, never into a traceback that may contain secrets."""
+"""Reports errors as one line on standard error and an exit code. A traceback could contain secrets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TARGET: Final = re.compile(r"\w+://|\s*[\w ]+=")
 
 
 class GuardedGroup(TyperGroup):
-    """The group of all commands. Turns qmon's errors, Ctrl-C and lost output into a line and an exit code."""
+    """The group of all commands. It reports qmon's errors, Ctrl-C and lost output as a line and an exit code."""
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
         """Run the program. If the reader of the output has exited, exit silently. If the disk is full, print a line."""
@@ -96,7 +96,7 @@ class GuardedGroup(TyperGroup):
 
 
 def is_target(text: str) -> bool:
-    """Return whether a text is a target by its form: a URL or an ODBC connection string."""
+    """Return whether a text has the form of a target: a URL or an ODBC connection string."""
     return _TARGET.match(text) is not None
 
 
@@ -127,7 +127,7 @@ def _cover_message(message: str, arguments: Sequence[str]) -> str:
 
 
 def message_with_grant(problem: QmonError) -> str:
-    """Return the message, with the GRANT statement that would help, if known."""
+    """Return the message, with the GRANT statement that would help if that statement is known."""
     grant = problem.grant if isinstance(problem, PermissionMissing) else ""
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 

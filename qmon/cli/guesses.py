@@ -1,4 +1,4 @@
-"""Other spellings that new users type for commands and options, and hints for those that do not exist."""
+"""Rewrites other spellings of commands and options, and gives hints for commands and options that do not exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALIASES: Final[dict[str, tuple[str, ...]]] = {
     "version": ("--version",),
     "man": ("help",),
 }
-# Commands that do not exist, and the one to use.
+# Commands that do not exist, each with the command to use instead.
 HINTS: Final[dict[str, str]] = {
     **{name: f"qmon design {name}" for name in ("archive", "bench", "install", "load", "show", "uninstall")},
     **{name: f"qmon pipeline {name}" for name in ("report", "run", "baselines", "messages", "tidy", "views")},
@@ -47,10 +47,10 @@ HINTS: Final[dict[str, str]] = {
     "dsn": "qmon targets",
     "tour": "qmon demo --tour",
 }
-# Options that some commands do not have, and what to do instead.
+# Options that some commands do not have, each with advice on what to do instead.
 _OPTION_HINTS: Final = {
-    ("serve", "--queue"): "qmon serve has no --queue: it reads all queues of a target; choose a queue when you look at"
-    " it: qmon connect URL --queue QUEUE"
+    ("serve", "--queue"): "qmon serve has no --queue: it reads all queues of a target; choose a queue when you"
+    " connect: qmon connect URL --queue QUEUE"
 }
 _TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
 
@@ -60,7 +60,7 @@ def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
     for text in arguments:
         if hint := _OPTION_HINTS.get((name, text.partition("=")[0])):
             return hint
-    return f"no such command {name!r}; it is: {HINTS[name]}" if name in HINTS else ""
+    return f"no such command {name!r}; use: {HINTS[name]}" if name in HINTS else ""
 
 
 def rewrite_arguments(arguments: Sequence[str]) -> list[str]:

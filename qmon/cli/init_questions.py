@@ -1,4 +1,4 @@
-"""The questions that ``qmon init`` asks at a terminal about tables it is unsure of."""
+"""Asks questions about uncertain tables at a terminal, for ``qmon init``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Answers:
 
 
 def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
-    """Ask about each table that may be a queue or has unclear states. ``None``: not a queue."""
+    """Ask about each table that may be a queue or has unclear states. ``None`` means that a table is not a queue."""
     from qmon.monitor.catalog.catalog import Catalog
     from qmon.monitor.catalog.discovery.candidates import is_likely
     from qmon.monitor.catalog.state_values import known_values
@@ -100,7 +100,7 @@ def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) 
 def ask_about_table(
     catalog: Catalog, finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]
 ) -> Answers | None:
-    """Ask about one table. ``None``: not a queue. ``values``: returns the known values of a column."""
+    """Ask about one table. Return ``None`` if it is not a queue. ``values``: returns the known values of a column."""
     from qmon.model.layout.layout_io import table_to_text
     from qmon.model.layout.time_zones import NUMBER_TYPES, NUMBER_ZONES, TIME_TYPES
     from qmon.monitor.catalog.column_names import WHOLE_TYPES
@@ -138,7 +138,7 @@ def ask_about_table(
 
 
 def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
-    """Ask what times without a zone mean in recognized queues. Returns the findings with the answers."""
+    """Ask for the zone of times that have no zone in recognized queues. Return the findings with the answers."""
     from qmon.monitor.catalog.discovery.candidates import is_likely
     from qmon.monitor.catalog.newest_times import columns_of_unknown_zone
 
@@ -155,9 +155,9 @@ def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
-    """Ask what times without a zone mean. Returns a value for ``times`` in the configuration, or empty if unknown.
+    """Ask for the zone of times that have no zone. Return a value for ``times`` in the configuration; empty if unknown.
 
-    ``evidence``: what the newest rows show about it.
+    ``evidence``: what the newest rows show about the zone.
     """
     from qmon.model.layout.time_zones import load_zone
 
@@ -175,7 +175,7 @@ def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
 
 
 def _has_unknown_zone(details: TableDetails, name: str) -> bool:
-    """Return true if the column exists and the meaning of its times is unknown."""
+    """Return true if the column exists and the zone of its times is unknown."""
     from qmon.model.layout.time_zones import ZONELESS_TYPES
     from qmon.monitor.catalog.column_zones import zone_in_column_default
 
@@ -210,12 +210,12 @@ def _parse_whole_number(value: str) -> int:
         return int(value)
     except ValueError:
         raise BadInput(
-            f"{value!r} is not a whole number, but the column has only whole numbers; nothing was written"
+            f"{value!r} is not a whole number, but the column contains only whole numbers; nothing was written"
         ) from None
 
 
 def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
-    """Ask for a column. Returns empty if the answer is ``-``, meaning none."""
+    """Ask for a column. Return an empty text if the answer is ``-``, which means that no such column exists."""
     if not columns:
         return ""
     answer = _ask_choice(

@@ -1,4 +1,4 @@
-"""Parameters shared by several commands."""
+"""Defines parameters that several commands share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qmon.errors import BadInput
 
 
 def parse_seconds(text: str | float) -> float:
-    """Parse a duration such as ``2s``, ``5m`` or ``500ms`` to seconds. Raises a usage error for anything else.
+    """Parse a duration such as ``2s``, ``5m`` or ``500ms`` to seconds. Raises a usage error for any other text.
 
     A float is the option's default and is returned unchanged.
     """
@@ -76,7 +76,7 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def config_path(context: typer.Context) -> Path | None:
-    """Return the file given by ``--config``, ``None`` for the default one."""
+    """Return the file given by ``--config``, or ``None`` if the default file applies."""
     found: str | Path | None = shared_value(context, "config")
     return None if found is None else Path(found)
 
@@ -127,13 +127,13 @@ Subscribers = Annotated[
 
 @dataclass(frozen=True)
 class SetupOptions:
-    """Options that confirm a plan, for commands with their own option to print the SQL."""
+    """Options that confirm a plan, for commands that define their own option to print the SQL."""
 
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""
     confirm: Annotated[
         str | None,
-        typer.Option("--confirm", metavar="NAME", help="Queue name, for plans that ask you to type it."),
+        typer.Option("--confirm", metavar="NAME", help="Queue name, for plans that ask you to type the name."),
     ] = None
     output: Output = "table"
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False

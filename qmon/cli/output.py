@@ -1,4 +1,4 @@
-"""Output of commands: a table on a terminal, aligned plain text in a pipe, JSON, CSV, or progress."""
+"""Prints the output of commands: a table on a terminal, aligned plain text in a pipe, JSON, CSV, or progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qmon.model.formatting import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
 
-# Suffixes that the CSV header adds to fields whose names lack a unit. Rates are in messages.
+# Suffixes that the CSV header adds to fields whose names lack a unit. Rates are in messages per second.
 _UNITS: Final = {
     **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
     **dict.fromkeys(("push_rate_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
@@ -31,12 +31,12 @@ _UNITS: Final = {
 
 
 def clean_text(text: object) -> str:
-    """Return text that is safe for a terminal: unprintable characters become their numbers."""
+    """Return text that is safe for a terminal: each unprintable character is replaced with its number."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(text))
 
 
 def text_width(text: str) -> int:
-    """Return the number of terminal cells the text takes."""
+    """Return the number of terminal cells that the text takes."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -46,15 +46,16 @@ def print_note(text: str) -> None:
 
 
 def print_output(text: str = "") -> None:
-    """Print lines of output, made safe for a terminal."""
+    """Print lines of output. The printed text is safe for a terminal."""
     print("\n".join(map(clean_text, text.split("\n"))))
 
 
 def print_report(output_format: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
-    """Print an object of the ``TypedDict`` ``kind`` as JSON, or as CSV: its list ``rows``, or itself as one row.
+    """Print an object of the ``TypedDict`` ``kind`` as JSON or CSV.
 
-    CSV has a header with units and no ``schema``. Unknown values are empty. Each field of a nested object has its own
-    column (``verdict_code``). Lists and maps are written as JSON in one column.
+    CSV contains the object's list ``rows`` or, if ``rows`` is empty, the object as one row. CSV has a header with units
+    and no ``schema``. Unknown values are empty. Each field of a nested object has its own column (``verdict_code``).
+    Lists and maps are written as JSON in one column.
     """
     if output_format == "json":
         print(_json_text(_to_builtins(found)))
@@ -65,7 +66,7 @@ def print_report(output_format: Format, found: Mapping[str, Any], kind: type, ro
 
 
 def print_reports(output_format: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
-    """Print the objects of several targets: JSON as one line each, CSV as rows with a ``target`` column."""
+    """Print the objects of several targets: JSON with one line per object, CSV as rows with a ``target`` column."""
     if output_format == "csv":
         _print_csv_lists(found, kind, rows, ("target",))
         return
@@ -109,7 +110,7 @@ def _nested_value(value: Any, name: str) -> Any:
 
 
 def _column_paths(kind: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the path to each field of a record, including those of nested records."""
+    """Yield the path to each field of a record, including the fields of nested records."""
     for name, hint in get_type_hints(kind).items():
         nested = next(filter(_is_record, _union_types(hint)), None)
         if nested is not None:
@@ -169,11 +170,11 @@ def _print_plain_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -
 
 
 class Meter:
-    """Shows progress on standard error: one changing line on a terminal, otherwise a line every few seconds.
+    """Shows progress on standard error: one changing line on a terminal, otherwise a new line every few seconds.
 
     Args:
         every_s: seconds between two lines if standard error is not a terminal.
-        at_once: print the first of these lines immediately.
+        at_once: print the first line immediately.
 
     Attributes:
         is_on_terminal: true if standard error is a terminal.

@@ -1,4 +1,4 @@
-"""The dashboard over a ``qmon serve`` instead of a database."""
+"""Shows the dashboard with data from a ``qmon serve`` instead of a database."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def is_served(target: str) -> bool:
 
 
 def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: bool = False) -> int:
-    """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
+    """Show the polls of the ``qmon serve`` at a URL until the user quits. Return the exit code.
 
     Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
-    screen opens and retries. ``in_browser``: the screen is shown by ``qmon serve --web`` on this machine; preferences
-    last until it ends.
+    screen opens and retries. ``in_browser``: ``qmon serve --web`` on this machine shows the screen, and preferences are
+    forgotten when it ends.
     """
     from qmon import log
     from qmon.cli.alerting_setup import alerting_for

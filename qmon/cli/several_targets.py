@@ -1,4 +1,4 @@
-"""Runs one command on several targets at once. A failing target does not affect the others."""
+"""Runs one command on several targets at once. A failing target does not affect other targets."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MAX_THREADS: Final = 32
 
 
 def ask_targets(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
-    """Return the answers of the targets in order, without failed ones, whose errors are printed.
+    """Return the answers of the targets in order. For a target that fails, print the error instead.
 
-    Raises ``typer.Exit`` if none answers. For a single target, its error is raised. With several targets ``ask`` runs
-    on threads, so that Ctrl-C ends the command while a server hangs.
+    Raises ``typer.Exit`` if no target answers. The error of a single target is raised. With several targets ``ask``
+    runs on threads, so that Ctrl-C ends the command even if a server hangs.
     """
     if len(known) == 1:
         return [ask(known[0], True)]

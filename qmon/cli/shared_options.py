@@ -1,6 +1,6 @@
-"""Options of a command group that its subcommands also accept, such as ``--config`` in ``qmon status --config FILE``.
+"""Lets subcommands accept options of their command group, such as ``--config`` in ``qmon status --config FILE``.
 
-Only the help of the group explains them. A value after the command overrides a value before it.
+Only the help of the group explains these options. A value after the command overrides a value before the command.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 
 def share_options(command: Any, groups: Mapping[str, Sequence[Any]], path: str = "qmon") -> None:
-    """Add hidden copies of options to a command. If it is a group, its subcommands also get copies of its own options.
+    """Add hidden copies of options to a command. Subcommands of a group also get copies of the group's options.
 
     Args:
-        command: a command of typer, or a group. Its help lists the options and the commands that explain them.
-        groups: options of the groups above it, by the path of the group such as ``qmon pipeline``. The values of the
-            copies go to the context of that group.
-        path: path of the group that the command is in.
+        command: a command or a group of typer. Its help lists the options and names the commands that explain them.
+        groups: options of the groups above the command, keyed by the path of the group, such as ``qmon pipeline``. The
+            values of the copies are stored in the context of that group.
+        path: path of the group that contains the command.
     """
     own = [each for each in command.params if each.param_type_name == "option"]
     names = {name for each in own for name in each.opts}
@@ -53,7 +53,7 @@ def _store_value(option: Any, context: Any, parameter: Any, value: Any) -> None:
 
 
 def shared_value(context: Any, name: str) -> Any:
-    """Return the value of an option of a group above the command, ``None`` if it was not given."""
+    """Return the value of an option of a group above the command, or ``None`` if the option was not given."""
     group = context
     while group is not None:
         if name in group.params:

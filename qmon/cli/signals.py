@@ -36,7 +36,7 @@ def stop_on_signals(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Turn SIGTERM and a hangup into ``SystemExit``, so that everything is cleaned up first."""
+    """Raise ``SystemExit`` on SIGTERM or a hangup, so that the program cleans up before it ends."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_EXIT_BY_SIGNAL + number)

@@ -1,4 +1,4 @@
-"""Asks for a target at a terminal: lists the known ones and shows how to write a URL."""
+"""Asks for a target at a terminal: lists the known targets and shows how to write a URL."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST: Final = 10
 
 
 def ask_target(path: Path | None) -> str:
-    """Ask for a target. Returns a name that ``choose`` accepts, a URL or a connection string.
+    """Ask for a target. Return a name that ``choose`` accepts, a URL or a connection string.
 
-    Raises ``BadInput`` without a terminal, or if the configuration cannot be read.
+    Raises ``BadInput`` if there is no terminal, or if the configuration cannot be read.
     """
     from qmon.cli.served_dashboard import is_served
     from qmon.config.chosen_target import find_target
@@ -51,7 +51,7 @@ def ask_target(path: Path | None) -> str:
 
 
 def _resolve_answer(typed: str, known: Sequence[KnownTarget]) -> str:
-    """Return the name for a number in the list; return anything else unchanged."""
+    """Return the target's name for a number in the list. Return any other text unchanged."""
     names = [each.name for each in known]
     if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
         return names[int(typed) - 1]

@@ -24,7 +24,7 @@ DEADLINE_S: Final = 15.0
 LOCK_WAIT_S: Final = 1.0
 READ_ONLY: Final = "qmon was started with --read-only"
 
-# Purposes that change nothing.
+# Purposes of commands that change nothing.
 _READING_PURPOSES: Final = frozenset({"operations", "trash"})
 
 
@@ -56,18 +56,18 @@ class ConnectedTarget(ChosenTarget):
     connection: Connection
 
     def installed_layout(self, queue: str) -> Layout:
-        """Return the layout of a queue that qmon installed. Raises ``BadInput`` if there is none of that name."""
+        """Return the layout of a queue that qmon installed. Raises ``BadInput`` if there is no such queue."""
         from qmon.operate.install.install_queue import read_registry
 
         known = read_registry(self.connection, self.engine)
         if queue not in known:
-            raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+            raise BadInput(f"qmon has not installed a queue {queue!r}; installed queues: {', '.join(known) or 'none'}")
         return known[queue]
 
     def archived_layout(self, queue: str) -> Layout:
         """Return the layout of a queue with an archive. Raises ``BadInput``.
 
-        Uses the configuration if it names the archive routine, otherwise the queue must be installed by qmon.
+        Uses the configuration if it names the archive routine. Otherwise qmon must have installed the queue.
         """
         from qmon.errors import PermissionMissing
         from qmon.model.layout.layout import Layout
@@ -82,9 +82,9 @@ class ConnectedTarget(ChosenTarget):
 
 
 def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
-    """Return the targets that the user means: named ones, fleets, or all of the configuration.
+    """Return the targets that the user means: named targets, fleets, or all targets of the configuration.
 
-    Raises what ``choose_target`` raises. Also raises ``BadInput`` if a target is named twice or there is none.
+    Raises the errors of ``choose_target``. Also raises ``BadInput`` if a target is named twice or there is no target.
     """
     from qmon.config.chosen_target import expand_names
     from qmon.config.config_file import read_config
@@ -98,14 +98,14 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
         raise
     names = [each.target.name for each in known]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise BadInput(f"named twice: {', '.join(sorted(twice))}; name each target once")
+        raise BadInput(f"{', '.join(sorted(twice))}: named twice; name each target once")
     return known
 
 
 def choose_polled_targets(
     texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False
 ) -> list[ChosenTarget]:
-    """Return the targets like ``choose_targets``. Raises ``BadInput`` if the poll interval is too short or too long."""
+    """Return the targets that the user means. Raises ``BadInput`` if the poll interval is too short or too long."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
@@ -136,11 +136,11 @@ def _choose_from(text: str, config: Config) -> ChosenTarget:
 
 
 def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[ChosenTarget, Connection | None]:
-    """Return the target with its password, and a connection for its poller.
+    """Return the target with its password, and a connection for the poller.
 
-    ``may_ask``: prompt for a password, before a screen takes the terminal. The connection is ``None`` if the target is
-    unreachable now; the poller reports that and retries. Raises ``BadInput`` and ``MissingDriver``. Raises
-    ``WrongPassword`` if no better password is available, and ``PasswordNeeded`` if there is none.
+    ``may_ask``: prompt for a password before a screen opens on the terminal. The connection is ``None`` if the target
+    is unreachable now; the poller reports the problem and retries. Raises ``BadInput`` and ``MissingDriver``. Raises
+    ``WrongPassword`` if no better password is available, and ``PasswordNeeded`` if no password is available.
     """
     from qmon.config.credentials import connect_with_password, password_sources
     from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
@@ -158,7 +158,7 @@ def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[C
 def refuse_read_only(target: Target) -> None:
     """Raise ``BadInput`` if the target is configured as read-only."""
     if target.read_only:
-        raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
+        raise BadInput(f"{target.name} is read-only: qmon.toml sets read_only = true; nothing was changed")
 
 
 @contextlib.contextmanager
@@ -168,8 +168,8 @@ def open_target(
     """Connect for one command and close at the end. Prompts for a password if the server needs one.
 
     ``read_only``: this connection changes nothing. If false, a target that is configured as read-only is refused.
-    ``writes``: the command makes changes, possibly on another connection, so a standby is refused at once. Raises what
-    choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
+    ``writes``: the command makes changes, possibly on another connection, so a standby is refused at once. Raises
+    ``BadInput``, ``MissingDriver`` and ``Unreachable``.
     """
     with connect_target(choose_target(text, path), purpose, read_only=read_only, writes=writes) as at:
         yield at
@@ -202,14 +202,14 @@ def connect_target(
 
 @dataclass(frozen=True, slots=True)
 class ActionSession:
-    """The objects that a command needs to act: first a connection that only reads, then the operator."""
+    """The objects that a command with an action needs: at first a connection that only reads, later the operator."""
 
     connected: ConnectedTarget
     context: OperatorContext
 
     @property
     def operator(self) -> Operator:
-        """The operator, on its own connections.
+        """The operator, which has its own connections.
 
         Closes the reading connection first, because the server may be at its connection limit.
         """
@@ -232,7 +232,7 @@ class ActionSession:
 
 @contextlib.contextmanager
 def open_for_action(target: str, config: Path | None, purpose: str) -> Iterator[ActionSession]:
-    """Connect to a target to act on it, and close at the end. Raises what ``open_target`` raises."""
+    """Connect to a target for an action, and close at the end. Raises the errors of ``open_target``."""
     with connect_for_action(choose_target(target, config), purpose) as at:
         yield at
 

@@ -1,4 +1,4 @@
-"""``qmon check --test-notice``: sends a test notice to the receivers of alerts."""
+"""Sends a test notice to the receivers of alerts, for ``qmon check --test-notice``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from qmon.errors import BadInput
 
 
 def send_test_notice(names: Sequence[str], config: Path | None) -> None:
-    """Send a raised and a cleared notice to the named receivers of qmon.toml, or without names to all.
+    """Send a raised and a cleared notice to the named receivers of qmon.toml, or to all receivers if none is named.
 
-    Exits with code 1 if a receiver did not accept it. Raises ``BadInput`` for a name that is not in the file.
+    Exits with code 1 if a receiver did not accept a notice. Raises ``BadInput`` for a name that is not in the file.
     """
     from qmon.cli.alerting_setup import deliveries_for
     from qmon.config.config_file import read_config
@@ -29,10 +29,10 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
     found = read_config(config)
     known = [receiver.name for receiver in found.receivers]
     if not known:
-        raise BadInput(f"{found.path}: there is no [[notify]]; see qmon help alerts-and-checks")
+        raise BadInput(f"{found.path} contains no [[notify]]; see qmon help alerts-and-checks")
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{found.path}: there is no [[notify]] named {name!r}{suggest_nearest(name, known)}")
+            raise BadInput(f"{found.path} contains no [[notify]] named {name!r}{suggest_nearest(name, known)}")
     wanted = [receiver for receiver in found.receivers if not names or receiver.name in names]
     missing: list[str] = []
     ways = deliveries_for(wanted, missing.append)

@@ -1,4 +1,4 @@
-"""Local audit log: one JSON line before and one after each operator action, in a file that only the user can read."""
+"""Writes the local audit log: JSON lines for the start and end of each action. Only the user can read the file."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Audit:
     def write(self, event: str, entry: Mapping[str, object]) -> None:
         """Append one line with the time (UTC), ``event`` and ``entry``. ``entry`` must not contain secrets.
 
-        Raises ``AuditFailed`` if the line is not safely on disk; a partly written line is removed again.
+        Raises ``AuditFailed`` if the line is not safely on disk. A partly written line is removed.
         """
         line = {"format": FORMAT, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **entry}
         try:

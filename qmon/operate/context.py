@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.operation_records import Consent, Progress
 from qmon.operate.sql import Sql
 
-# The operator must type the queue's name for actions on more messages than this.
+# To confirm an action on more messages than this, the operator must type the queue's name.
 TYPE_NAME_ABOVE: Final = 10_000
 
 # Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
@@ -56,13 +56,13 @@ class OperatorContext:
     audit: Path | None = None
 
     def check_writable(self) -> None:
-        """Raise ``ReadOnly`` if nothing may be changed. Every action calls this before it changes anything."""
+        """Raise ``ReadOnly`` if nothing may be changed. Every action calls this method before a change."""
         if self.read_only is not None:
             raise ReadOnly(self.read_only)
 
     @contextlib.contextmanager
     def open_sql(self, purpose: str) -> Iterator[Sql]:
-        """Open a connection for this purpose, yield the action statements on it, and close it at the end.
+        """Open a connection for this purpose, yield its ``Sql`` object, and close the connection at the end.
 
         Raises ``BadInput`` if qmon's own schema in the database cannot be trusted.
         """

@@ -1,4 +1,4 @@
-"""Reads one message completely: payload, all columns of its row, its times, and what its owner's session is doing."""
+"""Reads one message completely: payload, columns, times, and the current activity of the owner's session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from qmon.operate.table_structure import MAX_KEY_CHARS
 MAX_PAYLOAD_CHARS: Final = 1 << 20
 MAX_COLUMN_CHARS: Final = 4_000
 
-# Read this much beyond the cut, but do not show it: a secret may begin before the cut and end after it.
+# Number of characters that are read after the cut but not shown. A secret that begins before the cut can only be
+# recognized if its end is also read.
 _REDACTION_MARGIN: Final = 4_096
 _BINARY_TYPES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 
@@ -33,11 +34,11 @@ class MessageColumn:
     """A column of a message's row.
 
     - ``size``: bytes of the value, ``None`` if it is NULL or cannot be read.
-    - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL. If there is a ``size``,
-      ``None`` means that the value is too large for the server to read a part of it.
-    - ``cut``: ``value`` is only the beginning.
-    - ``grant``: how to let our role read the column, usually a GRANT statement. Empty if our role can read it. A masked
-      column is not read.
+    - ``value``: the redacted text, or bytes if the value is not text. If both ``value`` and ``size`` are ``None``, the
+      value is NULL. If only ``value`` is ``None``, the value is too large, and the server cannot read a part of it.
+    - ``cut``: ``value`` contains only the beginning of the column's value.
+    - ``grant``: how to let our role read the column, usually a GRANT statement. Empty if our role can read the column.
+      qmon does not read masked columns.
     """
 
     name: str
@@ -50,14 +51,14 @@ class MessageColumn:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, as it was when it was read.
+    """One message at the time when qmon read it.
 
-    - ``columns``: all columns of its row, followed by those of its second table, each cut after
-      ``MAX_COLUMN_CHARS``.
-    - ``payload``: the payload column, cut after ``MAX_PAYLOAD_CHARS``; ``None`` if the layout has none.
+    - ``columns``: all columns of the message's row, followed by the columns of its row in the second table. Values are
+      cut after ``MAX_COLUMN_CHARS``.
+    - ``payload``: the payload column, cut after ``MAX_PAYLOAD_CHARS``; ``None`` if the layout has no payload column.
     - ``pushed_s``, ``popped_s``: seconds since the push and the pop; ``None`` if no column contains the time.
     - ``owner``: the consumer that holds the message.
-    - ``doing``: what the owner's session is doing now, or why that is unknown.
+    - ``doing``: what the owner's session is doing now, or why qmon does not know.
     """
 
     columns: tuple[MessageColumn, ...]
@@ -120,8 +121,7 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
     """Read the message ``id``. Return ``None`` if it no longer exists.
 
     ``owner``: the last known owner, used if the layout has no owner column. Raises ``BadInput`` if the row cannot be
-    identified, ``LockTimeout`` naming the session that blocks even readers, and whatever connecting and reading
-    raise.
+    identified, ``LockTimeout`` with the name of the session that blocks even readers, and other errors of the server.
     """
     with context.open_sql("message") as sql:
         table = _Row(sql, layout.table, _key_for(layout, id), layout.payload, context.redact)
@@ -156,7 +156,7 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
     if not layout.ids:
-        raise BadInput(f"rows of {layout.table} cannot be identified: it has no id")
+        raise BadInput(f"rows of {layout.table} cannot be identified: the table has no id")
     parts = split_id(id, len(layout.ids))
     if len(parts) != len(layout.ids):
         raise BadInput(f"ids of this queue have the form {'/'.join(layout.ids)}")
@@ -164,7 +164,7 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
 
 
 class _Row:
-    """The row of a table with this key.
+    """The row that has this key in a table.
 
     ``payload_column``: the column that is read up to ``MAX_PAYLOAD_CHARS``.
     """
@@ -242,7 +242,7 @@ class _Row:
 def _read_second_row(
     context: OperatorContext, sql: Sql, layout: Layout, id: str, row: Mapping[str, MessageColumn]
 ) -> dict[str, MessageColumn] | None:
-    """Return the row that contains the payload, if that is in another table. An empty dict means that it is missing."""
+    """Return the message's row in the second table: empty if the row is missing, ``None`` if there is no such table."""
     library = library_queue_for(layout)
     lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
     if lookup is not None:
@@ -273,10 +273,10 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
         return ""
     column = layout.owner
     if column is not None and column.kind in ("lease", "heartbeat"):
-        return f"{column.column} is a {column.kind}: its session is unknown"
+        return f"{column.column} is a {column.kind}: the consumer's session is unknown"
     number, _, began = owner.partition("/")
     if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
-        return "a name: its session is unknown"
+        return "the owner is a name: the consumer's session is unknown"
     try:
         found = end_sessions.read_session(sql, int(number))
     except QmonError as problem:
@@ -284,7 +284,7 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
     if found is None:
         return f"session {number} is gone, or your role may not see it"
     if began and found.started_us is not None and found.started_us // 1_000_000 != int(began or 0):
-        return f"session {number} is gone; another session has its number now"
+        return f"session {number} is gone; another session has this number now"
     who = ", ".join(part for part in (one_line(found.application), found.login, found.host) if part)
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     last = f", last statement: {one_line(context.redact(found.statement), 200)}" if found.statement else ""
@@ -298,7 +298,7 @@ def _describe_lock_holder(sql: Sql, table_id: int) -> str:
     except QmonError:
         found = []
     if not found:
-        return "a session has locked the table so that readers wait"
+        return "a session has locked the table, and readers must wait"
     who = f"session {found[0].session}" if found[0].session else f"prepared transaction {one_line(found[0].gid)}"
     by = f"{who} ({one_line(found[0].application)})" if found[0].application else who
     return f"{by} waits to lock the table, and readers wait for that session" if found[0].waits else f"locked by {by}"

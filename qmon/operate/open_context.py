@@ -14,19 +14,19 @@ from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
 from qmon.operate.context import OperatorContext
 
-# Statement timeout of operations, in seconds. The slowest statement is an exact count of a large table.
+# Statement timeout of operations, in seconds. The slowest statement counts all rows of a large table.
 STATEMENT_TIMEOUT_S: Final = 120.0
 LOCK_TIMEOUT_S: Final = 5.0
 
 # The connection that reads one message gives up quickly instead of waiting for locks.
 MESSAGE_SESSION: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
 
-# Purposes that change nothing, so a standby can serve them.
+# Connections for these purposes change nothing, so a standby can serve them.
 _READ_ONLY_PURPOSES: Final = frozenset({"operations", "pauses", "record"})
 
 
 class Connections:
-    """Open connections for operations, and keep track of them so that running statements can be cancelled."""
+    """Open connections for operations, and cancel the running statements of these connections on request."""
 
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine = engine
@@ -35,7 +35,7 @@ class Connections:
         self._lock = threading.Lock()
 
     def __call__(self, purpose: str) -> Connection:
-        """Open a connection. Raises whatever connecting raises."""
+        """Open a connection. Raises ``NoConnectionLeft`` and other errors of the server."""
         session = (
             MESSAGE_SESSION
             if purpose == MESSAGE_SESSION.purpose
@@ -49,13 +49,13 @@ class Connections:
         try:
             made = self._engine.connect(self._target, session)
         except NoConnectionLeft as problem:
-            raise NoConnectionLeft(f"{problem}; actions need a connection in addition to those that watch") from None
+            raise NoConnectionLeft(f"{problem}; an action needs its own connection") from None
         with self._lock:
             self._open.append(made)
         return made
 
     def cancel(self) -> None:
-        """Ask the server to cancel the running statements on these connections. Does not wait. Safe from any thread."""
+        """Ask the server to cancel the running statements, without waiting. Any thread may call this method."""
         for connection in self._open_connections():
             threading.Thread(target=connection.cancel, name="qmon-act-cancel", daemon=True).start()
 
@@ -78,8 +78,8 @@ def open_context(
 ) -> OperatorContext:
     """Create the context for one target.
 
-    This connects to the server only for a DSN, because a DSN does not show which product the server is. ``read_only``:
-    why nothing may be changed. If the target is configured as read-only, it is not needed.
+    For a DSN, this function connects to the server, because a DSN does not show which product the server is.
+    ``read_only``: why nothing may be changed. This is not needed if the configuration makes the target read-only.
     """
     engine = engine_for(target)
     why = read_only or read_only_reason(target)
@@ -92,9 +92,9 @@ def read_only_reason(target: Target) -> str | None:
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:
-    """Return a copy of the context with its own connections, and these connections.
+    """Return a copy of the context that has its own connections, and these connections.
 
-    With them, one operation can be cancelled without affecting others.
+    A caller can cancel the statements of these connections without affecting other operations.
     """
     connections = Connections(context.engine, context.target)
     return replace(context, connect=connections), connections
@@ -104,6 +104,6 @@ def account_name() -> str:
     """Return the account on this machine, such as ``anna@app-7``."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in a container
+    except (KeyError, OSError):  # in a container, the user may have no name
         user = "somebody"
     return f"{user}@{socket.gethostname() or 'localhost'}"

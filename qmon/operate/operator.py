@@ -1,4 +1,4 @@
-"""Entry point of all actions. Keys and commands prepare an action here, show its plan, and apply or discard it."""
+"""Prepares all actions. Keys and commands prepare an action here, show its plan, and apply or discard the plan."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class Operator:
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Plan to make messages ready again if they are stuck in progress or their consumer is dead.
 
-        Raises ``BadInput``.
-
-        If a pop deletes the message, the plan ends the sessions whose open transactions hold messages instead.
+        If a pop of this queue deletes the message, the plan instead ends the sessions whose open transactions hold
+        messages. Raises ``BadInput``.
         """
         if layout.part is not None:
             return prepare_library_requeue(self.context, layout, choice)
@@ -49,16 +48,16 @@ class Operator:
         choice: Choice,
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008 - it is frozen
     ) -> PreparedAction:
-        """Plan to retry dead messages at a limited rate, stopping if too many fail again. Raises ``BadInput``."""
+        """Plan to retry dead messages at a limited rate, until too many of them fail again. Raises ``BadInput``."""
         if layout.part is not None:
             return prepare_library_redrive(self.context, layout, choice, limits)
         return prepare_redrive(self.context, layout, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Plan to move messages into the trash: dead ones, unless others are chosen. Raises ``BadInput``.
+        """Plan to move the chosen messages, or the dead messages, into the trash. Raises ``BadInput``.
 
-        Messages of a library are deleted with the library's own statements. They go into the trash if an undo can
-        restore them completely.
+        Messages of a library are deleted with the library's own statements. Such messages go into the trash only if an
+        undo can restore them completely.
         """
         if layout.part is not None:
             return prepare_library_purge(self.context, layout, choice)
@@ -69,9 +68,9 @@ class Operator:
         return prepare_undo(self.context, operation, choice)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
-        """Plan to pause producers or consumers for ``for_s`` seconds. Raises ``BadInput`` outside 1 s to 24 h.
+        """Plan to pause producers or consumers for ``for_s`` seconds, from 1 s to 24 h. Otherwise raises ``BadInput``.
 
-        A library's own pause of its consumers does not end by itself.
+        If the library itself pauses its consumers, the pause does not end by itself.
         """
         if layout.part is not None and side is Side.CONSUMERS:
             return prepare_library_pause(self.context, layout, side)
@@ -89,7 +88,7 @@ class Operator:
             return is_library_paused(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
-        """Plan to put a trigger on a table that qmon did not install, so that its producers can be paused."""
+        """Plan to put a trigger on a table that qmon did not install. The trigger lets qmon pause the producers."""
         return prepare_install_gate(self.context, layout)
 
     def remove_gate(self, layout: Layout) -> PreparedAction:
@@ -97,30 +96,30 @@ class Operator:
         return prepare_remove_gate(self.context, layout)
 
     def read_pauses(self) -> tuple[Pause, ...]:
-        """Return the active pauses; empty if this database does not record pauses."""
+        """Return the active pauses. The result is empty if this database does not record pauses."""
         with self.context.open_sql("pauses") as sql:
             return read_pauses(sql)
 
     def repair(self, layout: Layout) -> PreparedAction:
-        """Plan to repair holes and orphans of a ring. The plan is refused if the queue is not a ring."""
+        """Plan to fill the holes of a ring and requeue its orphans. The plan is refused if the queue is not a ring."""
         return prepare_repair(self.context, layout)
 
     def end_session(self, session: int, started_at: float | None) -> PreparedAction:
-        """Plan to end a session. ``started_at``: start of the session that was shown, seconds since the epoch."""
+        """Plan to end a session. ``started_at``: start of the shown session, in seconds since the epoch."""
         return prepare_end_session(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """Plan to delete for good the messages purged more than ``older_than_s`` seconds ago.
+        """Plan to permanently delete messages that were purged more than ``older_than_s`` seconds ago.
 
         ``queue``: ``None`` means all queues.
         """
         return prepare_empty_trash(self.context, queue, older_than_s)
 
     def read_message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
-        """Read one message completely; ``None`` if it no longer exists. ``owner``: the last known owner."""
+        """Read one message completely. Return ``None`` if it no longer exists. ``owner``: the last known owner."""
         return read_message(self.context, layout, id, owner)
 
     def read_operations(self, limit: int = 100) -> tuple[Operation, ...]:
-        """Return the latest operations, newest first; empty if this database does not record operations."""
+        """Return the latest operations, newest first. The result is empty if this database records no operations."""
         with self.context.open_sql("operations") as sql:
             return tuple(each.to_operation() for each in read_operations(sql, limit=limit))

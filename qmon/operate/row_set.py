@@ -1,4 +1,4 @@
-"""The frozen rows of a plan: the place and version of each row, packed so that a million fit in memory."""
+"""Stores the frozen rows of a plan: the place and version of each row, packed so that a million rows fit in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.model.layout.message_ids import split_id
 # Number of rows in one packed chunk. The server also sends this many rows at once.
 CHUNK_ROWS: Final = 2000
 
-# The place of a row and its version, as text from the server that qmon does not interpret.
+# The place and the version of a row, as the server sends them. qmon does not interpret these texts.
 Mark = tuple[str, str]
 
 
@@ -61,18 +61,18 @@ def _reverse_chunk(chunk: bytes) -> bytes:
 
 
 def parse_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
-    """Convert marks as the server sends them: two JSON arrays (PostgreSQL), or a single mark (SQL Server)."""
+    """Convert marks as the server sends them: PostgreSQL sends two JSON arrays, and SQL Server a single mark."""
     if engine == "sqlserver":
         return [(keys, versions)]
     return list(zip(json.loads(keys), json.loads(versions), strict=True))
 
 
 def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()) -> dict[str, str]:
-    """Convert marks to statement values: ``keys`` and ``versions``, for PostgreSQL also ``tids``.
+    """Convert marks to statement values: ``keys`` and ``versions``, and also ``tids`` for PostgreSQL.
 
     On PostgreSQL, a key is the place of the row (its ctid). If the table may have partitions, the table's oid precedes
-    it: ``16402(0,1)``. On SQL Server, a key is the text of the columns ``key``, and each column is sent as a separate
-    value: ``k1``, ``k2`` …
+    the ctid: ``16402(0,1)``. On SQL Server, a key is the text of the columns ``key``, and each column is sent as a
+    separate value: ``k1``, ``k2`` …
     """
     if engine == "postgres":
         places = [place for place, _ in marks]
@@ -85,8 +85,8 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
 def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
     """Convert rows of the trash to statement values: ``rows``, and ``tids`` if the marks contain a place (PostgreSQL).
 
-    On PostgreSQL, the mark of a requeued message contains its place at the time of the plan. So no index is needed to
-    find it.
+    On PostgreSQL, the mark of a requeued message contains the message's place at the time of the plan. So the server
+    needs no index to find the message.
     """
     return {
         "rows": texts_for(engine, (row for row, _ in marks)),

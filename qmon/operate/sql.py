@@ -24,7 +24,7 @@ class Count:
 
 
 class Sql:
-    """The statements in ``actions/operate`` and ``control`` on one connection."""
+    """Run the statements in ``actions/operate`` and ``control`` on one connection."""
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection, self.engine = connection, engine

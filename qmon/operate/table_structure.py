@@ -22,7 +22,7 @@ GATE_PREFIX: Final = "qmon_gate"
 class TableColumn:
     """A column.
 
-    ``generated``: the server computes it. ``lost``: its value cannot be saved, because it is a row version.
+    ``generated``: the server computes the value. ``lost``: the value cannot be saved, because it is a row version.
     """
 
     column_name: str
@@ -55,7 +55,8 @@ class _KeyColumn:
 class TableStructure:
     """The structure of a table.
 
-    ``keys``: the sets of columns that identify a row. The primary key is first, then the others, shortest first.
+    ``keys``: the sets of columns that identify a row. The primary key comes first. The other keys follow, sorted by
+    their number of columns.
     """
 
     table: TableName
@@ -70,7 +71,7 @@ class TableStructure:
 
     @property
     def kept_columns(self) -> tuple[str, ...]:
-        """The columns that the trash keeps, including generated ones."""
+        """The columns that the trash stores, including generated columns."""
         return tuple(each.column_name for each in self.columns if not each.lost)
 
     @property
@@ -100,7 +101,7 @@ class TableStructure:
         return any(set(key) <= set(columns) for key in self.keys)
 
     def id_columns(self, layout: Layout) -> tuple[str, ...]:
-        """Return the columns that make up a message's id: those of the layout if they are unique, else the key."""
+        """Return the columns that make up a message's id: the layout's id columns if they are unique, else the key."""
         return layout.ids if not self.keys or (layout.ids and self.is_identified_by(layout.ids)) else self.key
 
     def obstacle_names(self, kind: str) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class TableStructure:
 
     @property
     def hidden_rows_notes(self) -> tuple[str, ...]:
-        """Notes for the operator about rows hidden from our role; empty if there are none."""
+        """Notes for the operator about rows that are hidden from our role; empty if no rows are hidden."""
         return tuple(
             f"{why}; the other rows of {self.table} are neither counted nor changed"
             for why in self.obstacle_names("hidden")
@@ -154,7 +155,7 @@ _MAX_KEY_COLUMNS: Final = 8
 def why_no_key(structure: TableStructure) -> str | None:
     """Return why SQL Server cannot find a row of the table by a key, or ``None`` if it can."""
     if not structure.key:
-        return f"rows of {structure.table} cannot be identified: it has neither a primary key nor another key"
+        return f"rows of {structure.table} cannot be identified: the table has neither a primary key nor another key"
     if len(structure.key) > _MAX_KEY_COLUMNS:
         return f"the key of {structure.table} has more than {_MAX_KEY_COLUMNS} columns"
     types = {each.column_name: each.type_name.partition("(")[0] for each in structure.columns}
@@ -180,7 +181,7 @@ def why_truncated(structure: TableStructure, columns: Sequence[str], texts: Iter
         if found := [columns[at] for at in long if at < len(parts) and len(parts[at]) >= MAX_KEY_CHARS]:
             return (
                 f"{found[0]} of {structure.table} has a value of {MAX_KEY_CHARS} characters or more: qmon "
-                "cannot name it"
+                "cannot address this row"
             )
     return None
 
@@ -208,7 +209,7 @@ def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Tabl
     obstacles = (*sql.fetch(Obstacle, "obstacles", names, {"state": state}), *sql.fetch(Obstacle, "hidden", names))
     if elsewhere := [each.name for each in obstacles if each.kind == "elsewhere"]:
         raise BadInput(
-            f"{table} has partitions on another server: {', '.join(elsewhere)}; changes there and changes here are"
-            " not one transaction"
+            f"{table} has partitions on another server: {', '.join(elsewhere)}; qmon cannot change"
+            " the rows of both servers in one transaction"
         )
     return TableStructure(table, columns, obstacles, tuple(tuple(key) for _, key in keys))

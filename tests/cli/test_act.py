@@ -104,7 +104,7 @@ def test_a_redrive_is_narrowed_down_paced_and_undone(shop: str) -> None:
         "none",
     )
     plan = acted(*asked, "--dry-run")["plan"]
-    assert plan["consequences"][0] == "at most 100 per second; it does not stop if messages fail again"
+    assert plan["consequences"][0] == "at most 100 per second; the redrive does not stop if messages fail again"
     assert (plan["count"], plan["kind"]) == (2, "redrive")
     result = acted(*asked, "--yes")["result"]
     assert (result["done"], result["state"]) == (2, "done")

@@ -65,7 +65,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
         done = call("doctor", "shop", "--bundle", str(file))
         holder.rollback()
     assert done.exit_code == 0, done.output
-    assert "review it before you send it" in done.stdout
+    assert "review the archive before you send it" in done.stdout
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     found = contents(file)
     assert set(found) == {"README.txt", "versions.json", "config.json", "doctor.json", "snapshot.json", "qmon.log"}

@@ -65,13 +65,13 @@ def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
 @pytest.mark.parametrize(
     ("made", "next_step"),
     [
-        (JOBS, "review it, then: qmon connect "),
-        (ARTICLES["batch_split"], "review it, then: qmon connect "),
+        (JOBS, "review the file, then: qmon connect "),
+        (ARTICLES["batch_split"], "review the file, then: qmon connect "),
         (
             "CREATE TABLE mails (id bigserial PRIMARY KEY, phase text, claimed_at timestamp, tries int, body text)",
-            "no queue yet; complete the tables written as comments, or answer the questions of qmon init on a terminal",
+            "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal",
         ),
-        (ORDINARY, "no queue was found; describe yours in the file: qmon help configuration"),
+        (ORDINARY, "no queue was found; describe your queue in the file: qmon help configuration"),
     ],
     ids=["likely", "of two tables", "undecided", "none"],
 )

@@ -71,7 +71,7 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     assert TOKEN not in done.output
     assert call("check", "--test-notice", "chta").exit_code == 2
     two.write_text("")
-    assert "there is no [[notify]]" in call("check", "--test-notice", "all").stderr
+    assert "contains no [[notify]]" in call("check", "--test-notice", "all").stderr
 
 
 def test_who_needs_a_secret_that_is_missing_is_refused_before_anything_begins(

@@ -34,11 +34,11 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
+        (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "the folder /nowhere/at/all does not exist"),
         (("report", "--lake", "x", "--from", "soon"), "is not a day or time"),
         pytest.param(
             ("run", "--lake", "x", "--recordings", ".", "--conf", "memory"),
-            "--conf takes NAME=VALUE",
+            "--conf needs NAME=VALUE",
             marks=pytest.mark.spark,
         ),
         (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "not 'Mars/Base'"),

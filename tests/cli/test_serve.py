@@ -115,7 +115,7 @@ def test_bad_input_is_said_before_anything_begins(database: str) -> None:
         (("--every", "5m"), "--every must be"),
         (("--keep", "1d"), "--keep and --max-size need --record"),
         (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),
-        (("--textfile", "qmon.prom", "--users", "u"), "need --listen or --web if --textfile is given"),
+        (("--textfile", "qmon.prom", "--users", "u"), "--allow-host need --listen or --web"),
         ((database,), "named twice"),
     ):
         done = call("serve", database, *options)

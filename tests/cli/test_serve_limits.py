@@ -226,7 +226,7 @@ def test_pages_of_other_sites_are_refused() -> None:
 def test_a_name_for_the_server_is_a_name() -> None:
     for wrong in ("", "http://ops-1", "ops-1:9777", "*", "a b", "ops-1/x"):
         done = call("serve", "postgresql://nobody@127.0.0.1:1/x", "--allow-host", wrong)
-        assert (done.exit_code, "--allow-host takes a host name" in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, "--allow-host needs a host name" in done.stderr) == (2, True), done.stderr
 
 
 class Work:

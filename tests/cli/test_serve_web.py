@@ -255,7 +255,7 @@ async def test_more_viewers_than_the_limit_are_told_so(monkeypatch: pytest.Monke
                 await drawn(socket, "shop")
                 async with session.get("/") as answer:
                     assert (answer.status, answer.content_type) == (503, "text/plain")
-                    assert "which is the limit" in await answer.text()
+                    assert "the limit of" in await answer.text()
                 assert await refusal(session) == 503
             await until(lambda: server._viewers == 0)
             assert await status(session, "/") == 200

@@ -46,7 +46,7 @@ def test_each_command_prints_what_it_finds_of_all_and_says_who_did_not_answer(sh
     assert call("operations", "shops").stderr == "the database has no record of operations\n"
     default_path().parent.mkdir(parents=True, exist_ok=True)
     default_path().touch()
-    told_where = f"the database has no record of operations; {default_path()} has the operations from this machine"
+    told_where = f"the database has no record of operations; {default_path()} contains the operations of this machine"
     assert call("operations", "shops").stderr == f"{told_where}\n"
     table = call("status", "shops", "--over", "500ms").stdout.splitlines()
     assert table[0].split()[:2] == ["TARGET", "QUEUE"]

@@ -85,7 +85,7 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
     monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
-    assert done.stderr == "qmon: standard input is not a terminal; `--for 20s --output table` runs without one\n"
+    assert done.stderr == "qmon: standard input is not a terminal; `--for 20s --output table` runs without a terminal\n"
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")

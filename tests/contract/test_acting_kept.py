@@ -65,8 +65,8 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
     prepared = operator.requeue(JOBS, WORKING)
     assert prepared.plan.undo.possible
     assert prepared.plan.undo.notes == (
-        "3 of 5 messages cannot be undone: others have the same id, or it is NULL",
-        "only messages that have not been popped again by then",
+        "3 of 5 messages cannot be undone: other messages have the same id, or the value is NULL",
+        "an undo only restores messages that have not been popped again",
     )
     done = applied(prepared)
     query(database, "UPDATE jobs SET status = 'working' WHERE id = 1")
@@ -83,7 +83,7 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
 def test_only_the_rows_that_are_meant_count_as_alike(database: str, tmp_path: Path) -> None:
     keyless(database, "1", "2", "2", "7")
     notes = Operator(desk_at(database, tmp_path)).requeue(JOBS, replace(WORKING, ids=("1", "7"))).plan.undo.notes
-    assert notes == ("only messages that have not been popped again by then",)
+    assert notes == ("an undo only restores messages that have not been popped again",)
 
 
 @pytest.mark.parametrize("act", ["requeue", "redrive"])
@@ -96,7 +96,9 @@ def test_a_requeue_of_which_nothing_could_be_undone_says_so_beforehand(database:
     else:
         prepared = operator.requeue(JOBS, WORKING)
     assert not prepared.plan.undo.possible
-    assert prepared.plan.undo.notes == ("3 of 3 messages cannot be undone: others have the same id, or it is NULL",)
+    assert prepared.plan.undo.notes == (
+        "3 of 3 messages cannot be undone: other messages have the same id, or the value is NULL",
+    )
     done = applied(prepared)
     assert done.done == 3
     assert operator.undo(done.operation).plan.refused == f"{act} {done.operation} cannot be undone"
@@ -172,7 +174,7 @@ def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_n
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")
     operator = Operator(desk_at(role, tmp_path))
     helps = f"this helps: GRANT SELECT ON public.jobs TO {named(role)}"
-    hidden = "qmon cannot move or keep rows of public.jobs as they are"
+    hidden = "qmon cannot move or save rows of public.jobs unchanged"
     assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
         f"{hidden} (secret: your role may not read it; tries: your role may not read it); {helps}"
     )
@@ -237,7 +239,7 @@ def test_a_masked_column_is_refused_by_name_where_it_would_be_kept(
         label(database, masked if by_group else named(role), "body")
         label(database, named(role), "tries", provider="other", of_role="NOT MASKED")
         assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-            "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for your role (anon)); this"
+            "qmon cannot move or save rows of public.jobs unchanged (body: it is masked for your role (anon)); this"
             " helps: use a role without masks"
         )
         # A requeue stores other columns.
@@ -292,7 +294,7 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
     archiver = Archiver(
         lambda: ENGINE.connect(target_of(database), ARCHIVE_SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
     )
-    with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts others: spring"):
+    with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts other rows: spring"):
         # Without the check this never ends, because archived rows come back.
         archiver.run(lambda now: stop.set() if now.moved > 100 else None, until_empty=True)
     assert (archiver.result().moved, archiver.result().ended) == (0, "failed")

@@ -123,7 +123,7 @@ def test_a_plan_of_one_leaves_alone_what_died_after_it(database: str, tmp_path: 
     draw(database, "pop_seq", 2)
     result = applied(prepared)
     assert (prepared.plan.count, result.done) == (1, 1)
-    assert "2 like orphans" in "".join(result.notes)
+    assert "2 look like orphans" in "".join(result.notes)
 
 
 def test_where_every_slot_is_an_orphan_the_consumers_come_by_again(database: str, tmp_path: Path) -> None:

@@ -59,9 +59,9 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
-        assert "may block others" not in told(), "no session waits for it"
+        assert "may block other sessions" not in told(), "no session waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
-            assert re.search(r"After that, session \d+ may block others: 1 session waits for it, too", told())
+            assert re.search(r"After that, session \d+ may block other sessions: 1 session waits for \d+, too", told())
             blocker.rollback()
 
 
@@ -73,7 +73,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (OperationKind.END_SESSION, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
-        assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
+        assert "mailer" in told and "blocks 1 session, 1 directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
         waiter.join(120)
@@ -270,7 +270,9 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
             lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")
         )
         plan = prepare_requeue_sessions(context, layout, Choice(older_than_s=0.0)).plan
-        assert plan.refused and [each.why for each in plan.left_out] == ["they are running a statement: owner alive"]
+        assert plan.refused and [each.why for each in plan.left_out] == [
+            "sessions that are running a statement: owner alive"
+        ]
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
         assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
         thread.join(120)

@@ -88,7 +88,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
     before = rows(database)
     result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="ready")))
     assert (result.done, result.refused) == (0, 12)
-    assert "12 refused: a trigger puts rows back into the table, or inserts others: spring" in reasons(result)
+    assert "12 refused: a trigger puts rows back into the table, or inserts other rows: spring" in reasons(result)
     assert rows(database) == before
     assert query(database, "SELECT count(*) FROM qmon.trash_1") == [(0,)]
 
@@ -138,7 +138,7 @@ def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_m
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("NULL", "NULL", "prevent deleting its other half"),
+        ("NULL", "NULL", "prevent the deletion of its row"),
         ("INSERT INTO bodies VALUES (OLD.half + 100, OLD.body)", "OLD", "puts rows back into the table"),
         ("INSERT INTO halves VALUES (OLD.half + 100)", "OLD", "puts rows back into the table"),
     ],
@@ -162,14 +162,14 @@ def test_the_second_half_of_a_message_is_watched_too(
 @pytest.mark.parametrize(
     ("when", "body", "gives", "kind", "reason"),
     [
-        ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed it back"),
+        ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed the written values of status"),
         ("BEFORE UPDATE", "NULL", "NULL", "", "prevent the change"),
         (
             "AFTER UPDATE OF body, status",
             "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status WHERE id = NEW.id; END IF",
             "NULL",
             "",
-            "changed it again",
+            "changed the row again",
         ),
         (
             "AFTER UPDATE",
@@ -241,7 +241,7 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
         ),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
-        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers prevent its insertion"),
+        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers prevent the insertion"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
     ],
 )
@@ -279,7 +279,7 @@ def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_
     )
     undone = applied(operator.undo(purged.operation))
     assert (undone.done, undone.refused) == (12, 0)
-    assert "12 were restored with other values in columns that a trigger writes" in reasons(undone)
+    assert "12 rows restored, but triggers wrote other values into some columns" in reasons(undone)
 
 
 def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(database: str, tmp_path: Path) -> None:

@@ -273,8 +273,8 @@ def test_what_cannot_be_archived_is_one_line_and_exit_code_2(database: str) -> N
     made(database, "fifo", "mails")
     made(database, "batch_fast")
     cases = (
-        (("mails",), "queue 'mails' has no archive: its design is fifo; designs with one: flag, batch_single"),
-        (("nowhere",), "qmon has not installed a queue 'nowhere' here; it has: mails, orders"),
+        (("mails",), "queue 'mails' has no archive: its design is fifo; designs with an archive: flag, batch_single"),
+        (("nowhere",), "qmon has not installed a queue 'nowhere'; installed queues: mails, orders"),
         (("orders", "--batch", "0"), "Invalid value for '--batch'"),
     )
     for arguments, words in cases:

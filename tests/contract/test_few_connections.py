@@ -65,9 +65,7 @@ def test_an_action_beside_the_dashboard_says_plainly_what_it_lacks(database: str
     url = database.replace("//postgres@", f"//{role}@")
     with watching(url) as watched:
         watched.view(polls=1)
-        with pytest.raises(
-            NoConnectionLeft, match=f"{FULL}.*; actions need a connection in addition to those that watch"
-        ):
+        with pytest.raises(NoConnectionLeft, match=f"{FULL}.*; an action needs its own connection"):
             open_context(target_of(url)).connect("purge")
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
     assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
-    assert "there is no table" in str(prepare_install_gate(context, nowhere).plan.refused)
+    assert "does not exist" in str(prepare_install_gate(context, nowhere).plan.refused)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
     view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
     assert "is not a table" in str(prepare_install_gate(context, view).plan.refused)
@@ -195,7 +195,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
     applied(prepare_install_gate(context, layout))
     prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was ended"):
+    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; qmon has ended the pause"):
         applied(prepared)
     query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
     with opened(database) as connection:

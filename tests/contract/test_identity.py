@@ -113,7 +113,7 @@ def test_plans_name_the_whole_key_and_ids_take_it(database: str, operator: Opera
     assert {row.id for row in plan.first} == {r"a\/b/1", r"a\/b/2", r"a\/b/3", "c/1", "c/2", "c/3"}
     one = operator.purge(LAYOUT, replace(BUSY, ids=(r"a\/b/2",)))
     assert [row.payload for row in one.plan.first] == ["a/b2"]
-    with pytest.raises(BadInput, match="write tenant/seq"):
+    with pytest.raises(BadInput, match="write ids as tenant/seq"):
         operator.purge(LAYOUT, replace(BUSY, ids=("2",)))
     assert applied(one).done == 1
     assert query(database, "SELECT tenant, seq FROM jobs WHERE seq = 2") == [("c", 2)]
@@ -178,7 +178,7 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
         other.execute("DELETE FROM child")
         purged = applied(Operator(replace(operator.context, connect=hasty)).purge(LAYOUT, BUSY))
     assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
-    assert "1 refused: another session has locked a row that it needs" in purged.notes[0]
+    assert "1 refused: another session has locked a row that this change needs" in purged.notes[0]
     assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]
 
 
@@ -194,7 +194,7 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
         "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
     )
     before = everything(database)
-    with pytest.raises(AllRefused, match="the first 8 were refused; qmon did not try the others: never"):
+    with pytest.raises(AllRefused, match="the first 8 rows were refused; qmon did not try the other rows: never"):
         applied(operator.requeue(LAYOUT, ALL))
     assert everything(database) == before
     ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")
@@ -372,6 +372,7 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     )
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
-            BadInput, match=r"partitions on another server: public\.there; changes there and changes here are not one"
+            BadInput,
+            match=r"partitions on another server: public\.there; qmon cannot change the rows of both servers in one",
         ):
             prepare(LAYOUT, BUSY)

@@ -161,7 +161,7 @@ def test_uninstall_refuses_while_something_else_depends_on_it(database: str, des
         for table in tables:
             query(database, f"CREATE VIEW seen AS SELECT * FROM {table}")
             before = listing(database)
-            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; drop what depends on it first"):
+            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; first drop the dependent object"):
                 uninstall_queue(connection, ENGINE, "orders")
             assert listing(database) == before
             assert "orders" in read_registry(connection, ENGINE)
@@ -197,13 +197,13 @@ def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
 
 def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
     cases: dict[str, dict[str, object]] = {
-        "there is no design 'rign'": {"design": "rign"},
+        "has no design 'rign' to install": {"design": "rign"},
         "a ring has 2 to 10,000,000 slots, not 1": {"ring_size": 1},
-        "there is no schema 'nowhere'": {"schema": "nowhere"},
-        "is 60 bytes long; design ring takes at most 48": {"queue": "q" * 60},
-        "is 64 bytes long; design ring takes at most 48": {"queue": "🐘" * 16},
+        "the schema 'nowhere' does not exist": {"schema": "nowhere"},
+        "is 60 bytes long, but design ring allows at most 48": {"queue": "q" * 60},
+        "is 64 bytes long, but design ring allows at most 48": {"queue": "🐘" * 16},
         "may be empty": {"queue": ""},
-        r"cannot be a name here": {"queue": "a$qmon_body$b"},
+        "contains '$qmon_body$' or a zero byte": {"queue": "a$qmon_body$b"},
     }
     before = listing(database)
     with opened(database) as connection:

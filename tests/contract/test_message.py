@@ -112,7 +112,7 @@ def test_times_owner_and_every_column_with_its_type(database: str) -> None:
     assert found.pushed_s is not None
     assert found.popped_s is not None
     assert (found.pushed_s // 60, found.popped_s // 60) == (60, 10)
-    assert (found.owner, found.doing) == ("mailer", "a name: its session is unknown")
+    assert (found.owner, found.doing) == ("mailer", "the owner is a name: the consumer's session is unknown")
     shown = {each.name: (each.type_name, each.value) for each in found.columns}
     assert shown["price"] == ("numeric(10,2)", "1.50")
     assert shown["of"] == ("text[]", "{a,b}")
@@ -132,7 +132,7 @@ def test_what_the_session_of_the_owner_does_now(database: str) -> None:
         assert doing.startswith(f"session {pid} (")
         assert "idle in transaction for" in doing
         assert "SELECT '•••'" in doing
-        assert read(database, layout, "2").doing == f"session {pid} is gone; another session has its number now"
+        assert read(database, layout, "2").doing == f"session {pid} is gone; another session has this number now"
         assert (read(database, layout, "3").owner, read(database, layout, "3").doing) == (None, "")
         held = read(database, plain(), "1", owner=str(pid))
         assert held.owner == str(pid)
@@ -266,7 +266,7 @@ def test_a_queue_of_a_library(database: str) -> None:
     text = whole(found)
     assert isinstance(text, str)
     assert json.loads(text) == {"to": [1]}
-    assert (found.owner, found.doing) == ("app@host", "a name: its session is unknown")
+    assert (found.owner, found.doing) == ("app@host", "the owner is a name: the consumer's session is unknown")
     assert column(found, "state").value == "executing"
 
 

@@ -185,7 +185,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     prepared = operator.requeue(nobody, Choice())
     assert prepared.plan.count == 2
     assert prepared.plan.first[0].owner_state is OwnerState.NONE
-    assert any("only ages are known" in line for line in prepared.plan.risks)
+    assert any("qmon only knows ages" in line for line in prepared.plan.risks)
     assert operator.requeue(replace(nobody, started_at=None), Choice()).plan.refused is not None
     assert operator.requeue(replace(nobody, started_at=None), Choice(ids=("3",))).plan.count == 1
 

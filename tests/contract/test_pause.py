@@ -305,7 +305,9 @@ def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_pat
         session.execute("SET application_name = 'shop-api'")
         session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
         result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
-    assert any("still open, started before the pause" in note and "shop-api" in note for note in result.notes)
+    assert any(
+        "sessions from before the pause that are still open" in note and "shop-api" in note for note in result.notes
+    )
 
 
 def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
@@ -317,7 +319,7 @@ def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: P
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
     foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
     assert "install a gate" in str(prepare_pause(context, foreign, Side.PRODUCERS).plan.refused)
-    assert "only the consumers" in str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused)
+    assert "only pause consumers" in str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")
     prepared = prepare_pause(reader, layout, Side.PRODUCERS)
     assert prepared.plan.refused == "read-only: --read-only"

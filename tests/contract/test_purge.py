@@ -55,7 +55,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     assert (undone.kind, undone.done) == (OperationKind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
     assert [each.undo_state for each in operator.read_operations()] == ["no", "undone"]
-    assert operator.undo(result.operation).plan.refused == "it has already been undone"
+    assert operator.undo(result.operation).plan.refused == "the operation has already been undone"
     with opened(database) as connection:
         assert call(connection, layout, "pop")
 
@@ -320,7 +320,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     assert any(purged.operation in line for line in prepared.plan.risks)
     assert applied(prepared).done == 240
     assert operator.read_operations()[1].undo_state == "gone"
-    assert operator.undo(purged.operation).plan.refused == "its trash was emptied"
+    assert operator.undo(purged.operation).plan.refused == "the operation's trash was emptied"
 
 
 def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_without_qmons_schema_there_is_no_purge(database: str, tmp_path: Path) -
 
             prepared = Operator(replace(at, connect=limited)).purge(layout, Choice(state="ready"))  # type: ignore[arg-type]
             assert prepared.plan.refused is not None
-            assert "there is no trash" in prepared.plan.refused
+            assert "no trash is available" in prepared.plan.refused
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")

@@ -67,7 +67,7 @@ def test_exactly_those_that_are_meant_are_tried_again_and_come_back(
     )
     assert changed == [(id, "ready", 0, None, None) for id in ids]
     undo = operator.undo(result.operation)
-    assert undo.plan.consequences == ("they are as they were before: dead",)
+    assert undo.plan.consequences == ("the messages are as they were before the operation: dead",)
     assert applied(undo).done == len(ids)
     assert query(database, "SELECT * FROM public.jobs ORDER BY id") == before
 
@@ -117,7 +117,7 @@ def test_it_stops_when_they_fail_again(
 
     prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=200.0, failures=5))
     assert prepared.plan.seconds == pytest.approx(0.2)
-    assert "at most 200 per second; it stops once 5 messages have failed again" in prepared.plan.consequences
+    assert "at most 200 per second; the redrive stops once 5 messages have failed again" in prepared.plan.consequences
     result = applied(prepared, tell=popped)
     if again:
         assert result.state is OperationState.CANCELLED
@@ -167,7 +167,7 @@ def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
     operator = Operator(desk_at(database, tmp_path))
     for choice, limits, why in (
         (Choice(state="ready"), FAST, "a redrive retries only dead messages"),
-        (Choice(error="x"), FAST, "no column for why a message failed"),
+        (Choice(error="x"), FAST, "no column for the error of a message"),
         (Choice(payload=""), FAST, "is empty"),
         (Choice(older_than_s=60, newer_than_s=60), FAST, "older than 1 m"),
         (Choice(), RedriveLimits(rate=0.0), "the rate must be greater than 0"),

@@ -79,7 +79,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
         assert read_registry(connection, ENGINE)["orders"] == layout
-        with pytest.raises(BadInput, match="counts no attempts"):
+        with pytest.raises(BadInput, match="does not count attempts"):
             install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
         with pytest.raises(BadInput, match="after 1 to"):
             install_queue(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
@@ -95,9 +95,9 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
         call(connection, layout, "pop")
     stuck = replace(layout, owner=None, timeout_s=0.0)
     prepared = Operator(desk_at(database, tmp_path)).requeue(stuck, Choice())
-    assert "those with 2 attempts or more become dead letters" in prepared.plan.consequences
+    assert "messages with 2 attempts or more become dead letters" in prepared.plan.consequences
     more = Operator(desk_at(database, tmp_path)).requeue(replace(stuck, max_attempts=3), Choice())
-    assert "those with 3 attempts or more become dead letters" in more.plan.consequences
+    assert "messages with 3 attempts or more become dead letters" in more.plan.consequences
     assert applied(prepared).done == 1
     assert query(database, "SELECT count(*) FROM orders WHERE status = 3") == [(2,)]
 

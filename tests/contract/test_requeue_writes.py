@@ -60,7 +60,7 @@ def test_the_plan_says_where_a_message_will_stand_and_there_it_is_popped(
             query(database, "UPDATE orders SET queue_date_time = queue_date_time + interval '1 h' WHERE status = 1")
         state = "done" if design == "flag" else None
         prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state=state, owner_states=ALL))
-        place = "to the front" if design.startswith("batch") else "to their old place by id: before all"
+        place = "to the front" if design.startswith("batch") else "to their old place by id, before messages"
         assert place in prepared.plan.consequences[0]
         done = applied(prepared)
         assert done.done == 1
@@ -164,8 +164,8 @@ def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(databa
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.requeue(JOB, Choice())
     assert prepared.plan.refused is None
-    assert "those with as many attempts as their max_attempts become dead letters" in prepared.plan.consequences
-    assert any("finalized_at the time now" in line for line in prepared.plan.consequences)
+    assert "messages with as many attempts as their max_attempts become dead letters" in prepared.plan.consequences
+    assert any("finalized_at = the current time" in line for line in prepared.plan.consequences)
     done = applied(prepared)
     assert done.done == 6
     assert query(
@@ -236,7 +236,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     [
         (Write("ready", "nowhere", "null"), "nowhere does not exist"),
         (Write("ready", "due", "null"), "due does not allow NULL"),
-        (Write("ready", "state2", "now"), "now is for times and numbers, and state2 is text"),
+        (Write("ready", "state2", "now"), "now is only for times and numbers, but state2 has the type text"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: Path, write: Write, part: str) -> None:
@@ -252,15 +252,20 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
     [
         ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
-        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "their place follows from due 7", [1, 2, 3]),
+        (
+            (Order("due"), Order("id")),
+            Write("ready", "due", "value", 7),
+            "the new place of the messages depends on due, which becomes 7",
+            [1, 2, 3],
+        ),
         (
             (Order("due"), Order("id")),
             Write("ready", "due", "now"),
-            "their place follows from due the time now",
+            "the new place of the messages depends on due, which becomes the current time",
             [1, 2, 3],
         ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
-        ((), None, "is unknown", [1, 3, 2]),
+        ((), None, "does not know when", [1, 3, 2]),
     ],
 )
 def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(

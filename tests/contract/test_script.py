@@ -110,13 +110,16 @@ def test_several_subscribers(server: EmbeddedServer, database: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rign", "--engine", "postgres"), "there is no design 'rign' to install on postgres; there are: batch_fast"),
+        (("rign", "--engine", "postgres"), "postgres has no design 'rign' to install; choose one of: batch_fast"),
         (("ring",), "Missing option '--engine'"),
         (("ring", "--engine", "oracle"), "Invalid value for '--engine'"),
         (("ring", "--engine", "postgres", "--ring-size", "1"), "Invalid value for '--ring-size'"),
-        (("heap", "--engine", "postgres", "--subscribers", "2"), "only a ring has several subscribers; heap has one"),
+        (
+            ("heap", "--engine", "postgres", "--subscribers", "2"),
+            "only a ring can have several subscribers",
+        ),
         (("heap", "--engine", "postgres", "--queue", ""), "neither may be empty"),
-        (("heap", "--engine", "sqlserver", "--queue", "a\nGO\nb"), "cannot hold a name with a line break"),
+        (("heap", "--engine", "sqlserver", "--queue", "a\nGO\nb"), "cannot contain a name with a line break"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line_and_exit_code_2(arguments: tuple[str, ...], words: str) -> None:

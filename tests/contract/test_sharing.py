@@ -88,7 +88,9 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             line = "".join(text for text, _ in header_lines(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
             assert f" % of {budget.share_among(MANY).label} ({MANY} qmons)" in line
             said = call("doctor", database).stdout
-            assert f"{MANY} qmons poll this target and share the cost budget of 1 %: each uses at most 0.20 %" in said
+            assert (
+                f"{MANY} qmons poll this target and share the cost budget of 1 %: each qmon uses at most 0.20 %" in said
+            )
 
         assert observing(last.view(whole, timeout=120)).allowed_ms == pytest.approx(1000 * INTERVAL_S * budget.share)
 

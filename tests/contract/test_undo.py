@@ -64,7 +64,7 @@ def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path)
     query(database, "UPDATE orders SET status = 1")
     result = applied(prepared)
     assert (result.done, result.changed) == (0, 1)
-    assert operator.undo(result.operation).plan.refused == "it changed nothing"
+    assert operator.undo(result.operation).plan.refused == "the operation changed nothing"
 
 
 def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Path) -> None:

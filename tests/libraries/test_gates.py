@@ -51,7 +51,7 @@ def test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues
     layout = layout_of(database, MAILS)
     assert "install a gate" in str(acting.pause(layout, Side.PRODUCERS).plan.refused)
     gate = acting.install_gate(layout)
-    assert any("reads one more sequence" in each for each in gate.plan.consequences)
+    assert any("also reads a sequence" in each for each in gate.plan.consequences)
     assert applied(gate).done == 1
     log += library.push(database, MAILS, ["not paused yet"])
     paused = applied(acting.pause(layout, Side.PRODUCERS, for_s=600))

@@ -47,7 +47,7 @@ def test_a_queue_is_paused_and_resumed(made: Made, database: str, tmp_path: Path
     mails, default = layout_of(database, "mails"), layout_of(database, "default")
     assert acting.resume(mails, Side.CONSUMERS).plan.refused == f"the consumers of {mails.queue} are not paused"
     late = acting.pause(mails, Side.CONSUMERS)
-    assert late.plan.risks == ("it does not end by itself: you must resume it",)
+    assert late.plan.risks == ("the pause does not end by itself: you must resume the consumers",)
     for layout in (mails, default):
         assert applied(acting.pause(layout, Side.CONSUMERS)).done == 1
         assert (
@@ -94,7 +94,7 @@ def test_a_queue_that_no_worker_of_river_has_taken_from_cannot_be_paused(databas
     query(database, RIVER.tables + TABLES[RIVER.name])
     query(database, "DELETE FROM river_queue WHERE name = 'mails'")
     plan = operator(database, tmp_path).pause(layout_of(database, "mails"), Side.CONSUMERS).plan
-    assert plan.refused == "river has no queue 'mails' yet: no worker has taken a message from it"
+    assert plan.refused == "river has no queue 'mails' yet: no worker has popped a message"
 
 
 @pytest.mark.parametrize("made", [RIVER, GOOD_JOB], ids=lambda made: made.name)

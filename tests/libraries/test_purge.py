@@ -148,7 +148,7 @@ def test_a_job_that_others_wait_for_and_the_same_id_elsewhere_stay(
     acting = operator(database, tmp_path)
     result = applied(acting.purge(layout_of(database, MAILS), Choice(state="ready")))
     assert (result.done, result.refused) == (1, 1)
-    assert "the rules of pg-boss do not allow it" in result.notes[0]
+    assert "the rules of pg-boss do not allow this action" in result.notes[0]
     left = [(MAILS, log[0].id), (INVOICES, log[1].id)]
     assert sorted(query(database, "SELECT name, id::text FROM pgboss.job")) == sorted(left)
     assert applied(acting.undo(result.operation)).done == 1
@@ -207,7 +207,7 @@ def test_a_trigger_that_puts_discarded_jobs_back_is_named_and_nothing_is_discard
     assert prepared.plan.count > 0
     result = applied(prepared)
     assert (result.done, result.refused) == (0, prepared.plan.count)
-    assert "a trigger puts rows back into the table, or inserts others: spring" in result.notes[0]
+    assert "a trigger puts rows back into the table, or inserts other rows: spring" in result.notes[0]
     assert query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1") == before
 
 
@@ -217,4 +217,4 @@ def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path
     assert layout.part is not None
     whole = replace(layout, part=replace(layout.part, value=None))
     refused = operator(database, tmp_path).purge(whole, Choice(state="ready")).plan.refused
-    assert refused == f"{layout.queue} is a table with several queues; name one of them"
+    assert refused == f"{layout.queue} is a table with several queues; name one of these queues"

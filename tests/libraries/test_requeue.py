@@ -60,7 +60,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
         choice = stuck(kind, id)
         if kind is Graphile:
             plan = acting.requeue(layout, Choice()).plan
-            assert [each.why for each in plan.left_out] == ["owner unknown: its name proves nothing"]
+            assert [each.why for each in plan.left_out] == ["owner unknown: the owner's name proves nothing"]
         prepared = acting.requeue(layout, choice)
         plan = prepared.plan
         assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [own_id(id)])
@@ -198,7 +198,7 @@ def test_the_command_and_what_is_refused(made: tuple[Library, Any], database: st
     assert [times(good, log[0].id, event) for event in ("claimed", "completed")] == [1, 1]
     result = call("repair", database, name, "--yes")
     assert result.exit_code == 2, result.output
-    assert "procrastinate's queues: use its own tools" in result.output
+    assert "procrastinate's queues: use the library's own tools" in result.output
 
 
 @pytest.mark.parametrize("made", [firm_queue], indirect=True)
@@ -213,7 +213,7 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         layout = layout_of(database, MAILS)
         assert acting.resume(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are not paused"
         prepared = acting.pause(layout, Side.CONSUMERS)
-        assert prepared.plan.risks == ("it does not end by itself: you must resume it",)
+        assert prepared.plan.risks == ("the pause does not end by itself: you must resume the consumers",)
         assert applied(prepared).done == 1
         assert query(database, library.actions.paused) == [(MAILS,)]
         assert (
@@ -293,7 +293,7 @@ def test_tables_of_solid_queue_itself_have_no_retry(made: tuple[Library, Any], d
     query(database, "ALTER TABLE solid_queue_jobs DROP COLUMN attempts")
     acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
     why = acting.requeue(layout, Choice(state="dead")).plan.refused
-    assert why == "qmon does not retry dead messages of solid-queue: use its own tools"
+    assert why == "qmon does not retry dead messages of solid-queue: use the library's own tools"
     assert applied(acting.requeue(layout, Choice())).done == 1
     assert query(database, "SELECT queue_name FROM solid_queue_ready_executions") == [(MAILS,)]
     assert query(database, "SELECT 1 FROM solid_queue_claimed_executions") == []
@@ -326,7 +326,10 @@ def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: P
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
     layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
     why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
-    assert why == "qmon does not requeue messages of oban's queues, which your own file describes: use its own tools"
+    assert (
+        why
+        == "qmon does not requeue messages of oban's queues, which your own file describes: use the library's own tools"
+    )
 
 
 OWN = """

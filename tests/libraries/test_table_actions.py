@@ -149,7 +149,9 @@ def test_good_jobs_are_discarded_and_destroyed(database: str, tmp_path: Path) ->
     acting, layout = operator(database, tmp_path), layout_of(database, "mails")
     assert applied(acting.purge(layout, Choice())).done == 1
     prepared = acting.purge(layout, Choice(state="ready"))
-    assert prepared.plan.undo.notes == ("there is no undo: rows of public.good_job_executions change with them",)
+    assert prepared.plan.undo.notes == (
+        "no undo is possible: rows of public.good_job_executions change with the messages",
+    )
     assert applied(prepared).done == 2
     discarded = "SELECT count(*) FROM good_jobs WHERE error_event = 5 AND finished_at IS NOT NULL"
     assert query(database, discarded) == [(2,)]

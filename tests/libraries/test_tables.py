@@ -96,5 +96,5 @@ def test_init_of_a_database_with_a_library_alone_leads_to_connect(database: str,
     place = tmp_path / "shop.toml"
     done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
-    assert done.stderr.startswith(f"written to {place}; review it, then: qmon connect ")
+    assert done.stderr.startswith(f"written to {place}; review the file, then: qmon connect ")
     assert 'library = "river"' in place.read_text(encoding="utf-8")

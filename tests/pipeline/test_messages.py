@@ -164,7 +164,7 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     query(database, "SELECT orders_archive(10)")
     place = ("--lake", str(tmp_path / "lake"))
     assert "queue 'mails' has no archive: the design fifo" in refusal(database, "orders", "mails", *place)
-    assert "has not installed a queue 'nobody' here; it has: mails, orders" in refusal(database, "nobody", *place)
+    assert "has not installed a queue 'nobody'; installed queues: mails, orders" in refusal(database, "nobody", *place)
     assert "'orders' is named twice" in refusal(database, "orders", "orders", *place)
     query(database, "ALTER TABLE orders_archive_log DROP COLUMN archive_id")
     helps = refusal(database, "orders", *place).partition("Run: ")[2]
@@ -172,14 +172,14 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     query(database, helps)
     done = call("pipeline", "messages", database, "orders", *place)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == "orders: 3 messages taken in, up to number 3\n"
+    assert done.stdout == "orders: copied 3 messages, up to number 3\n"
 
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
     finished(database, layout, 2)
     query(database, "SELECT orders_archive(10)")
     assert "started numbering its rows again: 2" in refusal(database, "orders", *place)
     done = call("pipeline", "messages", database, "orders", *place, "--anew")
-    assert done.stdout == "orders: 2 messages taken in, up to number 2\n"
+    assert done.stdout == "orders: copied 2 messages, up to number 2\n"
     store = MessageIntake(Lake(spark, place[1]))
     rows = store.all_messages().select("made", "archive_id", "payload", "payload_bytes").collect()
     assert sorted(tuple(row) for row in rows) == [(n, k, None, 9) for n, k in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2))]
@@ -216,7 +216,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(
         over.set()
         told.result()
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("orders: 3 messages taken in, up to number 3\n")
+    assert done.stdout.startswith("orders: copied 3 messages, up to number 3\n")
     assert "stopped; the next start finishes the interrupted batch" in done.stderr
 
 

@@ -204,7 +204,7 @@ def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
     told = waiting_text(kept, midnight)
     assert (
-        "lakes have not read them: /lake/b, last batch 1 d 00 h ago" in told
+        "lakes have not read all of them: /lake/b, last batch 1 d 00 h ago" in told
         and str(tmp_path / lake_mark_name("bb")) in told
     )
     assert "/lake/a" not in told

@@ -68,8 +68,8 @@ def plan(kind: OperationKind = OperationKind.REQUEUE, queue: str = "invoices", *
         left_out=(LeftOut("owner alive", 3), LeftOut("locked", 12)),
         batch=500,
         seconds=2.4,
-        undo=Undo(True, ("what is popped again by then stays where it is",)),
-        consequences=("they go to the front: consumers take them next",),
+        undo=Undo(True, ("an undo only restores messages that have not been popped again",)),
+        consequences=("the messages go to the front: consumers take them next",),
         risks=("a consumer that still works on one of them delivers it twice",),
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace

@@ -41,7 +41,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
             "in progress for more than 5 m",
             "3 owner alive · 12 locked",
             "in batches of 500, about 2.4 s",
-            "can be partly undone: what is popped again",
+            "can be partly undone: an undo only restores",
             "▲ a consumer that still works",
             "88123",
             "app-7/61 dead",

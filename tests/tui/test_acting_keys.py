@@ -74,7 +74,7 @@ async def test_repair_is_for_rings() -> None:
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("R")
-        await d.until(lambda: "only a ring whose slots have a turn can be repaired" in d.said(), "the reason")
+        await d.until(lambda: "qmon can repair a ring only if its slots have a turn column" in d.said(), "the reason")
         await d.press("down", "down", "R")
         assert await planned(d, script) == (OperationKind.REPAIR, "orders", Choice())
 

@@ -43,7 +43,10 @@ def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=41.0,
         consent=Consent.TYPED,
         undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no consumer gets them", "they are kept in the trash for at least, 7 d 00 h at least"),
+        consequences=(
+            "consumers no longer get the messages",
+            "the messages are kept in the trash for at least 7 d 00 h",
+        ),
         risks=(),
     )
 
@@ -72,11 +75,11 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=2,
         seconds=24.0,
         consequences=(
-            "at most 10 per second; it stops once 5 messages failed again",
-            "they return to their old place by id: before all messages pushed after them",
-            "those that become ready get: attempts 0, started_at NULL, owner NULL",
+            "at most 10 per second; the redrive stops once 5 messages have failed again",
+            "the messages return to their old place by id, before messages that were pushed later",
+            "messages that become ready get: attempts = 0, started_at = NULL, owner = NULL",
         ),
-        risks=("they were popped before: consumers may process them twice",),
+        risks=("consumers may process these messages twice: they were popped before",),
     )
 
 
@@ -93,7 +96,7 @@ def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         predicate="every push of this queue from now on, until 14:47:07",
         batch=None,
         seconds=None,
-        consequences=("24 producers get error QM001, which says until when; those that asked to wait do so",),
+        consequences=("every push fails with QM001, or waits if its session has set qmon.pause_wait_ms",),
         risks=("statements that use the table directly are not paused",),
         sql=("SELECT setval('demo.orders_push_until', :until)",),
         undo=Undo(True, ()),
@@ -116,7 +119,7 @@ def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         risks=(),
         consequences=("paused by bob@laptop since 14:02, until 14:47:07: deploy",),
         sql=("SELECT setval('demo.invoices_push_until', :until)",),
-        undo=Undo(False, ("pause stops them again",)),
+        undo=Undo(False, ("pause stops the producers again",)),
     )
 
 
@@ -132,8 +135,8 @@ def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=None,
         left_out=(LeftOut("another row has its id now", 2),),
         undo=Undo(False, ("an undo cannot be undone: repeat the operation instead",)),
-        consequences=("they are as they were before: in the queue",),
-        risks=("the table has no column note any more",),
+        consequences=("the messages are as they were before the operation: in the queue",),
+        risks=("the table no longer has the column note",),
     )
 
 
@@ -149,10 +152,10 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer",
         seconds=0.03,
-        undo=Undo(False, ("skipped numbers stay skipped",)),
+        undo=Undo(False, ("filled holes stay filled; requeued messages keep their new numbers",)),
         first=plan().first[:2],
         consequences=("an orphan is delivered under a new number, behind the messages now in the ring",),
-        risks=("work that the consumer of an orphan did before it died or stalled may be done again",),
+        risks=("if the consumer of an orphan has already worked on the message, the work may be done again",),
     )
 
 
@@ -169,17 +172,17 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         seconds=None,
         predicate="session 61, begun 2026-11-21 12:20:00.123 UTC, in its transaction begun 2026-11-21 12:28:03.456 UTC",
-        undo=Undo(False, ("the work of its transaction is rolled back and must be done again",)),
+        undo=Undo(False, ("the session's transaction is rolled back, and its work must be done again",)),
         consequences=(
             "mailer, login shop from app-7, database orders",
-            "idle in transaction for 2 h 04 m; its transaction began 2 h 04 m ago",
-            "its last statement: UPDATE invoices SET …",
-            "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
+            "idle in transaction for 2 h 04 m; the transaction began 2 h 04 m ago",
+            "last statement: UPDATE invoices SET …",
+            "the session blocks 1 session, 1 directly: mailer; the longest wait is 12 s",
         ),
         risks=(
-            "its transaction has changed or locked rows: the changes are rolled back and the locks released"
+            "the transaction has changed or locked rows: the changes are rolled back and the locks released"
             " immediately",
-            "its client loses the connection (57P01), but may reconnect and do the same again",
+            "the client loses the connection (57P01), but may reconnect and do the same again",
         ),
         sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),
     )

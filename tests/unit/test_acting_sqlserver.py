@@ -32,7 +32,7 @@ WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 GRANT = "GRANT UNMASK ON OBJECT::[dbo].[Orders] ([Body]) TO [anna]"
 MASKED = ("Body", True, "it is masked for this login", GRANT)
 REFUSED = (
-    f"qmon cannot move or keep rows of dbo.Orders as they are (Body: it is masked for this login); this helps: {GRANT}"
+    f"qmon cannot move or save rows of dbo.Orders unchanged (Body: it is masked for this login); this helps: {GRANT}"
 )
 
 
@@ -137,7 +137,7 @@ def test_a_masked_payload_of_a_plan_is_not_shown_as_if_it_were_there() -> None:
 
 def test_a_plan_names_masked_columns_that_every_operator_can_read_in_the_trash() -> None:
     chosen: Rows = [("chosen", 1, "7", "v")]
-    risk = "every operator can read the saved values of {0} of dbo.Orders, which has a mask for them"
+    risk = "dbo.Orders masks {0}, but every operator can read the values that qmon saves"
     server = Server(masked=[("Body",), ("Tries",)], choose=chosen)
     acts = operator(server)
     assert risk.format("Body, Tries") in acts.purge(LAYOUT, Choice(state="ready")).plan.risks
@@ -167,14 +167,14 @@ def test_each_column_and_each_remedy_is_named_once() -> None:
         ]
     )
     assert operator(server).purge(LAYOUT, Choice(state="ready")).plan.refused == (
-        f"qmon cannot move or keep rows of dbo.Orders as they are (StartedAt: {clients}; Body: {clients}); this helps:"
+        f"qmon cannot move or save rows of dbo.Orders unchanged (StartedAt: {clients}; Body: {clients}); this helps:"
         " a client that has its keys"
     )
 
 
 def test_an_undo_of_a_purge_is_planned_without_ids() -> None:
     server = recorded(Server())
-    assert operator(server).undo("261121-071402-k7qd").plan.refused == "none of it can be undone"
+    assert operator(server).undo("261121-071402-k7qd").plan.refused == "no message can be restored"
     assert "action/operate/choose_trash" in server.asked
 
 
@@ -207,7 +207,7 @@ def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> Non
         .purge(LAYOUT, Choice(state="ready"))
         .plan
     )
-    assert "qmon does not notice rows that these triggers insert under other keys: copies" in plan.consequences
+    assert "qmon does not detect rows that these triggers insert under other keys: copies" in plan.consequences
 
 
 def test_a_requeue_that_changes_its_key_has_no_undo() -> None:
@@ -252,7 +252,9 @@ def keyed(kind: str, length: int, *keys: str) -> Server:
 @pytest.mark.parametrize(("kind", "length"), [("varchar", 900), ("nvarchar", 1700)])
 def test_a_key_that_the_server_may_have_cut_is_refused_and_shorter_ones_are_not(kind: str, length: int) -> None:
     dead = Choice(state="dead")
-    with pytest.raises(BadInput, match=r"Id of dbo.Orders has a value of 450 characters or more: qmon cannot name it"):
+    with pytest.raises(
+        BadInput, match=r"Id of dbo.Orders has a value of 450 characters or more: qmon cannot address this"
+    ):
         operator(keyed(kind, length, "a", "x" * 450)).purge(LAYOUT, dead)
     with pytest.raises(BadInput, match="450 characters or more"):
         operator(keyed(kind, length, "a")).purge(LAYOUT, Choice(state="dead", ids=("x" * 451,)))

@@ -113,7 +113,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     assert found.notifier is not None
     assert capsys.readouterr().err == (
         "qmon: notices to on-call: the receiver's key is missing: set QMON_NOTIFY_ON_CALL, or store it with "
-        "'keyring set qmon \"notify on-call\"'; this dashboard sends it no notices\n"
+        "'keyring set qmon \"notify on-call\"'; this dashboard does not notify this receiver\n"
     )
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
     quiet = screen_alerting("shop-1", read_config(place))

@@ -71,4 +71,4 @@ def test_nothing_is_asked_where_nobody_can_tell() -> None:
     watch.record_batch(lambda: pytest.fail("their ids are not needed"))
     watch.record_commit()
     assert watch.why_stop() is None
-    assert watch.summary_text(3) == watch.progress_text() == "which of them fail again is unknown"
+    assert watch.summary_text(3) == watch.progress_text() == "qmon cannot see which messages fail again"

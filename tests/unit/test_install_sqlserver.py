@@ -95,7 +95,7 @@ def test_what_depends_on_a_queue_is_named_when_it_is_uninstalled(number: int, wo
         uninstall_queue(connection(server), ENGINE, "orders")
     assert str(refused.value).startswith("cannot uninstall 'orders': ")
     assert words in str(refused.value)
-    assert str(refused.value).endswith("; drop what depends on it first")
+    assert str(refused.value).endswith("; first drop the dependent object")
     assert server.said[-2:] == ["design/batch_fast/uninstall", "ROLLBACK"]
     assert "COMMIT" not in server.said
 

@@ -145,8 +145,8 @@ def test_the_lease_transport_of_rebus_keeps_what_is_worked_on() -> None:
     assert (queue.name, queue.library) == ("rebus/orders", "rebus")
     assert [state.name for state in queue.states] == ["ready", "scheduled", "in_progress"]
     layout = queue.queue_layout(None)
-    assert "use its own tools" in str(why_not_allowed(layout, OperationKind.REQUEUE))
-    assert "use its own tools" in str(why_not_allowed(layout, OperationKind.INSTALL_GATE))
+    assert "use the library's own tools" in str(why_not_allowed(layout, OperationKind.REQUEUE))
+    assert "use the library's own tools" in str(why_not_allowed(layout, OperationKind.INSTALL_GATE))
 
 
 def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_said() -> None:

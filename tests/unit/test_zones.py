@@ -115,8 +115,8 @@ def test_a_zone_is_configured_by_its_name() -> None:
 
 def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
     unknown = layout(zones=(("At", UNKNOWN_ZONE), ("Made", UNKNOWN_ZONE)))
-    assert 'At has no time zone: set it in the configuration: times = "utc"' in str(_why_impossible(unknown, Choice()))
-    assert "because no age is known" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
+    assert 'At has no time zone; set one in the configuration: times = "utc"' in str(_why_impossible(unknown, Choice()))
+    assert "without a time zone, ages are unknown" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
     assert _why_impossible(unknown, Choice(ids=("1",))) is None
     assert _why_impossible(layout(zones=(("At", LOCAL_ZONE),)), Choice()) is None
     owned = replace(unknown, owner=OwnerColumn("O", "session", held_while_working=True))
@@ -131,8 +131,8 @@ def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
 def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
     structure = TableStructure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
     made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
-    assert "Done does not hold UTC" in str(_why_wrong_clock(layout(times="local"), made))
-    assert "Done does not hold UTC" in str(_why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made))
+    assert "Done does not contain UTC" in str(_why_wrong_clock(layout(times="local"), made))
+    assert "Done does not contain UTC" in str(_why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made))
     assert _why_wrong_clock(layout(), made) is None
     zoned = TableStructure(TABLE.name, (TableColumn("Done", "datetimeoffset(34,7)", False, False, False),), ())
     assert _why_wrong_clock(layout(times="local"), replace(made, structure=zoned)) is None

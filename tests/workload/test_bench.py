@@ -373,7 +373,7 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
     ("arguments", "words"),
     [
         (("--designs", "rings"), "cannot measure the design 'rings' here"),
-        (("--batch", "1,x"), "--batch takes whole numbers"),
+        (("--batch", "1,x"), "--batch needs whole numbers"),
         (("--producers", "0"), "Invalid value for '--producers'"),
     ],
 )

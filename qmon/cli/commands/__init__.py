@@ -1,1 +1,1 @@
-"""The commands: one module each, or a folder for commands with several modules."""
+"""The commands. Each command has a module, or a folder if it needs several modules."""

@@ -1,8 +1,8 @@
 """``qmon check``: a plugin for monitoring systems such as Nagios and Icinga.
 
-Their plugin convention defines the exit codes, so this command's codes differ from those of other commands. Anything
-that prevents the check, including bad input, is UNKNOWN with code 3. Code 2 would be CRITICAL and might page an
-operator.
+The plugin convention of these systems defines the exit codes, so this command's codes differ from the codes of other
+commands. Any problem that prevents the check, including bad input, is UNKNOWN with code 3. Code 2 would be CRITICAL and
+might page an operator.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class IfUnknown(StrEnum):
 
 
 class _PluginCommand(TyperCommand):
-    """A command that reports every failure as UNKNOWN in one line on standard output, where monitoring systems read."""
+    """A command that reports every failure as UNKNOWN in one line on standard output, which monitoring systems read."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the arguments. Invalid ones are UNKNOWN."""
+        """Parse the arguments. Invalid arguments are UNKNOWN."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except Exception as problem:
@@ -91,12 +91,14 @@ def check(
     queues: options.Queues = None,
     warn: Annotated[
         list[str] | None,
-        typer.Option("--warn", "-w", metavar="RULE", help="WARNING if this is met, such as depth>1000. Repeatable."),
+        typer.Option(
+            "--warn", "-w", metavar="RULE", help="WARNING if this rule applies, such as depth>1000. Repeatable."
+        ),
     ] = None,
     crit: Annotated[
         list[str] | None,
         typer.Option(
-            "--crit", "-c", metavar="RULE", help="CRITICAL if this is met, such as 'verdict=no pops'. Repeatable."
+            "--crit", "-c", metavar="RULE", help="CRITICAL if this rule applies, such as 'verdict=no pops'. Repeatable."
         ),
     ] = None,
     polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="Number of polls. Rates need two.")] = 2,
@@ -115,7 +117,7 @@ def check(
         typer.Option(
             "--test-notice",
             metavar="NAME",
-            help="Only send a test notice to this receiver of qmon.toml, or to all. Repeatable.",
+            help="Only send a test notice, to this receiver of qmon.toml or to all. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -139,7 +141,7 @@ def check(
 
     try:
         rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
-        if queues:  # for a named queue, the figures of the rules must exist
+        if queues:  # the figures in the rules must exist for a named queue
             rules = tuple(replace(rule, queues=tuple(queues)) for rule in rules)
         asked = _CheckRequest(tuple(queues or ()), rules, polls, timeout)
         outcomes = _check_targets(targets or (), config, asked, all_targets=all_targets)
@@ -158,7 +160,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class _CheckRequest:
-    """What to check: queues and rules, the number of polls and the maximum time in seconds."""
+    """The request: the queues and rules to check, the number of polls, and the maximum time in seconds."""
 
     queues: tuple[str, ...]
     rules: tuple[AlertRule, ...]
@@ -169,7 +171,7 @@ class _CheckRequest:
 def _check_targets(
     texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
 ) -> list[CheckResult]:
-    """Check each target. Raises only errors that affect all targets, or the only one."""
+    """Check each target. Raises only errors that affect all targets, or the error of a single target."""
     from qmon.cli.alerting_setup import note_rules_without_target
     from qmon.cli.several_targets import collect_answers, failure_reason
     from qmon.cli.target_session import choose_targets
@@ -223,8 +225,8 @@ def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
 def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     """Log in without prompting. The password comes from the environment or the keyring.
 
-    Returns the target with its password and a connection. Raises what connecting raises, and ``Unreachable`` if it
-    takes more than ``allowed_s`` seconds.
+    Return the target with its password, and a connection. Raises the errors of connecting, and ``Unreachable`` if the
+    login takes more than ``allowed_s`` seconds.
     """
     from qmon.config.credentials import connect_with_password, password_from_keyring
     from qmon.monitor.poll.poller import POLL
@@ -260,7 +262,7 @@ def _print_results(outcomes: Sequence[CheckResult], output: Format) -> None:
 
 
 def _exit_unknown(reason: str) -> typer.Exit:
-    """Print the reason in one line. Imports nothing that could fail because of a wrong option."""
+    """Print the reason in one line. This function imports no module that could fail because of a wrong option."""
     from qmon.cli.output import print_output
 
     print_output(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")

@@ -1,4 +1,4 @@
-"""``qmon connect`` and ``qmon demo``: the dashboard on a target, or on demo queues."""
+"""``qmon connect`` and ``qmon demo``: open the dashboard on targets or on demo queues."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def connect(
 ) -> None:
     """Open the dashboard on one or several targets.
 
-    `https://ops-1:9777/orders-prod` shows the target orders-prod of a `qmon serve`. That server polls the database once
-    for all dashboards. Such a dashboard cannot act.
+    `https://ops-1:9777/orders-prod` opens the target orders-prod of a `qmon serve`. That server polls the database once
+    for all dashboards. A dashboard on a `qmon serve` cannot act on queues.
     """
     from qmon.cli.served_dashboard import is_served, show_served
     from qmon.cli.target_prompt import ask_target
@@ -90,7 +90,7 @@ def connect(
             raise BadInput("qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect")
         if len(named) > 1:
             raise BadInput(
-                "the URL of a qmon serve cannot be combined with other targets: name that URL alone, or the databases"
+                "the URL of a qmon serve cannot be combined with other targets: name only that URL, or only databases"
             )
         raise typer.Exit(show_served(named[0], config, ca))
     if ca is not None:
@@ -137,7 +137,7 @@ def _run_dashboard(
     read_only: bool,
     record: Path | None,
 ) -> int:
-    """Run the dashboard on a poller until the user quits. Returns the exit code."""
+    """Run the dashboard on a poller until the user quits. Return the exit code."""
     from qmon.cli.alerting_setup import screen_alerting
     from qmon.cli.dashboard_past import target_past
     from qmon.engines.registry import engine_for
@@ -177,9 +177,9 @@ def run_recorded(
     root: Path | None,
     show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
 ) -> int:
-    """Show a source, and record it below ``root`` if given. Returns the exit code, 1 if recording stopped.
+    """Show a source, and record it below ``root`` if given. Return the exit code, which is 1 if recording stopped.
 
-    Raises ``BadInput``, before anything is shown, if ``root`` is not writable.
+    Raises ``BadInput`` before the dashboard opens if ``root`` is not writable.
     """
     if root is None:
         return show(source, fold, None)
@@ -216,8 +216,8 @@ def demo(
 ) -> None:
     """Open the dashboard on live demo queues.
 
-    qmon starts its own PostgreSQL with one queue of every installable design, and causes faults. It stops and removes
-    everything at the end, also after Ctrl-C and when the terminal closes.
+    qmon starts its own PostgreSQL with one queue of every installable design, and causes faults. At the end, qmon stops
+    and removes everything, even after Ctrl-C or if the terminal closes.
     """
     require_posix("qmon demo")
     from qmon.cli.commands.status import print_status
@@ -249,7 +249,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
-    require_terminal("`--for 20s --output table` runs without one")
+    require_terminal("`--for 20s --output table` runs without a terminal")
     with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(

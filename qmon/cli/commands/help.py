@@ -1,4 +1,4 @@
-"""``qmon help``: the manual in the terminal."""
+"""``qmon help``: shows the manual in the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.redact import environment_without_secrets
 # Maximum width of text in cells, because longer lines are hard to read.
 _MAX_WIDTH = 100
 
-# Characters of the longest name of a key, such as `space`.
+# Maximum length of the name of a key, such as `space`.
 _LONGEST_KEY = 5
 
 
@@ -36,9 +36,9 @@ def show(
         str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that contain this text.")
     ] = None,
 ) -> None:
-    """Show the manual. Without a topic, it lists the pages.
+    """Show the manual. Without a topic, list the pages.
 
-    qmon searches commands, keys, pages, headings, words of other queue systems, and then all lines, in this order.
+    qmon searches for the topic in commands, keys, pages, headings, words of other queue systems, and then all lines.
     """
     from qmon import manual
     from qmon.libraries.library_catalog import all_libraries
@@ -48,14 +48,16 @@ def show(
         _print_matches(search, words)
     elif not words:
         print_table(("TOPIC", "ABOUT"), [(page, manual.page_summary(page)) for page in manual.pages()], wrap=1)
-    elif libraries := [each for each in all_libraries() if each.name == words]:  # one for each engine
+    elif libraries := [
+        each for each in all_libraries() if each.name == words
+    ]:  # a library may have one page per engine
         print_output("\n".join(line for library in libraries for line in library_lines(library)).rstrip())
     else:
         _print_topic(context, words)
 
 
 def _print_topic(context: typer.Context, words: str) -> None:
-    """Print the first of: command, key, page or heading, alias, lines with these words. Raises ``BadInput``."""
+    """Print the first match among commands, keys, pages, headings, aliases and lines. Raises ``BadInput``."""
     from qmon import manual
     from qmon.cli.guesses import ALIASES
 
@@ -75,7 +77,7 @@ def _print_topic(context: typer.Context, words: str) -> None:
 
 
 def _print_command(context: typer.Context, words: str) -> bool:
-    """Print the help of a command. Returns false if there is no command with this name."""
+    """Print the help of a command. Return false if there is no command with this name."""
     at: Any = context.parent
     for name in words.split():
         group: Any = at.command if at is not None else None
@@ -89,7 +91,7 @@ def _print_command(context: typer.Context, words: str) -> bool:
 
 
 def _print_key(words: str) -> bool:
-    """Print what a key does on each screen. Returns false if there is no key with this name."""
+    """Print the effect of a key on each screen. Return false if there is no key with this name."""
     if len(words) > _LONGEST_KEY:
         return False
     from qmon.tui.shared.help import all_bindings
@@ -127,7 +129,7 @@ def _print_page(markdown: str) -> None:
 
     console = Console()
     console.width = min(console.width, _MAX_WIDTH)
-    os.environ.setdefault("LESS", "-FRX")  # as git does: colours, and no pager if the text fits on the screen
+    os.environ.setdefault("LESS", "-FRX")  # like git: colours, and no pager if the text fits on the screen
     for name in os.environ.keys() - environment_without_secrets(os.environ).keys():
         del os.environ[name]  # the pager inherits the environment
     with console.pager(styles=True):

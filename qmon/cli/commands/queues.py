@@ -1,4 +1,4 @@
-"""``qmon queues`` and ``qmon init``: which tables are queues, and why."""
+"""``qmon queues`` and ``qmon init``: show which tables are queues and why, and write a configuration."""
 
 from __future__ import annotations
 
@@ -48,10 +48,13 @@ def queues(
     all_targets: options.AllTargets = False,
     output: options.Output = "table",
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show why each table with a library's name was recognized or not.")
+        bool,
+        typer.Option(
+            "--explain", help="Show why qmon recognized, or did not recognize, each table with a library's name."
+        ),
     ] = False,
 ) -> None:
-    """List the queues of targets, and why each was recognized.
+    """List queues, and show why each queue was recognized.
 
     A queue is configured, installed by qmon, part of a queue library, or a table that looks like a queue.
     """
@@ -144,13 +147,13 @@ def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
         if not each.rows:
             where = f"{each.target}: " if named else ""
             print_note(
-                f"{where}no table looks like a queue; add yours to qmon.toml, or install one: qmon design install"
+                f"{where}no table looks like a queue; add your queue to qmon.toml, or install one: qmon design install"
             )
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
         _print_problems(replace(each, resolved=replace(each.resolved, problems=problems)), print_output, named=named)
     if any(each.findings for each in listings) and is_on_terminal():
-        print_note("queues found by shape are guesses; to confirm them: qmon init TARGET")
+        print_note("queues found by shape are guesses; to confirm the guesses: qmon init TARGET")
 
 
 def _source_text(layout: Layout) -> str:
@@ -166,7 +169,7 @@ def _print_problems(listing: _Listing, tell: Callable[[str], None], *, named: bo
 
 
 def _group_source(group: Group) -> tuple[str, str]:
-    """Return the source of a group, and what separates its queues."""
+    """Return the source of a group, and how a queue of the group is identified."""
     apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
     if not group.library:
         return group.source.value, apart
@@ -232,13 +235,13 @@ def init(
     target: options.Target,
     show: Annotated[bool, typer.Option("--print", help="Print the configuration and write nothing.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing file. qmon keeps a copy as .bak.")
+        bool, typer.Option("--force", help="Replace an existing file. qmon keeps the old file with the suffix .bak.")
     ] = False,
 ) -> None:
     """Write a configuration for the queues found in a database.
 
-    Writes your qmon.toml, or the file given by --config. Comments give the reasons; read and change them. On a
-    terminal, qmon asks about everything it could not find out.
+    qmon writes your qmon.toml, or the file given by --config. Comments in the file explain each entry. Read them and
+    correct the entries. On a terminal, qmon asks about facts that it could not find out.
     """
     from qmon.cli.init_questions import ask_about_tables, ask_times
     from qmon.cli.target_session import open_target
@@ -259,22 +262,20 @@ def init(
         return
     kept = write_config(place, proposal.text, force=force)
     if kept is not None:
-        print_note(f"the previous file is kept as {kept}")
+        print_note(f"qmon kept the previous file as {kept}")
     print_note(f"written to {place}; {_next_step(proposal)}")
 
 
 def _next_step(proposal: ConfigProposal) -> str:
     if proposal.entries:
-        return f"review it, then: qmon connect {proposal.name}"
+        return f"review the file, then: qmon connect {proposal.name}"
     if proposal.undecided:
-        return (
-            "no queue yet; complete the tables written as comments, or answer the questions of qmon init on a terminal"
-        )
-    return "no queue was found; describe yours in the file: qmon help configuration"
+        return "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal"
+    return "no queue was found; describe your queue in the file: qmon help configuration"
 
 
 def write_config(path: Path, text: str, *, force: bool) -> Path | None:
-    """Write the file. An existing one is replaced only with ``force``; returns the path of its backup.
+    """Write the file. Replace an existing file only with ``force``. Return the path of the existing file's backup.
 
     Raises ``BadInput`` if the file exists without ``force``, or cannot be written.
     """
@@ -282,7 +283,7 @@ def write_config(path: Path, text: str, *, force: bool) -> Path | None:
     try:
         if path.exists():
             if not force:
-                raise BadInput(f"{path} exists already: replace it with --force, or write another file with --config")
+                raise BadInput(f"{path} already exists: replace it with --force, or write another file with --config")
             kept = path.with_name(path.name + ".bak")
             files.replace_file(kept, path.read_bytes())
         files.make_folder(path.parent)

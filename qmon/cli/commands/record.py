@@ -1,4 +1,4 @@
-"""``qmon record``: records targets without a screen, independently of each other, until stopped."""
+"""``qmon record``: records targets without a screen until it is stopped. A failure does not affect other targets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def record(
         typer.Option(
             "--max-size",
             metavar="SIZE",
-            help="Maximum total size, such as 5GB; deletes the oldest first.",
+            help="Maximum total size, such as 5GB. Deletes the oldest recordings first.",
         ),
     ] = None,
     queues: options.Queues = None,
@@ -64,8 +64,8 @@ def record(
 ) -> None:
     """Record targets without a screen.
 
-    `qmon replay` shows recordings. Ends on SIGTERM or Ctrl-C, and seals the files. A failing target does not affect the
-    others. Sends the alerts of qmon.toml.
+    `qmon replay` shows recordings. On SIGTERM or Ctrl-C, the command seals the files and ends. A failing target does
+    not affect other targets. The command also sends the alerts of qmon.toml.
     """
     from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.target_session import choose_polled_targets
@@ -93,8 +93,8 @@ def start_recorders(
 ) -> list[HeadlessRecorder]:
     """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
 
-    Both are called like those of ``HeadlessRecorder``. Raises ``BadInput`` if nothing can be written; recorders already
-    started are closed.
+    ``HeadlessRecorder`` describes when these functions are called. If nothing can be written, closes the recorders that
+    were already started, and raises ``BadInput``.
     """
     from qmon.cli.baselines_source import baselines_of
     from qmon.recording.write.headless_recorder import HeadlessRecorder
@@ -127,9 +127,9 @@ def watch_recorders(
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
 ) -> None:
-    """Wait for the end, printing progress and keeping the recordings within their limits.
+    """Wait for the end. In the meantime, print progress and delete recordings beyond the limits.
 
-    Raises what ``tidy`` raises, after sealing the recordings.
+    If ``tidy`` raises an error, seals the recordings and raises the error.
     """
     with contextlib.ExitStack() as unless_ended:
         for recorder in running:
@@ -165,18 +165,18 @@ def _watch_until_end(
 
 
 def waiting_text(kept: RetentionResult, now: float) -> str:
-    """Describe which lakes keep segments from being removed, and what to do if a lake is gone."""
+    """Describe which lakes prevent the removal of segments, and what to do if a lake is gone."""
     lakes = "; ".join(
         f"{mark.lake or 'a lake whose mark is damaged'}"
         f"{f', last batch {duration(now - mark.at)} ago' if mark.at is not None else ''}"
         f" (if that lake is gone or was moved, delete {mark.file})"
         for mark in kept.lakes
     )
-    return f"cannot delete {kept.waiting} old segments, because lakes have not read them: {lakes}"
+    return f"cannot delete {kept.waiting} old segments, because these lakes have not read all of them: {lakes}"
 
 
 def report_endings(ended: list[RecordingStatus]) -> None:
-    """Print how each recording ended. Raises ``typer.Exit`` if one stopped early."""
+    """Print how each recording ended. Raises ``typer.Exit`` if a recording stopped early."""
     for each in ended:
         print_note(f"qmon: {_ending_text(each)}")
     if any(each.recording.stopped for each in ended):
@@ -207,7 +207,7 @@ def _missing_text(status: RecordingStatus) -> str:
 
 
 def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:
-    """Return a function that deletes recordings older than ``keep_s`` seconds, and the oldest above ``max_bytes``."""
+    """Return a function that deletes recordings older than ``keep_s``, and the oldest data above ``max_bytes``."""
     from qmon.recording.write.retention import apply_retention
 
     if keep_s is None and max_bytes is None:

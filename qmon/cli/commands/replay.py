@@ -1,4 +1,4 @@
-"""``qmon replay`` and ``qmon export``: shows, prints or exports recordings."""
+"""``qmon replay`` and ``qmon export``: show, print or export recordings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Recording = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="Folder of recordings, or an exported file.", show_default=False)
 ]
-TargetName = Annotated[str | None, typer.Option("--target", metavar="NAME", help="Target, if the folder has several.")]
+TargetName = Annotated[
+    str | None,
+    typer.Option("--target", metavar="NAME", help="Target, if the folder contains several targets."),
+]
 _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
 
 
@@ -36,13 +39,13 @@ def replay(
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Start at this time: {_WHEN}")] = None,
     output: Annotated[
         Format | None,
-        typer.Option("--output", "-o", help="Print the figures at --at, or at the end, like `qmon status`."),
+        typer.Option("--output", "-o", help="Print the figures like `qmon status`, at --at or at the end."),
     ] = None,
 ) -> None:
     """Show a recording in the dashboard.
 
-    A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to a
-    time, 5 plots any range.
+    Keys: A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
+    a time, 5 plots any range.
     """
     from qmon.cli.baselines_source import baselines_source
     from qmon.cli.dashboard_past import replay_past
@@ -78,7 +81,7 @@ def export(
 ) -> None:
     """Export part of a recording to one file.
 
-    `qmon replay FILE` shows it. The file also contains the two minutes before the start.
+    `qmon replay FILE` shows the file. The file also contains the two minutes before the start.
     """
     from qmon.recording import segment_export as exporting
     from qmon.recording.read.recording_reader import open_recording

@@ -1,4 +1,4 @@
-"""``qmon serve``: polls targets for Prometheus and for dashboards, until stopped."""
+"""``qmon serve``: polls targets for Prometheus and for dashboards until it is stopped."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _check_options(
     if record is None and (keep is not None or max_size is not None):
         raise BadInput("--keep and --max-size need --record")
     if textfile is not None and listen is web is None and (users is not None or certificate is not None or allow_host):
-        raise BadInput("--users, --certificate, --key and --allow-host need --listen or --web if --textfile is given")
+        raise BadInput("with --textfile, --users, --certificate, --key and --allow-host need --listen or --web")
     return [_normalize_host(name) for name in allow_host or ()]
 
 
@@ -94,7 +94,7 @@ def _normalize_host(name: str) -> str:
     """Return a host name or address in normal form. Raises ``BadInput`` for a URL, a port, or a pattern."""
     bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
     if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
-        raise BadInput(f"--allow-host takes a host name or address without a port, such as ops-1, not {name!r}")
+        raise BadInput(f"--allow-host needs a host name or address without a port, such as ops-1, not {name!r}")
     return bare.lower()
 
 
@@ -113,7 +113,9 @@ def serve(
     web: Annotated[
         str | None,
         typer.Option(
-            "--web", metavar="ADDRESS", help="Also show the dashboard in browsers, at this address and port. View only."
+            "--web",
+            metavar="ADDRESS",
+            help="Also show the dashboard in browsers, at this address and port. Browsers cannot act.",
         ),
     ] = None,
     textfile: Annotated[
@@ -121,7 +123,7 @@ def serve(
         typer.Option(
             "--textfile",
             metavar="FILE",
-            help="Write a *.prom file for node_exporter. Serves only if --listen is given.",
+            help="Write a *.prom file for node_exporter. qmon then serves only if --listen is given.",
         ),
     ] = None,
     record: Annotated[Path | None, typer.Option("--record", metavar="DIR", help="Also record to this folder.")] = None,
@@ -134,7 +136,7 @@ def serve(
         typer.Option(
             "--max-size",
             metavar="SIZE",
-            help="Maximum total size, such as 5GB; deletes the oldest first.",
+            help="Maximum total size, such as 5GB. Deletes the oldest recordings first.",
         ),
     ] = None,
     users: Annotated[
@@ -147,13 +149,13 @@ def serve(
     allow_host: _AllowHost = None,
     all_targets: options.AllTargets = False,
     every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
-    printed: _Print = None,  # handled by its callback
+    printed: _Print = None,  # the callback handles this option
 ) -> None:
     """Serve metrics for Prometheus, and polls for dashboards.
 
-    `qmon connect http://127.0.0.1:9777/TARGET` opens such a dashboard. Each target is polled once per --every,
-    regardless of the number of readers. Sends the alerts of qmon.toml. Ends on SIGTERM or Ctrl-C. A failing target does
-    not affect the others.
+    `qmon connect http://127.0.0.1:9777/TARGET` opens such a dashboard. qmon polls each target once per --every,
+    regardless of the number of readers. The command also sends the alerts of qmon.toml. SIGTERM or Ctrl-C ends the
+    command. A failing target does not affect other targets.
     """
     from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.baselines_source import baselines_of
@@ -174,7 +176,7 @@ def serve(
     most = parse_size(max_size) if max_size is not None else None
     known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
     with headless_alerting(known) as told, contextlib.ExitStack() as closed:
-        # With --record the recorder makes the figures, with the baselines next to the recordings.
+        # With --record, the recorder computes the figures, and uses the baselines next to the recordings.
         readings = {
             (name := each.target.name): TargetReadings(
                 name, baselines=baselines_of(each, None), on_view=partial(told, name)
@@ -228,9 +230,9 @@ def _poll_targets(
     record: Path | None,
     tidy: Callable[[], RetentionResult | None] | None,
 ) -> list[RecordingStatus]:
-    """Poll all targets until a signal, recording them if ``record`` and ``tidy`` are given.
+    """Poll all targets until a signal arrives. Record the targets if ``record`` and ``tidy`` are given.
 
-    ``readings`` and ``streams`` receive the polls of each target; ``streams`` may be empty. Returns how each recording
+    ``readings`` and ``streams`` receive the polls of each target; ``streams`` may be empty. Return how each recording
     ended.
     """
     from qmon.cli.commands.record import start_recorders, watch_recorders

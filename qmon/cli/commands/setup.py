@@ -1,4 +1,4 @@
-"""``qmon setup``: qmon's own schema and roles, created or printed for the DBA."""
+"""``qmon setup``: creates qmon's own schema and roles, or prints the SQL for the DBA."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ def setup(
     target: options.Target,
     show: Annotated[bool, typer.Option("--print", help="Print the SQL and change nothing.")] = False,
     role: Annotated[
-        RoleChoice, typer.Option("--role", help="Rights to grant: monitor for watching, operator for acting too.")
+        RoleChoice,
+        typer.Option("--role", help="Rights to grant: monitor to watch queues, operator to also act on queues."),
     ] = RoleChoice.MONITOR,
     gate: Annotated[
         str | None,
         typer.Option(
             "--gate",
             metavar="QUEUE",
-            help="Only install an insert trigger on this queue, so that its producers can be paused.",
+            help="Only install an insert trigger on this queue, which lets qmon pause the producers.",
             show_default=False,
             autocompletion=completion.complete_queues,
         ),
@@ -56,8 +57,8 @@ def setup(
 ) -> None:
     """Create qmon's schema and roles in a database.
 
-    Watching needs neither. The roles get rights on the queues found here. qmon does not change existing objects. It
-    prints the statements that your role may not run, for the DBA.
+    Watching queues needs neither the schema nor the roles. The roles get rights on the queues of the database. qmon
+    does not change existing objects. If your role may not run a statement, qmon prints the statement for the DBA.
     """
     config = options.config_path(context)
     if gate is not None:
@@ -85,13 +86,13 @@ def setup(
             _print_results(at.engine, steps.run_setup(at.connection, planned))
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
-        print_note(f"to grant it to a database user: ALTER ROLE {name} ADD MEMBER [user]")
+        print_note(f"to grant the role to a database user: ALTER ROLE {name} ADD MEMBER [user]")
         if role is RoleChoice.OPERATOR:
             print_note(
-                "to end sessions, also grant it to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
+                "to end sessions, also grant the role to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
             )
     else:
-        print_note(f"to grant it to a login role: GRANT {name} TO their_role")
+        print_note(f"to grant the role to a login role: GRANT {name} TO their_role")
 
 
 def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
@@ -110,7 +111,7 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Confirmat
 
 
 def _find_queues(at: ConnectedTarget) -> Resolved:
-    """Return the queues, including those that our role may not read."""
+    """Return the queues, including queues that our role may not read."""
     from qmon.monitor.catalog.resolve import resolve_queues
 
     resolved = resolve_queues(
@@ -127,7 +128,7 @@ def _find_queues(at: ConnectedTarget) -> Resolved:
 
 
 def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
-    """Print what was done, and the statements that need a role with more rights."""
+    """Print the steps that were done, and the statements that need a role with more rights."""
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
@@ -143,6 +144,6 @@ def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
 
 
 def _summary_text(step: SetupStep) -> str:
-    """Return the first sentence of a purpose, and its object."""
+    """Return the first sentence of a step's purpose, and the step's object."""
     first = step.purpose.partition(". ")[0].rstrip(".")
     return clean_text(first + step.about)

@@ -1,4 +1,4 @@
-"""``qmon status``: the figures of targets, once, as a table, JSON or CSV."""
+"""``qmon status``: prints the figures of targets once, as a table, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def status(
 ) -> None:
     """Print the figures of every queue once.
 
-    Unknown figures are – in text, null in JSON and empty in CSV.
+    An unknown figure is – in text, null in JSON, and empty in CSV.
     """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, log_in_for_polling
@@ -98,7 +98,8 @@ def status(
     views = [view.with_queues(queues) if queues else view for view in ask_targets(known, ask)]
     unseen = set(queues or ()) - {queue.name for view in views for queue in view.queues}
     if unseen:
-        raise BadInput(f"no queue {', '.join(sorted(unseen))} here; qmon status {' '.join(targets or ())} lists them")
+        names = ", ".join(sorted(unseen))
+        raise BadInput(f"no queue {names}; to list the queues: qmon status {' '.join(targets or ())}")
     print_status(views, output, named=not alone)
     exit_unless_all(known, views)
     if any(is_unwatchable(queue) for view in views for queue in view.queues):
@@ -111,7 +112,7 @@ def is_unwatchable(queue: QueueView) -> bool:
 
 
 def print_status(views: Sequence[View], output: Format, *, named: bool = False) -> None:
-    """Print the figures of views. ``named``: with the target of each."""
+    """Print the figures of views. ``named``: also print the target of each view."""
     if output != "table":
         from qmon.cli.output import print_reports
         from qmon.cli.reports.figures import StatusReport
@@ -129,7 +130,7 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
     for view in views:
         if not status_rows(view)[1]:
             where = f"{clean_text(view.target)}: " if named else ""
-            print_note(f"{where}no queue is known here; qmon queues lists tables that look like queues")
+            print_note(f"{where}no queue is known; qmon queues lists tables that look like queues")
         _print_failures(view, print_output, named=named)
 
 
@@ -159,7 +160,7 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 
 def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
-    """Return one row per queue of Service Broker, and one for undelivered messages if there are any."""
+    """Return one row per queue of Service Broker. If messages are undelivered, also return a row for these messages."""
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
@@ -167,7 +168,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
     rows = [row(q.name, q.depth, q.verdict, queue_state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:
-        rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent and not delivered yet"))
+        rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent but not yet delivered"))
     if found.leak is not None and found.conversations is not None:
         counted = Figure(float(found.conversations.counted), at_least=True)
         rows.append(row(CONVERSATIONS, counted, found.leak, ""))
@@ -177,7 +178,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 def figure_text(figure: Figure, write: Callable[[float], str]) -> str:
     """Return a figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown.
 
-    The age is added to old figures and to estimates.
+    Old figures and estimates also show their age.
     """
     if figure.value is None:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""``qmon targets``: lists the known targets, and which of them answer."""
+"""``qmon targets``: lists the known targets, and shows which targets answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qmon.config.config_file import Config
     from qmon.config.known_targets import KnownTarget
 
-# Maximum wait for each target.
+# Maximum seconds to wait for each target.
 _WAIT_S: Final = 10.0
 
 
@@ -32,9 +32,10 @@ def targets(
     output: options.Output = "table",
     connect: Annotated[bool, typer.Option(help="Connect to each target.")] = True,
 ) -> None:
-    """List targets and ODBC DSNs, and which can be reached.
+    """List targets and ODBC DSNs, and show which can be reached.
 
-    Connects to all targets of qmon.toml and all DSNs at the same time, for up to 10 s. Does not ask for passwords.
+    qmon connects to all targets of qmon.toml and all DSNs at the same time, and waits up to 10 s. It does not ask for
+    passwords.
     """
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
@@ -97,7 +98,7 @@ def _target_object(known: KnownTarget) -> NamedTarget:
 
 
 def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
-    """Fill in each server's version, or why it is unknown."""
+    """Fill in the version of each server, or why the version is unknown."""
     from qmon.cli.several_targets import collect_answers, failure_reason
     from qmon.cli.target_session import ChosenTarget, connect_target
     from qmon.config.chosen_target import find_target
@@ -108,7 +109,7 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
     def ask(chosen: ChosenTarget, may_ask: bool) -> tuple[str, float] | QmonError:
         """Return the version and the seconds, or the error.
 
-        It is not raised, because that would cause a password prompt.
+        The error is not raised, because raising it would cause a password prompt.
         """
 
         def log_in() -> tuple[str, float]:

@@ -1,4 +1,5 @@
-"""Types of the JSON and CSV that commands print. The schemas in ``docs/schemas`` are made from them.
+"""Types of the JSON and CSV that commands print. The schemas in ``docs/schemas`` are generated from these types.
 
-Fields that end in ``_at`` are ISO 8601 in UTC if they are text, otherwise seconds since the epoch. ``None``: unknown.
+Fields whose names end in ``_at`` contain ISO 8601 in UTC if they are text, otherwise seconds since the epoch. ``None``
+means unknown.
 """

@@ -1,4 +1,4 @@
-"""Output of ``bench``."""
+"""Types for the output of ``bench``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.workload.bench.bench_results import Latency, Reads, ServerCounts, Wait
 
 
 class BenchLoad(TypedDict):
-    """One run under load; see ``CaseResult``. ``times_naive``: cycles relative to those of the naive design."""
+    """One run under load; see ``CaseResult``. ``times_naive``: cycles relative to the cycles of the naive design."""
 
     design: str
     batch: int
@@ -41,7 +41,7 @@ class BenchLoad(TypedDict):
 
 
 class ArticleReads(TypedDict):
-    """The reads that the article reports for such a batch."""
+    """The reads that the article reports for a batch of this size."""
 
     batch: int
     logical_reads: int
@@ -64,7 +64,7 @@ class BenchDequeue(TypedDict):
 
 
 class BenchReport(TypedDict):
-    """``qmon design bench``."""
+    """The output of ``qmon design bench``."""
 
     schema: Literal[1]
     target: str

@@ -1,4 +1,4 @@
-"""Output of ``status``, ``demo``, ``replay`` and ``check``."""
+"""Types for the output of ``status``, ``demo``, ``replay`` and ``check``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LastingVerdict(VerdictReport):
 
 
 class BlockerReport(TypedDict):
-    """A blocker. ``messages``: how many of the messages read wait for it; only a limited number is read."""
+    """A blocker. ``messages``: how many of the read messages wait for this blocker. Only a limited number is read."""
 
     name: str | None
     holder: str | None
@@ -72,7 +72,7 @@ class QueueReport(TypedDict):
 
 
 class TableReport(TypedDict):
-    """A table with several queues: sums of their figures, and the maximum of ``oldest_seconds``."""
+    """A table with several queues: the sums of the queues' figures, and the maximum of ``oldest_seconds``."""
 
     name: str
     table: str
@@ -112,7 +112,7 @@ class ProbeReport(TypedDict):
 
 
 class WaitReport(TypedDict):
-    """One wait: average number of sessions in it, and its share from 0 to 1."""
+    """One wait: the average number of sessions in this wait, and the wait's share from 0 to 1."""
 
     wait: str
     sessions: float
@@ -171,7 +171,7 @@ class BrokerQueueReport(TypedDict):
 
 
 class BrokerReport(TypedDict):
-    """Service Broker."""
+    """The state of Service Broker."""
 
     read_seconds_ago: float
     not_delivered: NotDelivered
@@ -224,7 +224,7 @@ class ServiceReport(TypedDict):
 class SettingReport(TypedDict):
     """A setting of the server, the database or some tables.
 
-    ``harm``: why it hurts a queue; ``None``: it does not. ``value``: ``None`` if unknown.
+    ``harm``: why the setting harms a queue, or ``None`` if it does not. ``value``: ``None`` if unknown.
     """
 
     name: str
@@ -234,7 +234,7 @@ class SettingReport(TypedDict):
 
 
 class ServerStateReport(TypedDict):
-    """Server health, as last read."""
+    """Server health at the last reading."""
 
     log: LogReport | None
     replication: list[CopyReport]
@@ -246,7 +246,7 @@ class ServerStateReport(TypedDict):
 
 
 class StatusReport(TypedDict):
-    """``qmon status``, and ``status`` in ``qmon.api``."""
+    """The output of ``qmon status``, and the result of ``status`` in ``qmon.api``."""
 
     schema: Literal[1]
     target: str
@@ -270,7 +270,7 @@ class StatusReport(TypedDict):
 
 
 class WorkloadReport(TypedDict):
-    """What the demo's load counted itself: rates in messages per second, depth in messages."""
+    """The figures that the demo's load counted itself: rates in messages per second, depth in messages."""
 
     push_rate: float | None
     pop_rate: float | None
@@ -278,13 +278,13 @@ class WorkloadReport(TypedDict):
 
 
 class DemoReport(StatusReport):
-    """``qmon demo --output``. ``workload``: keyed by queue."""
+    """The output of ``qmon demo --output``. ``workload``: keyed by queue."""
 
     workload: dict[str, WorkloadReport]
 
 
 class ReplayReport(TypedDict):
-    """``qmon replay``: a moment in seconds since the epoch, and the snapshot as recorded."""
+    """The output of ``qmon replay``: a moment in seconds since the epoch, and the snapshot as recorded."""
 
     schema: Literal[1]
     at: float
@@ -293,7 +293,9 @@ class ReplayReport(TypedDict):
 
 
 class ProblemReport(TypedDict):
-    """A problem that a check found. ``queue``: ``None`` for the target. ``value``: in the unit of the rule's figure."""
+    """A problem that a check found. ``queue``: ``None`` if the whole target has the problem. ``value``: in the unit of
+    the rule's figure.
+    """
 
     queue: str | None
     state: str
@@ -303,7 +305,7 @@ class ProblemReport(TypedDict):
 
 
 class CheckReport(TypedDict):
-    """``qmon check``."""
+    """The output of ``qmon check``."""
 
     schema: Literal[1]
     target: str

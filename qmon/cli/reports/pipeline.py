@@ -1,4 +1,4 @@
-"""Output of the ``pipeline`` commands."""
+"""Types for the output of the ``pipeline`` commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 
 class IngestReport(TypedDict):
-    """``qmon pipeline run``: what the lake contains so far."""
+    """The output of ``qmon pipeline run``: the contents of the lake so far."""
 
     schema: Literal[1]
     batches: int
@@ -20,8 +20,9 @@ class IngestReport(TypedDict):
 class QueuePeriod(TypedDict):
     """A queue over the period. Rates are in messages per second; ``growth`` is the growth of the push rate per day.
 
-    ``watched``: the share of the period in which the queue was watched. ``counters_watched``: the share covered by its
-    counters, from which rates are computed. ``_before``: the same for the previous period of equal length.
+    ``watched``: the share of the period in which qmon watched the queue. ``counters_watched``: the share of the period
+    in which qmon read the queue's counters, from which it computes rates. Fields that end in ``_before`` contain the
+    figure for the previous period of equal length.
     """
 
     target: str
@@ -49,7 +50,7 @@ class QueuePeriod(TypedDict):
 
 
 class LookAt(TypedDict):
-    """One of the things to look at first. ``queue``: null if it concerns a whole target."""
+    """One of the findings to look at first. ``queue``: null if the finding concerns a whole target."""
 
     about: Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
     text: str
@@ -60,9 +61,9 @@ class LookAt(TypedDict):
 class ServiceLevel(TypedDict):
     """A queue measured against one ``[[slo]]``, counted in watched seconds.
 
-    ``kept``: the share of them in which the figure was below the limit. ``budget_left``: the remaining share of the
-    error budget, below 0 if overspent. ``burn_rate``: how fast the last day used the budget; 1 if the budget lasts
-    exactly as long as the window.
+    ``kept``: the share of the watched seconds in which the figure was below the limit. ``budget_left``: the remaining
+    share of the error budget, below 0 if overspent. ``burn_rate``: how fast the last day used the budget; at a rate of
+    1, the budget lasts exactly as long as the window.
     """
 
     target: str
@@ -94,7 +95,7 @@ class UnusualHours(TypedDict):
 
 
 class PeriodOperation(TypedDict):
-    """An operation in the period. ``queue``: null if it was on the whole target."""
+    """An operation in the period. ``queue``: null if the operation affected the whole target."""
 
     target: str
     queue: str | None
@@ -125,7 +126,7 @@ class IncidentOperation(TypedDict):
 
 
 class PeriodIncident(TypedDict):
-    """An incident. ``codes``: all verdicts in it. ``cause``: the worst of them."""
+    """An incident. ``codes``: all verdicts of the incident. ``cause``: the worst of these verdicts."""
 
     target: str
     queue: str
@@ -162,7 +163,7 @@ class QueueMessages(TypedDict):
 
 
 class PeriodReport(TypedDict):
-    """``qmon pipeline report``. ``healthy``: share of the watched time in which no queue had an incident."""
+    """The output of ``qmon pipeline report``. ``healthy``: share of the watched time without an incident of a queue."""
 
     schema: Literal[1]
     from_at: str

@@ -1,4 +1,4 @@
-"""Output about a target, its queues, past operations, and what qmon knows."""
+"""Types for the output about targets, queues, rights, probes and past operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.operation_records import Operation, OperationResult, Plan
 
 
 class KnownQueue(TypedDict):
-    """A queue, and why it is one. ``confidence``: 0 to 1, for queues found by their shape."""
+    """A queue, and why qmon considers it a queue. ``confidence``: 0 to 1, for queues found by their shape."""
 
     name: str
     design: str
@@ -24,7 +24,7 @@ class KnownQueue(TypedDict):
 
 
 class KnownLibrary(TypedDict):
-    """A library's table, and the queues in it."""
+    """A library's table, and the queues in this table."""
 
     name: str
     library: str
@@ -41,7 +41,7 @@ class QueueProblem(TypedDict):
 
 
 class QueuesReport(TypedDict):
-    """``qmon queues``."""
+    """The output of ``qmon queues``."""
 
     schema: Literal[1]
     target: str
@@ -54,7 +54,7 @@ class QueuesReport(TypedDict):
 
 
 class ProbeCheck(TypedDict):
-    """One probe. ``problem``: ``None`` if it works."""
+    """One probe. ``problem``: ``None`` if the probe works."""
 
     queue: str | None
     probe: str
@@ -74,7 +74,7 @@ class RightReport(TypedDict):
 
 
 class DoctorReport(TypedDict):
-    """``qmon doctor``."""
+    """The output of ``qmon doctor``."""
 
     schema: Literal[1]
     target: str
@@ -89,7 +89,7 @@ class DoctorReport(TypedDict):
 
 
 class BundleReport(TypedDict):
-    """``qmon doctor --bundle``."""
+    """The output of ``qmon doctor --bundle``."""
 
     schema: Literal[1]
     bundle: str
@@ -98,7 +98,7 @@ class BundleReport(TypedDict):
 
 
 class OperationsReport(TypedDict):
-    """``qmon operations``. Times are seconds since the epoch."""
+    """The output of ``qmon operations``. Times are seconds since the epoch."""
 
     schema: Literal[1]
     target: str
@@ -106,21 +106,21 @@ class OperationsReport(TypedDict):
 
 
 class TrashRow(TypedDict):
-    """A purge. ``kept_until``: when its rows are deleted, seconds since the epoch."""
+    """A purge. ``kept_until``: when the purged rows are deleted, in seconds since the epoch."""
 
     operation: Operation
     kept_until: float
 
 
 class TrashReport(TypedDict):
-    """``qmon trash list``."""
+    """The output of ``qmon trash list``."""
 
     schema: Literal[1]
     trash: list[TrashRow]
 
 
 class ActionReport(TypedDict):
-    """``qmon requeue``, ``purge`` and the other actions. ``result``: ``None`` if nothing was started."""
+    """The output of ``qmon requeue``, ``purge`` and the other actions. ``result``: ``None`` if nothing was started."""
 
     schema: Literal[1]
     plan: Plan
@@ -130,9 +130,9 @@ class ActionReport(TypedDict):
 class NamedTarget(TypedDict):
     """A known target.
 
-    ``place``: its address, or the driver of a DSN. ``dsn``: it comes from a DSN, not from the configuration.
-    ``dsn_of``: user or system, for DSNs. ``reachable``: ``None`` if it was not tried. ``answered_s``: seconds until
-    logged in. ``problem``: why it was not reached or cannot be used.
+    ``place``: the address, or the driver of a DSN. ``dsn``: the target comes from a DSN, not from the configuration.
+    ``dsn_of``: for a DSN, ``user`` or ``system``. ``reachable``: ``None`` if qmon did not try to connect.
+    ``answered_s``: seconds until the login was complete. ``problem``: why the target was not reached or cannot be used.
     """
 
     name: str
@@ -151,7 +151,7 @@ class NamedTarget(TypedDict):
 
 
 class TargetsReport(TypedDict):
-    """``qmon targets``. ``drivers``: names of ODBC drivers for ``driver=``."""
+    """The output of ``qmon targets``. ``drivers``: names of ODBC drivers for ``driver=``."""
 
     schema: Literal[1]
     targets: list[NamedTarget]

@@ -1,1 +1,1 @@
-"""``qmon serve --web``: the dashboard in a browser."""
+"""Shows the dashboard in a browser, for ``qmon serve --web``."""

@@ -1,9 +1,9 @@
-"""The dashboard in a browser: a page with a terminal, and a process of qmon for each viewer.
+"""Serves the dashboard to browsers: a page with a terminal, and a process of qmon for each viewer.
 
-Each process reads the daemon's polls like ``qmon connect http://…``. It reads from a server on a loopback address that
-accepts only a password generated for it. The page uses the script, the style sheet and the protocol of the library
-textual-serve. The library's server is not used, because it has no passwords, no TLS and no limits, and starts programs
-through a shell.
+Each process reads the daemon's polls like ``qmon connect http://…``. The process reads from a server on a loopback
+address that accepts only a generated password. The page uses the script, the style sheet and the protocol of the
+library textual-serve. qmon does not use the library's server, because that server has no passwords, no TLS and no
+limits, and starts programs through a shell.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ except ModuleNotFoundError:
 
 _LOG: Final = logging.getLogger(__name__)
 
-# Maximum viewers. Each one is a process.
+# Maximum number of viewers. Each viewer is a process.
 MAX_VIEWERS: Final = 8
 
-# Maximum bytes of a message from a browser. Only pasted text is longer than a few bytes.
+# Maximum size of a message from a browser. Only messages with pasted text are longer than a few bytes.
 MAX_MESSAGE_BYTES: Final = 16 * 1024
 
-# Maximum input of a viewer. Mouse movements take about 4 kB/s.
+# Maximum input from a viewer. Mouse movements produce about 4 kB/s.
 _INPUT_BYTES_PER_S: Final = 20_000
 
 _HEARTBEAT_S: Final = 15.0
@@ -56,17 +56,17 @@ _SHUTDOWN_S: Final = 0.1
 _UPGRADE_HEADERS: Final = ("host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version")
 _ERROR_BYTES: Final = 2_000
 _USER: Final = "viewer"
-_LIMIT: Final = f"{MAX_VIEWERS} browsers are already connected, which is the limit; close one and try again\n".encode()
+_LIMIT: Final = f"the limit of {MAX_VIEWERS} connected browsers is reached; close one and try again\n".encode()
 
 
 class WebDashboard:
-    """Serves the dashboard of each stream's target until closed. Raises ``BadInput`` if the port is taken.
+    """Serves the dashboard of each stream's target until it is closed. Raises ``BadInput`` if the port is taken.
 
     Args:
         listen: address and port. Addresses other than loopback need users and TLS.
         guard: who may open the page.
         streams: the polls of the targets.
-        config: the configuration file for redaction, alerts and colours; ``None`` for the user's.
+        config: the configuration file for redaction, alerts and colours; ``None`` means the user's file.
 
     Attributes:
         url: the address of the page.
@@ -121,10 +121,10 @@ class WebDashboard:
         return Response(200, body, "text/html; charset=utf-8", more_headers=HEADERS)
 
     def _refuse_socket(self, request: Request) -> Response | None:
-        """Return the answer to a request that gets no viewer, or ``None``."""
+        """Return the answer to a request that gets no viewer, or ``None`` if the request gets a viewer."""
         if request.method != "GET" or request.headers.get("upgrade", "").lower() != "websocket":
             return Response(400, b"this address is for WebSockets\n")
-        if "origin" not in request.headers:  # every browser sends it; its value was checked
+        if "origin" not in request.headers:  # every browser sends an origin, and its value was checked
             return Response(403, b"the header Origin is missing\n")
         return Response(503, _LIMIT) if self._viewers >= MAX_VIEWERS else None
 
@@ -173,14 +173,14 @@ class WebDashboard:
             await _take_input(process, socket)
         finally:
             if process.returncode is None:
-                process.kill()  # it has no unsaved data
-            with contextlib.suppress(TimeoutError):  # the browser does not read its data
+                process.kill()  # the process has no unsaved data
+            with contextlib.suppress(TimeoutError):  # the browser may not read its data
                 async with asyncio.timeout(_CLOSE_S * 2):
                     await asyncio.gather(output, return_exceptions=True)
             await process.communicate()
 
     async def _start_process(self, name: str, query: str) -> Process:
-        """Start a viewer's process. Only two numbers from the request reach it: the size of the terminal."""
+        """Start a viewer's process. It gets only two numbers from the request: the size of the terminal."""
         size = terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
         environment = {
             key: value
@@ -223,7 +223,7 @@ async def _complete(work: Coroutine[Any, Any, None]) -> None:
 async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
     """Pass keys and sizes from the browser to the process until the browser disconnects."""
     stdin = cast(asyncio.StreamWriter, process.stdin)
-    with contextlib.suppress(OSError):  # the process has ended, or does not read its input
+    with contextlib.suppress(OSError):  # the process may have ended, or not read its input
         async for message in socket:
             if message.type is not WSMsgType.TEXT:  # the page only sends text
                 break
@@ -237,7 +237,7 @@ async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
 async def _send_output(process: Process, socket: web.WebSocketResponse) -> None:
     """Send the output of the process, then close the socket. Packets with files or links are dropped."""
     stdout, stderr = cast(asyncio.StreamReader, process.stdout), cast(asyncio.StreamReader, process.stderr)
-    with contextlib.suppress(OSError, EOFError):  # one of them has left
+    with contextlib.suppress(OSError, EOFError):  # the process or the browser may have gone
         await stdout.readuntil(b"__GANGLION__\n")
         while True:
             kind, size = struct.unpack(">cI", await stdout.readexactly(5))

@@ -1,6 +1,6 @@
-"""The page of ``qmon serve --web``, and the messages of its script.
+"""Builds the page of ``qmon serve --web``, and reads the messages of the page's script.
 
-The page contains the terminal of the library textual-serve. It loads nothing from other sites.
+The page contains the terminal of the library textual-serve. The page loads nothing from other sites.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from importlib import resources
 from typing import Any, Final
 from urllib.parse import quote
 
-# Maximum size of a terminal, in cells. A larger one would cost memory and time.
+# Maximum size of a terminal, in cells. A larger terminal would need much memory and time.
 _MAX_SIZE: Final = {"width": 500, "height": 200}
 _INVALID: Final = (ArithmeticError, LookupError, TypeError, ValueError)
 
 # Response headers of the page and its files.
 HEADERS: Final = {
-    # The script sets inline styles. Fonts, scripts and connections of other sites are not needed.
+    # The script sets inline styles. The page does not need fonts, scripts or connections of other sites.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src "
     "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -76,7 +76,7 @@ def target_list(targets: Sequence[str]) -> bytes:
 
 
 def packet_for(message: str) -> bytes:
-    """Return the packet of Textual's web driver for a message of the page. Empty if it is not needed or not valid."""
+    """Return the packet of Textual's web driver for a message of the page. Empty for other or invalid messages."""
     try:
         kind, *values = json.loads(message)
         if kind == "stdin":
@@ -91,7 +91,7 @@ def packet_for(message: str) -> bytes:
 
 
 def terminal_size(values: Mapping[str, Any]) -> dict[str, int]:
-    """Return ``width`` and ``height`` in cells, within the limits. Empty if they are not numbers."""
+    """Return ``width`` and ``height`` in cells, within the limits. Empty if one of the values is not a number."""
     try:
         return {side: min(most, max(1, int(values[side]))) for side, most in _MAX_SIZE.items()}
     except _INVALID:

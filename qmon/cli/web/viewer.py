@@ -1,6 +1,6 @@
-"""The process of one viewer of ``qmon serve --web``: the dashboard, drawn for a browser.
+"""Runs the process of one viewer of ``qmon serve --web``, which draws the dashboard for a browser.
 
-It has no database password, writes no log, and cannot write to files.
+The process has no database password, writes no log, and cannot write to files.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Final
 
 from qmon.errors import QmonError
 
-# Maximum bytes of memory. The process grows if a browser sends events faster than the process handles them.
+# Maximum memory in bytes. The process grows if a browser sends events faster than the process can handle.
 _MAX_MEMORY: Final = 2**30
 
 
 def main(url: str, config: str) -> int:
-    """Show the polls of the ``qmon serve`` at ``url`` until the viewer quits. Returns the exit code."""
+    """Show the polls of the ``qmon serve`` at ``url`` until the viewer quits. Return the exit code."""
     from qmon.cli.served_dashboard import show_served
 
-    if sys.platform != "win32":  # `qmon serve --web` is refused there
+    if sys.platform != "win32":  # Windows does not support `qmon serve --web`
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the system then refuses all writes to files

@@ -1,1 +1,1 @@
-"""The actions: requeue, redrive, purge, undo, archive, pause, gate, repair, ending sessions."""
+"""The actions on queues: requeue, redrive, purge, undo, archive, pause, gate, repair, ending sessions."""

@@ -23,7 +23,7 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure
 
-# The connection for archiving has a short lock timeout: it gives up quickly if another session holds a lock.
+# The connection for archiving has a short lock timeout, so that a batch fails quickly if another session holds a lock.
 ARCHIVE_SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 
 _RECENT_S: Final = 10.0
@@ -42,9 +42,9 @@ class ArchiveProgress:
         elapsed_s: seconds since the start.
         moved: messages archived so far.
         rate: messages archived per second, over the last ten seconds.
-        batch: maximum messages of the next batch.
-        pause_s: seconds of rest before that batch.
-        held_up: why the last batch moved nothing; empty if it succeeded.
+        batch: maximum number of messages in the next batch.
+        pause_s: seconds of rest before the next batch.
+        held_up: why the last batch moved nothing; empty if the batch succeeded.
     """
 
     elapsed_s: float
@@ -62,9 +62,9 @@ class ArchiveResult:
     Attributes:
         moved: messages that were certainly archived.
         batches: batches that moved messages.
-        held_up: batches that failed because of a lock or a timeout; they moved nothing.
-        unsure: batches during which the connection broke. Each one committed completely or not at all. They are not
-            counted above.
+        held_up: batches that moved nothing because of a lock or a timeout.
+        unsure: batches during which the connection broke. Each such batch committed completely or not at all. The
+            other attributes do not count these batches.
         seconds: duration in seconds.
         ended: ``empty`` if only messages locked by other sessions remained, ``stopped`` on request, or ``failed``.
     """
@@ -87,14 +87,14 @@ def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str,
 
 
 def check_can_archive(connection: Connection, engine: Engine, layout: Layout) -> None:
-    """Raise ``BadInput`` if this queue cannot be archived, or if our role may not archive it.
+    """Raise ``BadInput`` if this queue cannot be archived, or if our role may not archive the queue.
 
     Only reads the catalog.
     """
     if layout.routine_for("archive") is None:
         others = ", ".join(designs_with_archive(engine, connection.version))
         raise BadInput(
-            f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with one: {others}"
+            f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with an archive: {others}"
         )
     names: dict[str, queries.Name] = {
         "table": layout.table.parts,
@@ -119,7 +119,7 @@ def check_can_archive(connection: Connection, engine: Engine, layout: Layout) ->
 
 
 class Archiver:
-    """Archive one queue, batch by batch, each in its own transaction.
+    """Archive one queue in batches. Each batch has its own transaction.
 
     If the process is killed at any point, every message is either in the queue or in the archive, never in both.
     """
@@ -159,8 +159,8 @@ class Archiver:
 
         With ``until_empty``, also stop when a batch finds only messages locked by other sessions. Without
         ``until_empty``, reconnect with increasing pauses if the connection breaks. ``on_progress``: called after each
-        batch. Raises ``BadInput`` for a missing permission, and server errors other than locks, timeouts and deadlocks,
-        which are retried. After an error, ``result`` still returns the counts.
+        batch. Locks, timeouts and deadlocks are retried. Raises ``BadInput`` for a missing permission, and other errors
+        of the server. After an error, ``result`` still returns the counts.
         """
         self._started = time.monotonic()
         connection: Connection | None = None
@@ -205,7 +205,7 @@ class Archiver:
             raise BadInput(f"not archived: {problem}; the batch was rolled back") from problem
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
-        except (ConnectionLost, KeyboardInterrupt):  # the second Ctrl-C does not wait for an answer
+        except (ConnectionLost, KeyboardInterrupt):  # after a second Ctrl-C, qmon does not wait for an answer
             self._unsure += 1
             raise
         except QueryFailed as problem:
@@ -221,7 +221,7 @@ class Archiver:
         return moved, self._pace.record_batch(moved, now - begun), ""
 
     def _tables_with_triggers(self, sql: Sql) -> tuple[TableStructure, ...]:
-        """Return the queue's tables that have delete triggers, which might put rows back forever."""
+        """Return the queue's tables that have delete triggers, because such a trigger might always put rows back."""
         if self._tables is None:
             tables = queue_tables(self._layout) if TriggerWatch.is_supported(sql) else ()
             self._tables = tuple(

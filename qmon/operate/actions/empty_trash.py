@@ -1,4 +1,4 @@
-"""Emptying the trash: the only action that deletes data for good."""
+"""Empties the trash. This is the only action that deletes data permanently."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _OldRows:
 
 @dataclass(frozen=True, slots=True)
 class _TrashPart:
-    """The rows of one operation in one store. ``leading``: rows of the queue's table, not of the second table."""
+    """The rows of one operation in one store. ``leading``: true for the queue's table, false for the second table."""
 
     store: Store
     operation: str
@@ -41,10 +41,10 @@ class _TrashPart:
 
 
 def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
-    """Plan to delete trash older than ``older_than_s`` seconds, of one queue or all. Raises ``BadInput``.
+    """Plan to delete trash of one queue or all queues that is older than ``older_than_s`` seconds. Raises ``BadInput``.
 
-    For all queues, the plan's queue is the target's name, because the operator types it to confirm on a production
-    target.
+    If ``queue`` is ``None`` (all queues), the plan's ``queue`` is the target's name. On a production target the
+    operator must type this name to confirm the plan.
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")
@@ -58,12 +58,12 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             kind=OperationKind.EMPTY_TRASH,
             target=context.target.name,
             queue=queue or context.target.name,
-            title=f"Empty {count:,} rows of the trash for good",
+            title=f"Permanently delete {count:,} rows of the trash",
             count=count,
             unit="rows of trash",
             predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
-            undo=Undo(possible=False, notes=("emptied rows are deleted permanently",)),
+            undo=Undo(possible=False, notes=("deleted rows cannot be restored",)),
             risks=tuple(f"operation {name} can no longer be undone" for name in _operation_ids(parts)),
             consent=context.required_consent(),
             refused=why_not_permitted(
@@ -77,7 +77,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
 
 @dataclass(frozen=True, slots=True)
 class _EmptyTrash:
-    """Delete rows of these parts purged before ``before``, in seconds since the epoch."""
+    """Delete the rows of these parts that were purged before ``before``, in seconds since the epoch."""
 
     before: float
     parts: list[_TrashPart]

@@ -1,4 +1,4 @@
-"""Ends a blocking session: only the one that was shown, never a later session with the same number."""
+"""Ends a blocking session. Only the session that was shown is ended, never a later session with the same number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
-# Start times within 10 ms are equal: SQL Server stores them in steps of 3.3 ms.
+# Start times that differ by at most 10 ms are equal, because SQL Server stores them in steps of 3.3 ms.
 _SAME_START_US: Final = 10_000
 _QMON_PREFIX: Final = "qmon "
 _LOAD_APPLICATION: Final = "qmon design load"
@@ -28,7 +28,7 @@ _VERBS: Final = {
     EndMethod.KILL: "Kill",
 }
 
-# What an open transaction keeps from being removed.
+# The rows that the server cannot remove while a transaction is open.
 _KEPT: Final = {"postgres": "dead rows", "sqlserver": "old row versions"}
 
 
@@ -38,8 +38,8 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     On PostgreSQL, a running statement is cancelled, and a session that is idle in a transaction is terminated. On SQL
     Server, the session is ended with KILL. ``started_at`` is the start of the session that was shown, in seconds since
     the epoch. A session that started at another time is refused. ``None`` accepts any session that has this number now.
-    ``session`` 0 (SQL Server: -2) means prepared transactions. These are refused with the statement that ends them.
-    Raises ``BadInput`` for an impossible session number, and errors of the server.
+    ``session`` 0 (SQL Server: -2) means prepared transactions. qmon refuses to end prepared transactions and shows the
+    statement that does. Raises ``BadInput`` for an impossible session number, and errors of the server.
     """
     if session < 0 and session != -2:
         raise BadInput(f"a session number cannot be negative: {session}")
@@ -68,18 +68,18 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks no other session and has no open transaction"
         return _basic_plan(context, found.session, found, why)
-    holds = f"it blocks no other session right now; it may prevent the cleanup of {_KEPT[context.engine.name]}"
+    holds = f"the session now blocks no other session, but may prevent the cleanup of {_KEPT[context.engine.name]}"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
         whom = f": {', '.join(one_line(name) for name in names[:5])}{more}" if names else ""
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
-        holds = f"it blocks {count_text(len(blocked), 'session')}, {directly} of them directly{whom}"
-        holds += f"; the longest has waited {duration(longest)}"
+        holds = f"the session blocks {count_text(len(blocked), 'session')}, {directly} directly{whom}"
+        holds += f"; the longest wait is {duration(longest)}"
         after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
-            holds += f". After that, session {after.waiter} may block others: {whom} for it, too"
+            holds += f". After that, session {after.waiter} may block other sessions: {whom} for {after.waiter}, too"
     return replace(
         _basic_plan(context, found.session, found),
         title=f"{_VERBS[to_end.way]} session {found.session}?",
@@ -107,7 +107,7 @@ def _basic_plan(
         title=f"End {name}?",
         unit="sessions",
         predicate=predicate,
-        undo=Undo(possible=False, notes=("the work of its transaction is rolled back and must be done again",)),
+        undo=Undo(possible=False, notes=("the session's transaction is rolled back, and its work must be done again",)),
         consequences=() if found is None else _describe_session(context, found),
         consent=context.required_consent(),
         refused=why,
@@ -120,26 +120,26 @@ def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[s
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     lines = [f"{application}, login {found.login}{origin}, database {found.database}", f"{found.state}{since}"]
     if found.transaction_s is not None:
-        lines[-1] += f"; its transaction began {duration(found.transaction_s)} ago"
+        lines[-1] += f"; the transaction began {duration(found.transaction_s)} ago"
     if found.statement:
-        lines.append(f"its last statement: {one_line(context.redact(found.statement), 120)}")
+        lines.append(f"last statement: {one_line(context.redact(found.statement), 120)}")
     return tuple(lines)
 
 
 def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
-        wrote = f"it has written {size(found.log_bytes)} of log; rolling back may take as long as writing did"
+        wrote = f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes"
     elif found.wrote:
         wrote = (
-            "its transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
+            "the transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
         )
     else:
-        wrote = "its transaction has changed no rows; its locks are released"
+        wrote = "the transaction has changed no rows; its locks are released"
     if to_end.way is EndMethod.CANCEL:
-        return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
+        return (wrote, "the statement fails with 57014 (cancelled); the session stays connected and may try again")
     if to_end.way is EndMethod.TERMINATE:
-        return (wrote, "its client loses the connection (57P01), but may reconnect and do the same again")
-    return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of another session")
+        return (wrote, "the client loses the connection (57P01), but may reconnect and do the same again")
+    return (wrote, "the client loses the connection; SQL Server cannot cancel a statement of another session")
 
 
 def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
@@ -150,20 +150,20 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_se
         return f"{name} belongs to qmon ({found.application}): stop that qmon instead"
     if found.started_us is None:
         return (
-            f"{seen.role} may not see when {name} began, so qmon cannot confirm that it is the same session; this"
-            f" helps: {seen.grant}"
+            f"{seen.role} may not see when {name} began, so qmon cannot confirm that {name} is the session that was"
+            f" shown; this helps: {seen.grant}"
         )
     if found.kind == _AUTOVACUUM:
         if not found.statement or found.statement.startswith("<"):
-            return f"{name} is an autovacuum worker, and {seen.role} may not see its task; this helps: {seen.grant}"
+            return f"{name} is an autovacuum worker; {seen.role} may not see its task; this helps: {seen.grant}"
         if "to prevent wraparound" in found.statement:
-            return f"{name} is an autovacuum that prevents wraparound; the server needs it and would start it again"
+            return f"{name} is an autovacuum that prevents wraparound; the server would start it again"
     elif found.kind != _CLIENT_BACKEND:
         return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
     if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
         return (
-            f"{name} is a different session now: it began {_time_text(found.started_us)}, the one shown"
-            f" {_time_text(started_at * 1000000.0)}"
+            f"{name} is a different session now: it began at {_time_text(found.started_us)}, but the"
+            f" session that was shown began at {_time_text(started_at * 1000000.0)}"
         )
     if found.state == "rolling back":
         done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
@@ -179,13 +179,13 @@ def _describe_prepared(sql: Sql) -> str:
     if not found:
         return "the prepared transaction no longer exists; there is nothing to end"
     oldest = found[0]
-    since = "" if oldest.prepared_s is None else f", prepared {duration(oldest.prepared_s)} ago"
+    since = " at an unknown time" if oldest.prepared_s is None else f" {duration(oldest.prepared_s)} ago"
     whose = f"{oldest.owner} or a superuser" if oldest.owner else "a login with ALTER ANY CONNECTION"
     where = f" in database {oldest.database}" if oldest.database else ""
     more = f"; {len(found) - 1} more are open" if len(found) > 1 else ""
     return (
-        f"a prepared transaction has no session to end; the oldest{since}: {whose} can run {oldest.finish}{where} if"
-        f" its transaction manager has given it up{more}"
+        f"a prepared transaction has no session to end; the oldest was prepared{since}: {whose} can run"
+        f" {oldest.finish}{where} if the transaction manager no longer needs the transaction{more}"
     )
 
 

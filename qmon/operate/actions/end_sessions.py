@@ -1,4 +1,4 @@
-"""Sessions of other programs: reads a session, ends it, and checks that it is gone."""
+"""Reads sessions of other programs, ends a session, and checks that the session is gone."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
-# Seconds to wait for a signalled session. There is no limit for a session that rolls back.
+# Maximum seconds to wait until a signalled session has ended. A session that is rolling back has no limit.
 MAX_WAIT_S: Final = 10.0
 
-# Seconds a client has to roll back after its statement was cancelled. A client with a savepoint may continue instead.
+# Seconds to wait until a client rolls back after its statement was cancelled. A client with a savepoint may continue.
 _CLIENT_ROLLBACK_S: Final = 0.5
 _READ_EVERY_S: Final = 0.05
 _READ_ROLLBACK_EVERY_S: Final = 1.0
 _ROLLING_BACK: Final = "rolling back"
 
-# Number of sessions named in the notes. The others are only counted.
+# Maximum number of sessions that the notes name. Further sessions are only counted.
 _MAX_NAMED: Final = 5
 
 # Called with the finished percentage of a rollback.
@@ -34,10 +34,10 @@ OnRollback = Callable[[float], None]
 class EndMethod(StrEnum):
     """How a session is ended."""
 
-    # Cancel its statement, which rolls back its transaction. The session stays connected.
+    # Cancel the session's statement, which rolls back the transaction. The session stays connected.
     CANCEL = "cancel"
     TERMINATE = "terminate"
-    # End the session with KILL, the only way on SQL Server.
+    # End the session with KILL. SQL Server has no other method.
     KILL = "kill"
 
 
@@ -83,9 +83,9 @@ class SessionSample:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A session that waits for another one.
+    """A session that waits for another session.
 
-    ``directly``: no other waiter is between the two. ``blocks``: number of sessions that wait for it.
+    ``directly``: no third session is between the two. ``blocks``: number of sessions that wait for this waiter.
     """
 
     waiter: int
@@ -108,7 +108,7 @@ class PreparedSample:
 
 @dataclass(frozen=True, slots=True)
 class SessionToEnd:
-    """One session in one particular transaction, and how to end it."""
+    """One session in one particular transaction, and the method that ends the session."""
 
     session: int
     started_us: int
@@ -127,13 +127,13 @@ def read_rights(sql: Sql) -> SessionRights:
 
 
 def read_session(sql: Sql, session: int) -> SessionSample | None:
-    """Read the session as it is now, with passwords in its statement hidden; ``None`` if it is gone or not visible."""
+    """Read the session, and hide passwords in its statement. Return ``None`` if the session is gone or not visible."""
     found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
     return None if found is None else replace(found, statement=hide_passwords(found.statement))
 
 
 def read_waiters(sql: Sql, session: int) -> list[Waiter]:
-    """Read the sessions that wait for this one, directly or behind others."""
+    """Read the sessions that wait for this session, directly or behind other sessions."""
     return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
@@ -143,7 +143,7 @@ def read_prepared(sql: Sql) -> list[PreparedSample]:
 
 
 def end_method_for(engine: str, state: str) -> EndMethod:
-    """Return how to end a session: cancel a running statement, terminate an idle session; always KILL on SQL Server."""
+    """Return the method: cancel a running statement, or terminate an idle session. On SQL Server, always use KILL."""
     if engine == "sqlserver":
         return EndMethod.KILL
     return EndMethod.CANCEL if state == "active" else EndMethod.TERMINATE
@@ -171,7 +171,7 @@ def end_session(sql: Sql, planned: SessionToEnd) -> bool:
 def wait_until_gone(
     sql: Sql, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
 ) -> SessionSample | None:
-    """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
+    """Wait until the transaction has ended and its locks are free. If the session still exists, return it.
 
     ``on_rollback``: called with the percentage during a rollback. A rollback may take as long as the transaction's own
     work.
@@ -211,15 +211,15 @@ def _numbers(planned: SessionToEnd) -> dict[str, int]:
 class EndSessions:
     """End these sessions.
 
-    ``done``: signalled, and the transaction has ended. ``skipped``: signalled, and the session still exists.
-    ``changed``: no longer the planned session, transaction or state.
+    ``done`` counts sessions that were signalled and whose transaction has ended. ``skipped`` counts sessions that were
+    signalled but still exist. ``changed`` counts sessions whose start, transaction or state has changed since the plan.
     """
 
     sessions: tuple[SessionToEnd, ...]
 
     @property
     def record(self) -> OperationRecord:
-        """The part of the audit that is not in the plan."""
+        """The part of the audit entry that is not in the plan."""
         return OperationRecord(
             about=", ".join(str(each.session) for each in self.sessions[:50]),
             frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
@@ -235,13 +235,13 @@ class EndSessions:
             _end_and_wait(sql, operation, each, stopped, _rollback_reporter(operation, total, on_progress))
             on_progress(_progress_of(operation, total))
             if number == _MAX_NAMED and total > _MAX_NAMED:
-                operation.add_note("the others are only counted")
+                operation.add_note("further sessions are only counted")
 
 
 def _end_and_wait(
     sql: Sql, operation: RunningOperation, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
 ) -> None:
-    # Not in a transaction: KILL refuses to run in one, and a signal cannot be rolled back.
+    # This code does not run in a transaction, because KILL refuses to, and because a signal cannot be rolled back.
     counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _MAX_NAMED
     try:
         with operation.immediate_step(f"session {planned.session} was ended"):
@@ -249,12 +249,14 @@ def _end_and_wait(
     except QueryFailed:
         if read_session(sql, planned.session) is not None:
             raise
-        signalled = False  # it ended by itself in the meantime
+        signalled = False  # the session ended by itself in the meantime
     if not signalled:
         with operation.batch() as tally:
             tally.changed = 1
         if not counted_only:
-            operation.add_note(f"session {planned.session} is gone, or has changed its transaction or state: not ended")
+            operation.add_note(
+                f"session {planned.session} was not ended: it is gone, or its transaction or state has changed"
+            )
         return
     left = wait_until_gone(sql, planned, stopped, on_rollback)
     with operation.batch() as tally:
@@ -267,13 +269,13 @@ def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
     name = f"session {left.session}"
     if left.state == "rolling back":
         return (
-            f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and keeps its locks until that has"
-            " finished"
+            f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and keeps its locks until the"
+            " rollback has finished"
         )
     if way is EndMethod.CANCEL:
         return (
-            f"the statement of {name} has been cancelled, but its transaction is still open ({left.state}): its driver"
-            " may keep savepoints; plan again to end the session"
+            f"the statement of {name} has been cancelled, but the transaction is still open ({left.state}): the driver"
+            " may use savepoints; plan again to end the session"
         )
     return f"{name} was asked to end but still exists ({left.state}, {left.locks} locks): check again"
 

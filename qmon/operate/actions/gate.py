@@ -1,4 +1,4 @@
-"""A gate is a trigger on a table that qmon did not install. It lets qmon pause the table's producers."""
+"""A gate is a trigger that qmon puts on a table to pause the table's producers, if qmon did not install the queue."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql, Values
 
-# Attempts to lock the table, each for 200 ms, with pauses of 200 ms in between.
+# Maximum number of attempts to lock the table. Each attempt lasts 200 ms, followed by a pause of 200 ms.
 TRIES: Final = 25
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
 PUT_BACK_RISK: Final = (
-    "workers that return a failed message by DELETE and INSERT are also refused: their transaction is rolled back,"
-    " and the message stays as it was"
+    "workers that return a failed message by DELETE and INSERT are also refused: the worker's transaction is rolled"
+    " back, and the message does not change"
 )
 
 
@@ -68,7 +68,7 @@ def gate_row_values(layout: Layout) -> dict[str, str]:
 
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Plan to put a gate on a table. It does nothing until the table's producers are paused."""
+    """Plan to put a gate on a table. The gate does nothing until the table's producers are paused."""
     title = f"Install a gate on {layout.table}?"
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
         return refused_action(context, OperationKind.INSTALL_GATE, layout.queue, title, why)
@@ -86,7 +86,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
             consequences=_consequences(context, layout, found),
             risks=_risks(context, layout, found),
-            undo=Undo(possible=False, notes=("remove-gate removes it again",)),
+            undo=Undo(possible=False, notes=("remove-gate removes the gate again",)),
             refused=why_not_permitted(context, sql) or _why_no_gate(context, layout, rights, gate),
         )
 
@@ -100,7 +100,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
 
 
 def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Plan to remove the gate from a table. Producers that it pauses continue."""
+    """Plan to remove the gate from a table. Producers that the gate pauses continue."""
     with context.open_sql("remove-gate") as sql:
         gate = pause_switch.find_gate(sql, layout)
         rights = sql.fetch(_GateRights, "action/pause/gate_rights", {"table": layout.table.parts})
@@ -118,10 +118,10 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
             f"Remove the gate from {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
-                "producers that it pauses continue immediately",
+                "producers that the gate pauses continue immediately",
                 _lock_text("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
-            undo=Undo(possible=False, notes=("install-gate installs it again",)),
+            undo=Undo(possible=False, notes=("install-gate installs the gate again",)),
             refused=why,
         )
 
@@ -136,7 +136,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
 
 @dataclass(frozen=True, slots=True)
 class _ChangeUnderLock:
-    """Change a table under a lock that is requested again and again, each time with a short timeout.
+    """Change a table under a lock. Each attempt to lock the table has a short timeout.
 
     ``stopped()`` ends the attempts.
     """
@@ -162,8 +162,8 @@ class _ChangeUnderLock:
             on_progress(Progress(1, note=f"the table is busy; tried {attempt} times"))
             nothing.wait(_PAUSE_S)
         raise BadInput(
-            f"{self.table} was locked at every attempt: a long transaction holds it (see blocking); nothing was"
-            " changed; try again when it has ended"
+            f"{self.table} was locked at every attempt: a long transaction holds the lock (see blocking); nothing was"
+            " changed; try again when the transaction has ended"
         )
 
 
@@ -232,13 +232,13 @@ def _why_no_gate(
     if context.engine.name == "sqlserver" and gate_row_values(layout):
         return "on SQL Server a gate covers the whole table: it would also stop the producers of other queues"
     if layout.switch is not None:
-        return "this queue needs no gate: its push has a pause switch; pause the queue"
+        return "this queue needs no gate, because its push has a pause switch: pause the queue"
     if gate is not None:
-        return f"{layout.table} already has a gate" + ("" if gate.enabled else ", which is disabled; remove it first")
+        return f"{layout.table} already has a gate" + ("" if gate.enabled else ", but it is disabled; remove it first")
     if rights and rights[0].above is not None:
         return f"the gate of {rights[0].above} also covers its partition {layout.table}"
     if not rights:
-        return f"there is no table {layout.table}"
+        return f"the table {layout.table} does not exist"
     if rights[0].kind == "other":
         return f"{layout.table} is not a table: a gate is a trigger on a table"
     if not rights[0].may_create:
@@ -250,8 +250,8 @@ def _why_no_gate(
 
 def _lock_text(lock: str) -> str:
     return (
-        f"locks the table ({lock}) for a moment: qmon tries up to {TRIES} times for 0.2 s each, so other sessions"
-        " never wait longer than that; if the table is never free, nothing is changed"
+        f"locks the table ({lock}) for a moment: qmon tries up to {TRIES} times, for 0.2 s each time, and other"
+        " sessions never wait longer than 0.2 s; if the table is never free, nothing is changed"
     )
 
 
@@ -259,37 +259,38 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
     if context.engine.name == "sqlserver":
         return (
             "during a pause, an INSERT fails with error 770001 (before 2012: 50000) and the producer's whole"
-            " transaction is rolled back; the identity value that it drew is lost",
+            " transaction is rolled back; the identity value of the refused row is lost",
             _lock_text("Sch-M"),
         )
     part = bool(gate_row_values(layout))
     rows = part or (rights is not None and rights.fires_for_each_row)
-    drawn = "the sequence number that it drew is lost" if rows else "no sequence number is drawn"
+    drawn = "the sequence number of the refused row is lost" if rows else "no sequence number is lost"
     every = (
-        "the gate covers every partition, also those created or attached later; each partition checks its own inserts",
+        "the gate covers every partition, even if a partition is created or attached later; each partition checks its"
+        " own inserts",
     )
     return (
         f"during a pause, INSERT and COPY{(' of messages of this queue' if part else '')} fail with SQLSTATE QM001"
-        " and the producer's whole transaction is rolled back, unless its session asked to wait (qmon.pause_wait_ms);"
+        " and the producer's whole transaction is rolled back, unless its session has set qmon.pause_wait_ms;"
         f" {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
-        f"each {('row inserted' if rows else 'INSERT')} reads one more sequence, paused or not"
-        + ("; for rows of other queues, only the queue is compared" if part else ""),
+        f"each {('inserted row' if rows else 'INSERT')} also reads a sequence, even if the queue is not paused"
+        + ("; for rows of other queues, the gate only compares the queue" if part else ""),
         _lock_text("SHARE ROW EXCLUSIVE"),
     )
 
 
 def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
-        instead = ("the table has INSTEAD OF triggers: the gate sees the rows that they insert",)
+        instead = ("the table has INSTEAD OF triggers: the gate checks the rows that these triggers insert",)
         return (
             PUT_BACK_RISK,
-            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): do not install a gate if"
-            " producers use it",
+            "INSERT … OUTPUT without INTO fails from now on (error 334), even if the queue is not paused: do not"
+            " install a gate if producers use this statement",
             "bulk loads and bcp bypass the gate unless they fire triggers (FIRE_TRIGGERS)",
             *(instead if rights and rights.instead else ()),
         )
-    heirs = ("tables that inherit from this one have no gate: rows inserted into them are not stopped",)
+    heirs = ("tables that inherit from this table have no gate: inserts into such tables are not stopped",)
     return (
         *gate_limits(layout, rows=rights is not None and rights.fires_for_each_row),
         *(heirs if rights and rights.heirs else ()),
@@ -297,13 +298,13 @@ def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None)
 
 
 def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
-    """Describe which other statements a gate on PostgreSQL also stops, and which ones bypass it."""
+    """Describe which other statements a gate on PostgreSQL also stops, and which statements bypass the gate."""
     if gate_row_values(layout):
         return (
             "scheduled jobs and jobs pushed by other jobs are also refused",
             "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate",
         )
-    moved = ("an UPDATE that moves a row into another partition inserts it there: consumers that do so also fail",)
+    moved = ("consumers that move a row into another partition by UPDATE also fail, because the move is an insert",)
     return (
         PUT_BACK_RISK,
         *(moved if rows else ()),

@@ -32,9 +32,9 @@ from qmon.operate.sql import Sql
 MIN_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 86_400.0
 _NO_SWITCH_TEXTS: Final = {
-    Side.PRODUCERS: "push has no pause switch here: qmon did not install this queue, or an older qmon did; install a"
-    " gate on the table, or reinstall the queue",
-    Side.CONSUMERS: ("pop has no pause switch here: only the consumers of queues installed by qmon can be paused"),
+    Side.PRODUCERS: "push has no pause switch: qmon did not install this queue, or an older version of qmon did;"
+    " install a gate on the table, or reinstall the queue",
+    Side.CONSUMERS: "pop has no pause switch: qmon can only pause consumers of queues that qmon installed",
 }
 
 
@@ -46,7 +46,7 @@ def prepare_pause(
     Pausing a paused side sets a new end. Raises ``BadInput`` for less than a second or more than a day.
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
-        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
+        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; a running pause can be extended")
     if (why_never := allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, side)) is not None:
         return refused_action(
             context, OperationKind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never
@@ -66,7 +66,7 @@ def prepare_pause(
             predicate=f"the {side} of {pause_subject(layout)}, until {date_and_time(now_ms / 1000 + for_s)}",
             sql=() if means is None else (pause_switch.set_until_text(sql, means),),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("resume ends a pause at any time; otherwise it ends by itself",)),
+            undo=Undo(possible=False, notes=("resume ends the pause earlier; otherwise, the pause ends by itself",)),
             consequences=_describe_effects(layout, side, means),
             risks=(*_describe_active_pause(held, known, side), *_describe_limits(sql, layout, means)),
             consent=context.required_consent(),
@@ -93,7 +93,7 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
             predicate=f"the {side} of {pause_subject(layout)}",
             sql=() if means is None else (pause_switch.set_until_text(sql, means),),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("pause stops them again",)),
+            undo=Undo(possible=False, notes=(f"pause stops the {side} again",)),
             consequences=() if known is None else (f"paused {_describe_author(known)}",),
             refused=why,
         )
@@ -114,7 +114,7 @@ def _prepared_action(
 class _SetSwitch:
     """Pause for ``for_s`` seconds, or resume if ``for_s`` is ``None``.
 
-    Returns after the check of the pause, which ends early if ``stopped()`` is true.
+    After pausing, check that the pause works. The check ends early if ``stopped()`` is true.
     """
 
     layout: Layout
@@ -125,22 +125,23 @@ class _SetSwitch:
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         means = self.means
         with operation.batch() as tally:
-            at_once = sql.engine.name == "sqlserver"  # on SQL Server the switch is a row, set together with its record
+            # On SQL Server, the switch is a row. One transaction sets the switch and writes the record.
+            at_once = sql.engine.name == "sqlserver"
             until_ms = self._record_pause(sql, operation.reason, set_now=at_once)
             tally.done = 1
         if self.for_s is not None and not at_once:
             with operation.immediate_step(f"the {means.side} were paused"):
                 pause_switch.set_until(sql, means, until_ms)
-        on_progress(Progress(1, done=1, note="checking whether it works"))
+        on_progress(Progress(1, done=1, note="checking whether the pause works"))
         if self.for_s is not None:
             operation.add_note(f"paused until {date_and_time(until_ms / 1000)}")
             for note in self._prove_pause(sql, stopped):
                 operation.add_note(note)
 
     def _prove_pause(self, sql: Sql, stopped: StopRequested) -> tuple[str, ...]:
-        """Check the pause and return the result as lines.
+        """Check that the pause works and return the result as lines.
 
-        If a gate does not stop inserts, lift the pause and raise ``BadInput``.
+        If a gate does not stop inserts, end the pause and raise ``BadInput``.
         """
         side = self.means.side
         if self.means.way == "switch":
@@ -155,11 +156,11 @@ class _SetSwitch:
             self._lift_pause(sql)
             more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
             raise BadInput(
-                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was ended again: remove"
-                " the gate and install it again"
+                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; qmon has ended the pause: remove"
+                " the gate and install the gate again"
             )
         writing = pause_check.wait_for_writers(sql, table, stopped)
-        open_ = f"still open, began writing before the pause: {', '.join(writing)}"
+        open_ = f"sessions that began writing before the pause and are still open: {', '.join(writing)}"
         return (tried.result_text(), *((open_,) if writing else ()))
 
     def _lift_pause(self, sql: Sql) -> None:
@@ -190,16 +191,16 @@ class _SetSwitch:
 def _read_switch(
     context: OperatorContext, sql: Sql, means: PauseMeans | None, side: Side
 ) -> tuple[SwitchState | None, str | None]:
-    """Read the state of the switch, and the reason why it cannot be set. The reason is ``None`` if it can be set."""
+    """Read the state of the switch, and why it cannot be set. The reason is ``None`` if the switch can be set."""
     if means is None:
         return None, _NO_SWITCH_TEXTS[side]
     if not means.enabled:
-        return None, "this table has a gate, but it is disabled: remove it and install it again"
+        return None, "this table has a gate, but the gate is disabled: remove the gate and install it again"
     held = pause_switch.read_switch(sql, means)
     if (why := why_not_permitted(context, sql)) is not None:
         return held, why
     if not held.may_set:
-        return held, f"your role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
+        return held, f"your role may not set {means.object}; ask the owner for: GRANT UPDATE on {means.object}"
     return held, pause_switch.why_not_recorded(sql)
 
 
@@ -214,9 +215,9 @@ def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, sid
     who = (
         _describe_author(recorded)
         if recorded is not None
-        else f"until {date_and_time(held.until_ms / 1000)}; who paused it is not recorded"
+        else f"until {date_and_time(held.until_ms / 1000)}; the database does not record who paused the {side}"
     )
-    return (f"the {side} are already paused, {who}; this replaces the end and records your name",)
+    return (f"the {side} are already paused, {who}; your pause replaces the end and records your name",)
 
 
 def _describe_author(pause: Pause) -> str:
@@ -229,13 +230,13 @@ def _describe_effects(layout: Layout, side: Side, means: PauseMeans | None) -> t
     if means is not None and means.way == "gate":
         part = gate.gate_row_values(layout) and " of a message of this queue"
         return (
-            f"every INSERT and COPY{part or ''} into the table fails with {code} and its whole transaction is rolled"
-            " back, unless the session asked to wait (qmon.pause_wait_ms)",
+            f"every INSERT and COPY{part or ''} into the table fails with {code} and the whole transaction is rolled"
+            " back, unless the session has set qmon.pause_wait_ms to wait",
         )
     return (
         (
-            f"every {what} fails with {code}, or waits if its session asked to (qmon.pause_wait_ms); no sequence"
-            " number is drawn"
+            f"every {what} fails with {code}, or waits if its session has set qmon.pause_wait_ms; no sequence number is"
+            " lost"
         ),
         "complete, fail and archive continue; repairs and undos are not paused",
     )

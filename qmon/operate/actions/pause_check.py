@@ -1,4 +1,4 @@
-"""Verifies a pause: counts pushes or pops that still arrive, finds their sessions, and tests a gate with an INSERT."""
+"""Verifies a pause: counts pushes or pops that still arrive, finds the sessions, and tests a gate with an INSERT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
 
-# Maximum number of partitions to try. For the others, the catalog shows that their triggers are enabled.
+# Maximum number of partitions to try. For further partitions, qmon only reads from the catalog whether the trigger is
+# enabled.
 MAX_TRIED: Final = 500
 _REFUSED: Final = "QM001"
 
@@ -32,7 +33,7 @@ class GateTrial:
     """The result of trying a gate.
 
     ``places``: number of tables or partitions. ``refused``: number of places that refused the row. ``passed``: names of
-    the places whose gate let it through. ``untried``: why the other places could not be tried.
+    the places whose gate let the row through. ``untried``: why the other places could not be tried.
     """
 
     places: int
@@ -45,7 +46,7 @@ class GateTrial:
         if self.untried is not None:
             return f"not tested with an INSERT: {self.untried}; the trigger exists and is enabled"
         if not self.places:
-            return "the table has no partitions yet: new ones will have the gate"
+            return "the table has no partitions yet: new partitions will have the gate"
         if self.places == 1:
             return "tested: an INSERT is refused"
         of = f"each of {self.places:,}" if self.refused == self.places else f"{self.refused:,} of {self.places:,}"
@@ -97,7 +98,7 @@ def _read_places(sql: Sql, table: TableName) -> list[GateTarget]:
 def _try_insert(
     sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool
 ) -> None:
-    """Try one insert and roll it back. Raises the server's error if it is refused."""
+    """Try one insert and roll it back. Raises the server's error if the insert is refused."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
     with contextlib.suppress(_RolledBackError), sql.connection.transaction():
         row = json.dumps(dict(values), ensure_ascii=False)
@@ -106,10 +107,10 @@ def _try_insert(
 
 
 def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tuple[str, ...]:
-    """Return sessions that were writing to the table at the start and have not ended their transaction since.
+    """Return the sessions that were writing to the table at the start and still have the same transaction open.
 
-    Waits up to ``MAX_WATCH_S`` for them, because they may still commit inserts from before the pause. On other servers
-    than PostgreSQL, the result is empty.
+    Waits up to ``MAX_WATCH_S`` for these transactions to end, because they may commit inserts from before the pause.
+    On servers other than PostgreSQL, the result is empty.
     """
     if not sql.has_statement("action/pause/drawers"):
         return ()
@@ -132,11 +133,11 @@ def _read_writers(sql: Sql, tables: set[TableName]) -> frozenset[DrawingSession]
 # A pause is proven after this many seconds without a push or pop, if the counts have no delay.
 IDLE_S: Final = 1.0
 
-# The same if only PostgreSQL's counters are available. A busy session reports once a second, an idle one after ten
-# seconds (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL in PostgreSQL's source).
+# The same time if only PostgreSQL's counters are available. A busy session reports its counts once a second, and an
+# idle session after ten seconds (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL in PostgreSQL's source).
 LATE_IDLE_S: Final = 12.0
 
-# Maximum seconds to watch: a push that was running when the pause began may still end, for example one into a full
+# Maximum seconds to watch. A push that was running when the pause began may still end, for example a push into a full
 # ring.
 MAX_WATCH_S: Final = 5.0
 MAX_WATCH_LATE_S: Final = 2 * LATE_IDLE_S
@@ -151,8 +152,8 @@ class PauseVerification:
     - ``idle_s``: seconds since the last push or pop.
     - ``needed_s``: seconds without a push or pop that prove the pause.
     - ``late``: only counters that may lag were available.
-    - ``who``: sessions whose open transaction has drawn a sequence number. If ``is_proven``, those at the end;
-      otherwise all that were seen.
+    - ``who``: sessions whose open transaction has drawn a sequence number. If ``is_proven``, only the sessions that are
+      open at the end; otherwise all sessions that were seen.
     - ``readable``: false if the pushes or pops could not be counted.
     """
 
@@ -179,7 +180,8 @@ class PauseVerification:
         if not self.is_proven and (self.came == 0 or self.seconds < self.needed_s):
             seen = f"{self.came:,} {many} seen in {duration(self.seconds)}{by}"
             return (
-                f"not yet known whether the pause works: {seen}; {duration(self.needed_s)} without any would confirm it"
+                f"not yet known whether the pause works: {seen}; {duration(self.needed_s)} without {many} would confirm"
+                " the pause"
             )
         if not self.is_proven:
             return (
@@ -188,7 +190,7 @@ class PauseVerification:
             )
         late = "came earlier or were counted late" if self.late else "started before the pause and ended after it"
         before = f"; {self.came:,} {late}" if self.came else ""
-        still = f"; still open, started before the pause: {', '.join(self.who)}" if self.who else ""
+        still = f"; sessions from before the pause that are still open: {', '.join(self.who)}" if self.who else ""
         return f"0 {many} in {duration(self.idle_s)}{before}{still}"
 
 
@@ -215,7 +217,7 @@ class DrawingSession:
 
     @property
     def text(self) -> str:
-        """The name of the session, as it is shown."""
+        """The name of the session for the operator."""
         name = self.application or self.login
         return f"session {self.session} ({name})" if self.session else "a prepared transaction"
 
@@ -223,10 +225,10 @@ class DrawingSession:
 class ArrivalCounter:
     """Count the pushes or pops since this counter was created.
 
-    If they draw numbers from a sequence, the count is the distance that the sequence has advanced. If the layout has a
-    state column and a start time, pops are counted as the rows in progress that started since then. Otherwise the
-    counts come from the server's row counters. These include rolled-back rows, which are subtracted as far as the
-    number of live rows shows them.
+    If pushes or pops take numbers from a sequence, the count is the distance that the sequence has advanced. If the
+    layout has a state column and a start time, pops are counted as the rows in progress that started since then.
+    Otherwise the counts come from the server's row counters. These counters include rolled-back rows, so qmon subtracts
+    the rolled-back rows that the number of live rows reveals.
     """
 
     def __init__(self, sql: Sql, layout: Layout, side: Side) -> None:
@@ -313,7 +315,7 @@ def watch_pause(counter: ArrivalCounter, stopped: StopRequested) -> PauseVerific
     since, who = begun, frozenset(counter.read_sessions())
     while last is not None:
         now = time.monotonic()
-        surely = counter.is_late and since - begun >= LATE_IDLE_S  # so late a push or pop began after the pause
+        surely = counter.is_late and since - begun >= LATE_IDLE_S  # a push or pop this late began after the pause
         if now - since >= counter.needed_s or now - begun >= most_s or surely or stopped():
             works = now - since >= counter.needed_s
             seen = counter.read_sessions() if works else tuple(sorted(who))

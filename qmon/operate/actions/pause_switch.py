@@ -1,6 +1,6 @@
 """The switch that pauses a queue.
 
-The push and pop routines of an installed queue check it; on other tables, a gate does.
+The push and pop routines of an installed queue check the switch. On other tables, a gate checks it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from qmon.operate.sql import Sql
 GATE_NAME: Final = "qmon_gate"
 PauseMethod = Literal["switch", "gate"]
 _NOT_WRITABLE: Final = (
-    "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
+    "your role may not write the pauses of this database; the database's owner can grant this: qmon setup <target>"
+    " --role operator"
 )
 
 
@@ -81,7 +82,7 @@ class _Set:
 
 
 def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
-    """Return the switch of an installed queue, or the gate of another table. ``None`` if there is neither."""
+    """Return the switch of an installed queue, or the gate of another table, or ``None`` if neither exists."""
     switch = layout.switch or _registered_switch(sql, layout)
     if switch is not None:
         return PauseMeans("switch", switch.producers if side is Side.PRODUCERS else switch.consumers, side)
@@ -89,7 +90,7 @@ def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
 
 
 def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
-    """Return the switch of a queue that qmon installed but whose layout comes from the configuration."""
+    """Return the switch of a queue that qmon installed, if the queue's layout comes from the configuration."""
     found = read_registry(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
 
@@ -112,7 +113,7 @@ def gate_trigger(layout: Layout) -> str:
 
 
 def gate_name(table: TableName) -> TableName:
-    """Return the name of a gate's trigger on SQL Server. It is in the schema of its table."""
+    """Return the name of a gate's trigger on SQL Server. The trigger is in the schema of its table."""
     return TableName(table.schema, f"{GATE_NAME}_{table.name}")
 
 
@@ -140,7 +141,7 @@ def set_until_text(sql: Sql, means: PauseMeans) -> str:
 
 
 def read_pauses(sql: Sql) -> tuple[Pause, ...]:
-    """Return the recorded active pauses. Empty if this database records no pauses, or if our role may not read them."""
+    """Return the recorded active pauses. Empty if the database records no pauses or our role may not read pauses."""
     if not read_pause_access(sql).readable:
         return ()
     try:
@@ -157,7 +158,7 @@ def read_pause_access(sql: Sql) -> PauseAccess:
 def ensure_pause_tables(sql: Sql) -> None:
     """Create the table of pauses and the functions of gates if they are missing.
 
-    Raises ``BadInput`` if our role may not create them.
+    Raises ``BadInput`` if our role may not create the table or the functions.
     """
     if read_pause_access(sql).writable:
         return
@@ -173,7 +174,7 @@ def ensure_pause_tables(sql: Sql) -> None:
 
 
 def why_not_recorded(sql: Sql) -> str | None:
-    """Return why a pause cannot be recorded. ``None`` if it can, or if our role can create the tables. Only reads."""
+    """Return why a pause cannot be recorded; ``None`` if it can, or if our role can create the tables. Only reads."""
     found = read_pause_access(sql)
     return None if found.writable or (found.can_create and not found.recorded) else _NOT_WRITABLE
 
@@ -181,7 +182,7 @@ def why_not_recorded(sql: Sql) -> str | None:
 def _statement_name(engine: Engine, means: PauseMeans, name: str) -> str:
     """Return the name of the statement file.
 
-    On SQL Server, gates have their own file, because they store the pause's end elsewhere.
+    On SQL Server, gates have their own file, because a gate stores the pause's end in another place.
     """
     return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
 

@@ -1,4 +1,4 @@
-"""Purge: moves messages into the trash in the same transaction that deletes them from the queue."""
+"""Purges messages. One transaction deletes messages from the queue and moves them into the trash."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         why = why_not_permitted(context, sql, PURGE_PRIVILEGES, *queue_tables(layout))
         query = MessageQuery(sql, layout, strategy.table, choice, wanted)
         chosen = query.select_messages()
-        # Start at the end that consumers reach last, so that they meet neither our locks nor the dead rows of the
-        # purge.
+        # Start with the messages that consumers would reach last. So consumers meet neither our locks nor the dead rows
+        # of the purge.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.in_reverse()
         count = rows.count
         plan = Plan(
@@ -106,7 +106,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 class _PurgeStrategy:
     """Moves messages of one layout into the trash.
 
-    For split messages, it moves the second half first, then the table's row.
+    For a split message, the purge first moves the row of the second table, and then the row of the queue's table.
 
     ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
     written by triggers.
@@ -164,7 +164,7 @@ class _PurgeStrategy:
                     deleted = sql.execute("purge_data", data_names, values)
                     if sql.fetch_count("data_left", data_names, values):
                         raise RowRefused(
-                            f"the triggers or policies of {self.layout.data_table} prevent deleting its other half"
+                            f"the triggers or policies of {self.layout.data_table} prevent the deletion of its row"
                         )
                 tally.done = sql.execute("purge", names, values)
                 self._check_gone(sql, names, values, len(own), tally.done)
@@ -175,13 +175,13 @@ class _PurgeStrategy:
         return move
 
     def _check_gone(self, sql: Sql, names: Names, values: Values, expected: int, done: int) -> None:
-        """Raise ``RowRefused`` unless the rows are in the trash and, by their key, no longer in the table."""
+        """Raise ``RowRefused`` if a row is not in the trash, or if the table still contains a row with its key."""
         if done != expected:
             raise RowRefused("the table's triggers or policies prevent the deletion")
-        # SQL Server counts rows as deleted even if a trigger replaces the statement or puts them back.
+        # SQL Server counts rows as deleted even if a trigger replaces the statement or puts the rows back.
         look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):
-            raise RowRefused("the table's triggers inserted it again")
+            raise RowRefused("the table's triggers inserted the row again")
 
     def _check_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check_unchanged(sql, marks)
@@ -200,9 +200,9 @@ class _PurgeStrategy:
                 out.append(f"messages that rows of {', '.join(others)} refer to are skipped")
             if before := structure.obstacle_names("before delete"):
                 out.append(f"messages that a trigger does not let qmon delete are skipped: {', '.join(before)}")
-            # SQL Server does not count the rows that a session writes: see ``TriggerWatch``.
+            # SQL Server does not count the rows that a session writes; see ``TriggerWatch``.
             if self.unwatched and (after := structure.obstacle_names("on delete")):
-                out.append(f"qmon does not notice rows that these triggers insert under other keys: {', '.join(after)}")
+                out.append(f"qmon does not detect rows that these triggers insert under other keys: {', '.join(after)}")
             out += structure.hidden_rows_notes
         return tuple(out)
 
@@ -225,7 +225,7 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
         return why
     if strategy.data is not None and layout.id is not None and not strategy.table.is_identified_by((layout.id,)):
         table = strategy.table.table
-        return f"{layout.id} alone does not identify a row of {table}: the other half of a message is unknown"
+        return f"{layout.id} alone does not identify a row of {table}, so qmon cannot find the second row of a message"
     for structure in filter(None, (strategy.table, strategy.data)):
         if others := structure.obstacle_names("cascade"):
             named = ", ".join(others)
@@ -236,7 +236,7 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
             named = ", ".join(triggers)
             return f"track_counts is off, so the effects of the triggers of {structure.table} are unknown: {named}"
         if rules := (*structure.obstacle_names("rule delete"), *structure.obstacle_names("rule insert")):
-            return f"{structure.table} has rules that may do something else instead: {', '.join(rules)}"
+            return f"{structure.table} has rules that may replace qmon's statements: {', '.join(rules)}"
         if wide := structure.obstacle_names("too wide"):
             return f"{structure.table} is too wide for the trash: {wide[0]}"
         if (why := why_not_keepable(sql, structure.table, structure.kept_columns)) is not None:
@@ -244,22 +244,23 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
         if taken := set(structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
             return f"{structure.table} has a column {min(taken)}, a name that the trash uses"
     if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
-        return f"{strategy.table.table} refers to {strategy.data.table}, so they cannot be moved one after the other"
+        return f"{strategy.table.table} refers to {strategy.data.table}, so qmon cannot delete rows of the second table"
     if not read_audit_access(sql).can_record:
-        return "there is no trash: your role may not write to the schema qmon; this helps: qmon setup --role operator"
+        return "no trash is available: your role may not write to the schema qmon; run: qmon setup --role operator"
     return None
 
 
 def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
-    """Return the criteria: the chosen state; for ids, all states but in progress; otherwise dead.
+    """Return the criteria.
 
-    Raises ``BadInput``.
+    They select the chosen state. Without a chosen state, ids select all states except in progress, and without ids only
+    dead messages are selected. Raises ``BadInput``.
     """
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
         asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
     states = tuple(state for state in asked if state_value(layout, state) is not None)
-    # A message in progress is as old as its start, as in the list of messages and in a requeue.
+    # The age of a message in progress is counted from its start. The list of messages and a requeue do the same.
     by_start = states == ("in_progress",) and layout.has_known_time(layout.started_at)
     if choice.has_age_limit and not by_start:
         check_push_time(layout)
@@ -271,16 +272,18 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
 
 def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
     out = [
-        "consumers no longer get them",
-        f"they are kept in the trash for at least {duration(context.trash_days * _DAY_S)}",
+        "consumers no longer get the messages",
+        f"the messages are kept in the trash for at least {duration(context.trash_days * _DAY_S)}",
     ]
     if strategy.data is not None:
-        out.append(f"their rows of {layout.data_table} are purged, too")
+        out.append(f"the messages' rows of {layout.data_table} are purged, too")
     return (*out, *strategy.describe_effects())
 
 
 def _risks(criteria: Criteria) -> tuple[str, ...]:
-    return ("a consumer that is processing one of them cannot complete it",) if "in_progress" in criteria.states else ()
+    if "in_progress" not in criteria.states:
+        return ()
+    return ("a consumer that is processing one of the messages cannot complete the message",)
 
 
 def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:

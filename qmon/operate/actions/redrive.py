@@ -1,4 +1,4 @@
-"""Redrive: retries dead messages. It resets the attempt counter, limits the rate, and stops if too many fail again."""
+"""Redrives (retries) dead messages: resets their attempts, limits the rate, and stops if too many fail again."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class RedriveWork:
 
 
 def dead_only(choice: Choice) -> Choice:
-    """Return the choice limited to dead messages. Raises ``BadInput`` if it names another state."""
+    """Return the choice limited to dead messages. Raises ``BadInput`` if the choice names another state."""
     if choice.state not in (None, "dead"):
         raise BadInput(f"a redrive retries only dead messages, not messages that are {choice.state}: use qmon requeue")
     if choice.owner is not None:
@@ -146,15 +146,15 @@ def check_limits(limits: RedriveLimits) -> None:
 
 
 def limits_text(limits: RedriveLimits) -> str:
-    """Describe for a plan how fast it runs, and when it stops early."""
+    """Describe how fast the redrive of a plan runs, and when the redrive stops early."""
     pace = (
         "without a rate limit, in batches with pauses"
         if limits.rate is None
         else f"at most {number(limits.rate)} per second"
     )
     if limits.failures is None:
-        return f"{pace}; it does not stop if messages fail again"
-    return f"{pace}; it stops once {count_text(limits.failures, 'message')} have failed again"
+        return f"{pace}; the redrive does not stop if messages fail again"
+    return f"{pace}; the redrive stops once {count_text(limits.failures, 'message')} have failed again"
 
 
 def seconds_at_rate(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:

@@ -1,4 +1,4 @@
-"""Requeue: makes messages ready again whose consumer is dead, or that are stuck."""
+"""Requeues messages: makes messages ready again that are stuck or whose consumer is dead."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from qmon.operate.table_structure import TableStructure, read_structure, why_no_
 _OWNER_TEXTS: Final = {
     OwnerState.ALIVE: "a consumer that is alive",
     OwnerState.UNKNOWN: "a consumer that qmon cannot see",
-    OwnerState.NONE: "a consumer that qmon cannot check (the queue has no owner column, so only ages are known)",
+    OwnerState.NONE: "a consumer that qmon cannot check (the queue has no owner column, so qmon only knows ages)",
 }
 
 
 def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Select and freeze the messages to requeue. If a pop deletes, plan to end sessions instead.
+    """Select and freeze the messages to requeue. If pops delete messages, plan to end sessions instead.
 
     Raises ``BadInput`` for a choice that makes no sense, and server errors.
     """
@@ -123,8 +123,8 @@ class RequeueStrategy:
         changed = (*self.ready.columns, *(self.dead.columns if self.dead is not None else ()))
         called_by = structure.id_columns(layout)
         lasting = (key for key in structure.keys if not set(key) & set(changed))
-        # Columns that identify a message after the requeue: a key that does not change, or the unchanged columns of its
-        # key.
+        # Columns that identify a message after the requeue: a key that the requeue does not change or, if no such key
+        # exists, the unchanged columns of the key.
         self.known_columns = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
         kept = (*self.known_columns, *called_by, *changed, layout.attempts)
         self.kept_columns = tuple(dict.fromkeys(each for each in kept if each is not None))
@@ -138,7 +138,7 @@ class RequeueStrategy:
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """The transitions that may occur."""
+        """The transitions that may occur in this requeue."""
         return (self.ready,) if self.dead is None else (self.ready, self.dead)
 
     def statement_texts(self, sql: Sql) -> tuple[str, ...]:
@@ -172,10 +172,10 @@ class RequeueStrategy:
         return ", ".join(self.known_columns)
 
     def count_alike(self, sql: Sql, rows: RowSet) -> int | None:
-        """Return how many of the rows an undo cannot distinguish from others. For many rows, it is an upper limit.
+        """Return how many of the rows an undo cannot distinguish from other rows. For many rows, return an upper limit.
 
-        ``None`` means all rows. This happens on SQL Server, which needs an unchanging key to find rows, if there is no
-        such key.
+        ``None`` means all rows. It is returned on SQL Server if the requeue changes every key, because SQL Server needs
+        an unchanged key to find rows.
         """
         if self.structure.is_identified_by(self.known_columns):
             return 0
@@ -189,7 +189,7 @@ class RequeueStrategy:
         return min(found, rows.count)
 
     def prepare_batches(self, sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
-        """Create the table for the old values if our role may. Return the function that requeues one batch.
+        """Create the table for the old values if our role may create it. Return the function that requeues one batch.
 
         ``watch``: receives the ids of the messages.
         """
@@ -205,7 +205,7 @@ class RequeueStrategy:
                 sql, "kept", self.structure, self.kept_columns, self.known_columns[-1]
             ).parts
 
-        # one for all batches, so the messages keep their order
+        # all batches use the same place, so the messages keep their order
         place = cache(partial(self.ready.read_front_place, sql, self._layout))
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
@@ -251,9 +251,9 @@ class RequeueStrategy:
         """Describe the effects that consumers will notice."""
         lines = [place_text(self._layout, self.ready)]
         if isinstance(self._max_attempts, str):
-            lines.append(f"those with as many attempts as their {self._max_attempts} become dead letters")
+            lines.append(f"messages with as many attempts as their {self._max_attempts} become dead letters")
         elif self._max_attempts is not None:
-            lines.append(f"those with {count_text(self._max_attempts, 'attempt')} or more become dead letters")
+            lines.append(f"messages with {count_text(self._max_attempts, 'attempt')} or more become dead letters")
         written = (each.writes_text() for each in self.transitions)
         return (*lines, *(each for each in written if each is not None), *self._describe_exceptions())
 
@@ -272,19 +272,19 @@ class RequeueStrategy:
     def describe_risks(self, chosen: Selection) -> tuple[str, ...]:
         """Describe the risks of the requeue."""
         if self._criteria.states != ("in_progress",):
-            return ("they were popped before: consumers may process them twice", *self._attempts_risks())
+            return ("consumers may process these messages twice: they were popped before", *self._attempts_risks())
         if not (risky := chosen.owner_states - {OwnerState.DEAD}):
             return ()
         who = " or ".join(_OWNER_TEXTS[state] for state in sorted(risky))
-        return (f"{who} may still be working on them: they may be processed twice",)
+        return (f"{who} may still be working on the messages, and the messages may be processed twice",)
 
     def _attempts_risks(self) -> tuple[str, ...]:
         attempts, most = self._layout.attempts, self._layout.max_attempts
         if attempts is None or most is None or attempts in self.ready.columns:
             return ()
         return (
-            f"they keep their {attempts}: a message that has had too many is dead again after one more failure;"
-            " redrive resets them",
+            f"the messages keep their {attempts}: a message with too many attempts is dead again after one more"
+            " failure; redrive resets the attempts",
         )
 
 
@@ -297,13 +297,13 @@ def _why_impossible(layout: Layout, choice: Choice) -> str | None:
         return None
     # If the time of the pop is unknown, only a dead owner or the operator can show that a message is stuck.
     if layout.started_at is not None and (choice.has_age_limit or layout.owner is None):
-        return f"{zone_advice(layout.started_at)}, because no age is known without it; or give ids"
+        return f"{zone_advice(layout.started_at)}; or give ids (without a time zone, ages are unknown)"
     if choice.has_age_limit:
-        return "no column holds the time at which messages were popped; give their ids"
+        return "no column contains the time at which messages were popped; give the ids of the messages"
     if layout.owner is None or choice.owner_states - {OwnerState.DEAD}:
         return (
-            "no column holds the time at which messages were popped, and no dead owner proves them stuck; give their"
-            " ids"
+            "no column contains the time at which messages were popped, and no dead owner proves that messages are"
+            " stuck; give the ids of the messages"
         )
     return None
 
@@ -319,16 +319,16 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
 
 
 def why_unwritable(context: OperatorContext, structure: TableStructure) -> str | None:
-    """Return why a row cannot be written reliably, or ``None`` if it can."""
+    """Return why rows cannot be written reliably, or ``None`` if they can."""
     if context.engine.name == "sqlserver" and (why := why_no_key(structure)):
         return why
     if rules := structure.obstacle_names("rule update"):
-        return f"{structure.table} has rules that may do something else instead: {', '.join(rules)}"
+        return f"{structure.table} has rules that may replace qmon's statements: {', '.join(rules)}"
     return None
 
 
 def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
-    """Return whether the requeue can be undone, and for which messages it cannot."""
+    """Return whether the requeue can be undone, and which messages an undo cannot restore."""
     if not strategy.known_columns:
         return Undo(possible=False, notes=("messages cannot be identified: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
@@ -341,10 +341,10 @@ def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
     if lost is None:
         why = f"the requeue changes the key, and {strategy.known_text} may not identify a message"
         return Undo(possible=False, notes=(why,))
-    notes = ("only messages that have not been popped again by then",)
+    notes = ("an undo only restores messages that have not been popped again",)
     if lost == 0:
         return Undo(possible=True, notes=notes)
     count = chosen.rows.count
     which = f"{'up to ' if count > CHUNK_ROWS else ''}{lost:,} of {count_text(count, 'message')} cannot be undone"
-    why = f"others have the same {strategy.known_text}, or it is NULL"
+    why = f"other messages have the same {strategy.known_text}, or the value is NULL"
     return Undo(possible=lost < count, notes=(f"{which}: {why}", *notes[: lost < count]))

@@ -1,6 +1,7 @@
-"""Requeue for queues whose pop deletes the row.
+"""Requeues messages of queues whose pop deletes the row.
 
-In such a queue, an open transaction locks each message in progress. Ending its session rolls back the pop.
+In such a queue, an open transaction locks each message in progress. Ending the transaction's session rolls back the
+pop.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
-# Number of rows at each end of the queue that are searched for the id of a transaction.
+# Number of rows at each end of the queue in which qmon searches for the id of a transaction.
 MAX_ROWS_READ: Final = 1_000
 _MAX_VISIBLE: Final = 5_000
 
@@ -44,7 +45,7 @@ _MAX_SHOWN: Final = 5
 _XID_COUNT: Final = 1 << 32
 _OTHERS_HIDDEN: Final = (
     "this database has optimized locking, so the server may hide locks: other sessions may also hold messages of this"
-    " queue, and these sessions may hold more"
+    " queue, and the sessions in the plan may hold more messages"
 )
 
 
@@ -99,7 +100,7 @@ class _HiddenRows:
 class _HolderRows:
     """A session that holds rows.
 
-    ``rows``: the first rows that are proven to be its own. ``count``: the number of all such rows.
+    ``rows``: the first rows that the session is proven to hold. ``count``: the number of all such rows.
     """
 
     holder: LockingTransaction
@@ -108,7 +109,7 @@ class _HolderRows:
 
     @property
     def state(self) -> OwnerState:
-        """Alive while a statement is running; unknown for an idle transaction."""
+        """Alive while a statement is running, unknown while the transaction is idle."""
         return OwnerState.ALIVE if self.holder.state == "active" else OwnerState.UNKNOWN
 
 
@@ -118,9 +119,9 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     On PostgreSQL, a session is proven to hold messages if rows contain the id of its transaction. The first and last
     1,000 rows in pop order are checked. On SQL Server, the session must hold locks on rows that are not visible. A
     session that only holds the table lock is left out unless ``choice.owner_states`` contains ``UNKNOWN``. A session
-    with a running statement is left out unless it contains ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an
-    application name or a session number) narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or
-    if the choice makes no sense here.
+    with a running statement is left out unless ``choice.owner_states`` contains ``ALIVE``. ``choice.ids`` and
+    ``choice.owner`` (an application name or a session number) narrow the choice. Raises ``BadInput`` if pops of the
+    queue do not delete messages, or if the choice makes no sense for such a queue.
     """
     if not layout.deletes_on_pop:
         raise BadInput(
@@ -129,7 +130,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     if choice.state not in (None, "in_progress"):
         raise BadInput(f"only messages in progress are requeued, not messages that are {choice.state}")
     if choice.has_text_filter or choice.newer_than_s is not None:
-        raise BadInput("messages in progress are held by sessions here; a text or a maximum age cannot select sessions")
+        raise BadInput("sessions hold the messages in progress; a text or a maximum age cannot select sessions")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
     with context.open_sql(str(OperationKind.REQUEUE)) as sql:
         seen = end_sessions.read_rights(sql)
@@ -144,7 +145,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         hidden = bool(found) and seen.sees and not layout.routines and _is_hidden(sql)
         if hidden and not any(each.count for each in found):
             raise BadInput(
-                "this database has optimized locking, so the server does not show which session holds a message: a"
+                "this database has optimized locking, so the server does not show which session holds a message, and a"
                 " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
             )
         chosen, left_out = _choose_holders(found, choice)
@@ -170,7 +171,7 @@ def _is_hidden(sql: Sql) -> bool:
 def _assign_rows(
     context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[LockingTransaction]
 ) -> list[_HolderRows]:
-    """Return each holder with the rows that are proven to be its own."""
+    """Return each holder with the rows that the holder is proven to hold."""
     if not holders:
         return []
     if context.engine.name == "sqlserver":
@@ -198,7 +199,7 @@ def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
 
     SQL Server only shows locks, and an uncommitted push locks its row in the same way as a pop. The difference is that
     pushed rows are visible. Only the newest rows are read. If no column orders the pushes, new rows may be anywhere in
-    the table. Then the result is proven only if all rows were read.
+    the table, and the result is proven only if all rows were read.
     """
     table: dict[str, Name] = {"table": layout.table.parts}
     held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _MAX_LOCKS})
@@ -210,8 +211,8 @@ def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
     trees: dict[int, dict[int, set[str]]] = {}
     for each in held:
         trees.setdefault(each.session, {}).setdefault(each.tree, set()).add(each.place)
-    # The server chose which index it read. The lock names of rows in the other indexes are unknown, so their locks do
-    # not count.
+    # The server chose the index for reading the rows. In other indexes, the lock names of rows are unknown, so locks on
+    # other indexes do not count.
     return {
         session: min(len(places - seen) for places in of_trees.values())
         for session, of_trees in trees.items()
@@ -222,8 +223,8 @@ def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
 def _find_holder(xid: str, holders: Sequence[LockingTransaction]) -> LockingTransaction | None:
     """Return the transaction that an id belongs to.
 
-    The id of a released savepoint is not listed anywhere. Its owner is proven only if exactly one of the holders began
-    before it.
+    The server does not list the id of a released savepoint. The savepoint's owner is proven only if exactly one of the
+    holders began before it.
     """
     own = [each for each in holders if xid in each.xids.split(",")]
     if own:
@@ -254,14 +255,14 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
             why[
                 (
-                    "they hold a lock on the table, but qmon cannot prove that they hold one of the rows it read: they"
-                    " may be producers"
+                    "sessions with a lock on the table that may be producers: qmon cannot prove that they hold one of"
+                    " the rows that it read"
                 )
             ] += 1
         elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
-            why["they are running a statement: owner alive"] += 1
+            why["sessions that are running a statement: owner alive"] += 1
         elif holder.started_us is None:
-            why["your role may not see when they began"] += 1
+            why["sessions whose start your role may not see"] += 1
         elif choice.limit is not None and len(chosen) >= choice.limit:
             why["over the limit"] += 1
         else:
@@ -274,7 +275,7 @@ def _sessions_to_end(
 ) -> tuple[tuple[SessionToEnd, ...], str | None]:
     """Return the sessions that are unchanged and that our role may end.
 
-    If there are none, also return why our role may not end one.
+    If there are no such sessions, also return why our role may not end one of the sessions.
     """
     out: list[SessionToEnd] = []
     denied = None
@@ -286,8 +287,8 @@ def _sessions_to_end(
         if now.transaction_us != holder.transaction_us:
             continue
         if not now.may_end:
-            helps = f"this helps: {now.grant}" if now.grant else "only a superuser may"
-            denied = f"session {now.session} of {now.login} may not be ended by this role; {helps}"
+            helps = f"this helps: {now.grant}" if now.grant else "only a superuser may end it"
+            denied = f"your role may not end session {now.session} of {now.login}; {helps}"
             continue
         way = end_sessions.end_method_for(context.engine.name, now.state)
         out.append(SessionToEnd(now.session, now.started_us, now.transaction_us, way))
@@ -374,8 +375,8 @@ def _describe_ready(rows: int) -> Iterable[str]:
 
 def _risks() -> Iterable[str]:
     yield (
-        "a consumer still working on such a message can no longer commit, but work done outside the database is done"
-        " twice"
+        "a consumer that is still working on such a message can no longer commit; its work outside the database may be"
+        " done twice"
     )
 
 

@@ -1,8 +1,9 @@
-"""Repairs a ring: gives up holes and requeues orphans, each with the design's own routine.
+"""Repairs a ring: fills holes and requeues orphans. The design has a routine for each of these repairs.
 
-Producers and consumers of a ring draw numbers from sequences. A hole is a number that a producer has drawn and will
-never push. An orphan is a message whose number a consumer has drawn and will never pop. The plan only finds candidates.
-The routine repairs a candidate once no open transaction can still use its number, and skips it until then.
+Producers and consumers of a ring take numbers from sequences. A hole is a number that a producer has taken and will
+never push. An orphan is a message whose number a consumer has taken and will never pop. The plan only finds candidates.
+The routine repairs a candidate if no open transaction can still use its number. Otherwise the repair skips the
+candidate.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
 
-# Minimum milliseconds that the server may wait for the proof of one number. The time is halved after each failure, and
-# reset after a success.
+# Minimum time in milliseconds that the server may wait for the proof of one number. The time is halved after each
+# failure and reset after a success.
 _MIN_WAIT_MS: Final = 20
 _REPORT_EVERY_S: Final = 0.2
 _REPAIR_STATEMENT: Final = "action/repair/repair"
@@ -96,10 +97,10 @@ class RingNumberRepair:
             self._report_progress()
 
     def make_room(self, since_plan_s: float) -> None:
-        """Set the pop sequence back to orphans for which no slot was free, so that consumers draw their numbers again.
+        """Set the pop sequence back to orphans for which no slot was free, so that consumers pop these orphans.
 
-        Orphans that an open transaction may still pop are skipped instead. ``since_plan_s``: seconds since the plan.
-        Slots written since then are not changed.
+        Orphans that an open transaction may still pop are skipped. ``since_plan_s``: seconds since the plan. Slots that
+        were written after the plan are not changed.
         """
         stuck = [each for each in self._unproven if each.was == "orphan" and not self._has_open_transaction(each)]
         here = self._sql.has_statement(_REPAIR_STATEMENT)
@@ -107,8 +108,8 @@ class RingNumberRepair:
             values: dict[str, Value] = {"min_age_s": since_plan_s, "limit": len(stuck)}
             with self._work.batch() as tally:
                 answer = self._sql.fetch(_Repaired, _REPAIR_STATEMENT, self._reader.names, values)
-                # One row for each requeued orphan. If the sequence was set back, consumers reach all orphans after that
-                # number again.
+                # The answer has a row for each requeued orphan. If the sequence was set back to a number, consumers
+                # again reach all orphans after this number.
                 back = [each.number for each in answer if each.was == "orphan" and each.became == each.number]
                 moved = {(each.was, each.number) for each in answer}
                 helped = [each for each in self._unproven if (each.was, each.number) in moved]
@@ -116,7 +117,7 @@ class RingNumberRepair:
                 tally.done = len(helped)
             self._unproven = [each for each in self._unproven if each not in helped]
             if back:
-                self._work.add_note(f"the ring is full: consumers read again from number {min(back):,} instead")
+                self._work.add_note(f"the ring is full, so consumers read again from number {min(back):,}")
         if self._unproven:
             with self._work.batch() as tally:
                 tally.skipped = len(self._unproven)
@@ -129,7 +130,7 @@ class RingNumberRepair:
         if left.faults:
             holes = sum(each.was == "hole" for each in left.faults)
             self._work.add_note(
-                f"there are now {holes:,} that look like holes and {len(left.faults) - holes:,} like orphans"
+                f"now {holes:,} numbers look like holes, and {len(left.faults) - holes:,} look like orphans"
             )
 
     def _repair_number(self, fault: RingFault) -> bool:
@@ -160,10 +161,11 @@ class RingNumberRepair:
         open_now = [each.session for each in self._reader.read_open_draws()]
         if open_now:
             who = ", ".join(f"session {each}" if each else "a prepared transaction" for each in open_now[:5])
-            why = f"transactions that may have drawn them are open ({who})"
+            why = f"open transactions may still use these numbers ({who})"
         else:
-            why = "qmon could not prove in time that they are holes, or the ring stayed full"
-        self._work.add_note(f"{len(self._unproven):,} could not be repaired yet: {why}; repair again")
+            why = "qmon could not prove in time that these numbers are holes, or the ring stayed full"
+        count = count_text(len(self._unproven), "number")
+        self._work.add_note(f"{count} could not be repaired yet: {why}; repair again")
 
     def _report_progress(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -179,7 +181,7 @@ class RingNumberRepair:
 
 _SHOWN: int = 5
 
-# Estimated seconds for one number, which needs its own transaction.
+# Estimated seconds for the repair of one number. Each repair needs its own transaction.
 _S_PER_NUMBER = 0.01
 
 
@@ -187,9 +189,9 @@ _S_PER_NUMBER = 0.01
 class RingRepair:
     """Repair the planned numbers of one ring.
 
-    ``skipped`` counts numbers that cannot be proven yet, and orphans for which the ring has no free slot. ``changed``
-    counts numbers that are no longer a hole or orphan. ``planned_at``: time of the plan on this machine's monotonic
-    clock, in seconds.
+    ``skipped`` counts numbers that are not yet proven to be holes or orphans, and orphans for which the ring has no
+    free slot. ``changed`` counts numbers that are no longer a hole or orphan. ``planned_at``: time of the plan on
+    this machine's monotonic clock, in seconds.
     """
 
     layout: Layout
@@ -204,7 +206,7 @@ class RingRepair:
         )
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
-        """Repair one number after the other, until ``stopped()`` is true."""
+        """Repair the numbers one after the other, until ``stopped()`` is true."""
         repair = RingNumberRepair(sql, self.layout, operation, self.faults, on_progress, stopped)
         repair.repair_numbers()
         if not stopped():
@@ -213,14 +215,14 @@ class RingRepair:
 
 
 def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Search for holes and orphans and plan to repair them, at most ``MAX_REPAIRS``.
+    """Search for holes and orphans, and plan at most ``MAX_REPAIRS`` repairs.
 
     Reads every slot of the ring once, in steps. Raises server errors.
     """
     deny = partial(refused_action, context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}")
     why, ring = allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout), layout.ring
     if why is not None or ring is None:
-        return deny(why or "it is not a ring")
+        return deny(why or "the queue is not a ring")
     with context.open_sql(str(OperationKind.REPAIR)) as sql:
         decisive = (ring.slot, ring.turn, ring.message_id, ring.unread, layout.enqueued_at)
         if (never := why_not_keepable(sql, layout.table, (), decisive)) is not None:
@@ -243,8 +245,8 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 def _why_not_installed(layout: Layout) -> str | None:
     if layout.routine_for("fill_hole") is None or layout.routine_for("requeue_orphan") is None:
         return (
-            f"qmon did not install {layout.queue}: it lacks the routines that prove holes and orphans on the server"
-            " (fill_hole, requeue_orphan)"
+            f"qmon did not install {layout.queue}: the queue lacks the routines that prove holes and orphans on the"
+            " server (fill_hole, requeue_orphan)"
         )
     return None
 
@@ -277,10 +279,10 @@ def _plan(
         seconds=len(faults) * _S_PER_NUMBER if faults else None,
         undo=Undo(
             possible=False,
-            notes=("skipped numbers stay skipped; requeued messages keep their new number",),
+            notes=("filled holes stay filled; requeued messages keep their new numbers",),
         ),
         consequences=_describe_effects(holes, orphans, reading),
-        risks=("work that the consumer of an orphan did before it died or stalled may be done again",)
+        risks=("if the consumer of an orphan has already worked on the message, the work may be done again",)
         if orphans
         else (),
         consent=context.required_consent(),
@@ -308,7 +310,7 @@ def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:
 
 
 def _left_out(reading: SlotReading) -> tuple[LeftOut, ...]:
-    out = [LeftOut(f"over the {MAX_REPAIRS:,} that one repair takes", reading.over)] if reading.over else []
+    out = [LeftOut(f"beyond the limit of {MAX_REPAIRS:,} repairs", reading.over)] if reading.over else []
     if reading.unread_slots:
         out.append(LeftOut("slots that were not read because time ran out", reading.unread_slots))
     return tuple(out)
@@ -318,10 +320,11 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
     out: list[str] = []
     if orphans:
         out.append("an orphan is delivered under a new number, behind the messages now in the ring")
-        out.append("a consumer that is still alive and returns with the old number is refused by the slot's turn")
+        out.append("if the orphan's consumer is still alive, its pop with the old number is refused by the slot's turn")
     if holes:
         out.append(
-            "consumers that wait for a hole continue; a producer that arrives late with its number draws another one"
+            "consumers that wait for a hole continue; if the producer that drew the number pushes later, it gets a new"
+            " number"
         )
     for drawn in reading.drawing[:_SHOWN]:
         who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
@@ -329,7 +332,7 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
             who = "a prepared transaction"
         since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
         out.append(
-            f"{who} has drawn a number and is open{since}: numbers that it may have drawn are not repaired until it"
-            " ends"
+            f"{who} has drawn a number and is open{since}: until its transaction ends, qmon does not repair numbers"
+            " that it may have drawn"
         )
     return tuple(out)

@@ -17,7 +17,7 @@ from qmon.operate.sql import Sql
 # Maximum number of repairs of one plan.
 MAX_REPAIRS: Final = 10_000
 
-# Slots written within this many seconds are left out, because a producer or consumer may be using them.
+# Slots written during the last seconds are left out, because a producer or consumer may still use such a slot.
 MIN_AGE_S: Final = 1.0
 
 # Number of slots per statement.
@@ -45,7 +45,7 @@ class RingFault:
 
 @dataclass(frozen=True, slots=True)
 class OpenDraw:
-    """An open transaction that has drawn a number; see ``action/repair/drawing``."""
+    """An open transaction that has drawn a number from a sequence; see ``action/repair/drawing``."""
 
     session: int
     application: str
@@ -54,7 +54,7 @@ class OpenDraw:
 
 @dataclass(frozen=True, slots=True)
 class SlotReading:
-    """The faults found, sorted by number, orphans first. ``over``: number of faults beyond ``MAX_REPAIRS``."""
+    """The faults found: orphans first, then holes, each sorted by number. ``over``: number beyond ``MAX_REPAIRS``."""
 
     faults: tuple[RingFault, ...]
     over: int
@@ -114,7 +114,7 @@ class RingReader:
         return self.sql.fetch(OpenDraw, "action/repair/drawing", {"sequence": sequence.parts})
 
     def pop_sequence_for(self, subscriber: int | None) -> TableName:
-        """Return the sequence from which consumers (of a subscriber) draw numbers."""
+        """Return the sequence from which consumers, or the consumers of a subscriber, draw numbers."""
         return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
 
     def _pop_sequences(self) -> tuple[TableName, ...]:
@@ -124,7 +124,7 @@ class RingReader:
         rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
         if not rows or rows[0].position is None:
             raise QueryFailed(
-                f"your role may not read the position of {sequence}; this helps: GRANT VIEW DEFINITION on it"
+                f"your role may not read the position of {sequence}; this helps: GRANT VIEW DEFINITION on {sequence}"
             )
         return rows[0].position
 

@@ -1,4 +1,4 @@
-"""Undo: restores purged messages, and reverses a requeue for messages that were not popped again."""
+"""Undoes operations: restores purged messages, and reverses a requeue for messages that were not popped again."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     Raises ``BadInput`` if there is no such operation.
     """
     if choice.state is not None or choice.has_age_limit or choice.has_text_filter or choice.owner is not None:
-        raise BadInput("an undo restores all messages, or those whose ids you give")
+        raise BadInput("an undo restores all messages, or only messages whose ids you give")
     with context.open_sql("undo plan") as sql:
         found = read_operations(sql, limit=1, id=operation)
         if not found:
-            raise BadInput(f"there is no operation {operation!r} here; to list operations: qmon operations TARGET")
+            raise BadInput(f"there is no operation {operation!r}; to list operations: qmon operations TARGET")
         (done,) = found
         if (why := _why_impossible(done) or why_no_record(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         strategy = _strategy_for(sql, done)
         if strategy is None:
-            why = "its messages are no longer kept"
+            why = "the saved messages of the operation no longer exist"
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         if (why := strategy.why_not_comparable(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
@@ -88,7 +88,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
         tables = tuple(each.table.table for each in halves)
         why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if strategy.is_purge else REQUEUE_PRIVILEGES, *tables)
-        plan = _basic_plan(context, done, refused=why or (None if rows.count else "none of it can be undone"))
+        plan = _basic_plan(context, done, refused=why or (None if rows.count else "no message can be restored"))
         plan = _full_plan(context, sql, plan, strategy, rows, left)
     record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
@@ -100,18 +100,19 @@ def _why_impossible(done: OperationRow) -> str | None:
     if not done.undoable:
         return f"{done.kind} {done.id} cannot be undone"
     if done.state == OperationState.RUNNING:
-        return "it is still running: stop it first"
+        return "the operation is still running: stop it first"
     if done.done == 0:
-        return "it changed nothing"
-    return {"undone": "it has already been undone", "gone": "its trash was emptied"}.get(done.undo_state)
+        return "the operation changed nothing"
+    reasons = {"undone": "the operation has already been undone", "gone": "the operation's trash was emptied"}
+    return reasons.get(done.undo_state)
 
 
 @dataclass(frozen=True, slots=True)
 class _UndoStrategy:
     """Undoes one operation by moving rows from a store back into the table.
 
-    For split messages, it also moves the second half. For a requeue, ``known`` are the columns that identify a message,
-    and ``clocked`` the columns set from the server's clock.
+    For split messages, the undo also moves the row of the second table. For a requeue, ``known`` contains the columns
+    that identify a message, and ``clocked`` contains the columns set from the server's clock.
     """
 
     done: OperationRow
@@ -129,7 +130,7 @@ class _UndoStrategy:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key columns that the store contains. For a requeue, the recorded columns that identify a message."""
+        """The key columns in the store or, for a requeue, the recorded columns that identify a message."""
         if not self.is_purge:
             return self.known
         return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
@@ -160,7 +161,7 @@ class _UndoStrategy:
 
     @property
     def shown_names(self) -> dict[str, Name]:
-        """The names for showing rows of the store, which may lack columns that a plan shows."""
+        """The names for showing rows of the store. The store may lack columns that a plan shows."""
         slots = ("state", "since", "owner", "attempts", "payload")
         there = self.store.columns
         return self.names | {slot: column if (column := self.columns.get(slot)) in there else None for slot in slots}
@@ -168,7 +169,7 @@ class _UndoStrategy:
     def _unchanging_columns(self, back: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns that must come back unchanged.
 
-        These are the columns that identify a message, or all columns if qmon knows none.
+        These are the columns that identify a message or, if there are none, all columns.
         """
         if not self.key or self.columns.get("payload") is None:
             return back
@@ -188,7 +189,7 @@ class _UndoStrategy:
         return why if why is not None or self.data_strategy is None else self.data_strategy.why_not_comparable(sql)
 
     def choose_rows(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
-        """Count and freeze the rows that can be undone. Also return why the others are left out."""
+        """Count and freeze the rows that can be undone. Also return why other rows are left out."""
         called = self.id_columns
         # SQL Server's statements need the id columns even if no ids were chosen.
         named = id_columns_for(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
@@ -255,9 +256,9 @@ class _UndoStrategy:
         return [(each.key, "") for each in sql.fetch(_OtherHalf, "other_halves", names, values)]
 
     def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
-        """Put exactly these rows back and delete them from the trash. Return how many rows triggers altered.
+        """Put exactly these rows back and delete them from the trash. Return the number of rows that triggers changed.
 
-        Raises ``RowRefused`` if a row did not come back, or if an important value differs.
+        Raises ``RowRefused`` if a row is not in the table afterwards, or if an important value differs.
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         watch = TriggerWatch(sql, "insert", self.table)
@@ -265,16 +266,16 @@ class _UndoStrategy:
         if back.done == len(own) and self.table.obstacle_names("trigger"):
             untouched = is_still_as_written(sql, names["table"], json.loads(back.places or "[]"))
             if not untouched and not self.key:
-                raise RowRefused("the table's triggers change it again, or delete it")
+                raise RowRefused("the table's triggers change the row again, or delete it")
             watch.check_inserted(back.done, touched=not untouched)
             if not untouched:
                 back = sql.fetch(_PutBack, "came_back", names, values)[0]
         if back.done != len(own):
-            raise RowRefused("the table's triggers prevent its insertion")
+            raise RowRefused("the table's triggers prevent the insertion")
         if back.other:
-            raise RowRefused("the table's triggers change it during the insert")
+            raise RowRefused("the table's triggers change the row during the insert")
         if sql.execute(self.statement_names[-1], names, values) != len(own):
-            raise RowRefused("the table's triggers deleted it again")
+            raise RowRefused("the table's triggers deleted the row again")
         return back.altered
 
     def name_row(self, sql: Sql, mark: Mark) -> str:
@@ -285,10 +286,10 @@ class _UndoStrategy:
             self.shown_names | {"payload": None, "sized": None},
             rows_for(sql.engine.name, [mark]),
         )
-        return next((row.id for row in found if row.id), "one without an id")
+        return next((row.id for row in found if row.id), "a message without an id")
 
     def describe_lost(self) -> tuple[str, ...]:
-        """Describe values that do not come back because the table no longer has their columns."""
+        """Describe the values that an undo cannot restore, because the table no longer has their columns."""
         columns = self.table.kept_columns
         return tuple(f"the table no longer has the column {each}" for each in self.store.columns if each not in columns)
 
@@ -341,7 +342,8 @@ def _full_plan(
     context: OperatorContext, sql: Sql, plan: Plan, strategy: _UndoStrategy, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
     done = strategy.done
-    restored = f"they are as they were before: {_STATE_BEFORE.get(done.kind, 'with their old state and owner')}"
+    before = _STATE_BEFORE.get(done.kind, "with their old state and owner")
+    restored = f"the messages are as they were before the operation: {before}"
     return replace(
         plan,
         count=rows.count,

@@ -1,6 +1,7 @@
-"""Tables with the data for undo: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
+"""Manages the tables with the data for undo: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
 
-There is one for each queue table and structure. When the table's columns change, the next operation gets a new one.
+Each queue table has its own undo table. When the columns of the queue table change, the next operation creates a new
+undo table.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from qmon.operate.table_structure import TableStructure
 
 StoreKind = Literal["trash", "kept"]
 
-# Columns of a store in addition to those of the table.
+# Columns of a store in addition to the columns of the queue's table.
 OWN_COLUMNS: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """One of these tables."""
+    """A table with data for undo."""
 
     store: int
     kind: str
@@ -34,12 +35,12 @@ class Store:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Its schema and name."""
+        """The schema and name of the store."""
         return (self.schema, f"{self.kind}_{self.store}")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it keeps."""
+        """The columns of the queue's table that the store contains."""
         return tuple(name for name, _ in json.loads(self.structure))
 
 
@@ -62,13 +63,13 @@ def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
 
 
 def read_stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
-    """Return the stores, of one table or all. Raises ``QueryFailed`` if qmon has no schema here."""
+    """Return the stores of one table or all tables. Raises ``QueryFailed`` if the database has no qmon schema."""
     about = None if table is None else table_to_text(table)
     return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})
 
 
 def find_store(sql: Sql, kind: StoreKind, structure: TableStructure, columns: tuple[str, ...]) -> Store | None:
-    """Return the store for these columns of a table in its present form, or ``None``."""
+    """Return the store for these columns of a table as the table is now, or ``None``."""
     wanted = structure.fingerprint(columns)
     return next((each for each in read_stores(sql, kind, structure.table) if each.structure == wanted), None)
 
@@ -76,9 +77,9 @@ def find_store(sql: Sql, kind: StoreKind, structure: TableStructure, columns: tu
 def ensure_store(
     sql: Sql, kind: StoreKind, structure: TableStructure, columns: tuple[str, ...], id: str = "qmon_row"
 ) -> Store:
-    """Return the store for these columns, created if missing. Raises ``PermissionMissing`` or ``QueryFailed``.
+    """Return the store for these columns. Create it if it is missing. Raises ``PermissionMissing`` or ``QueryFailed``.
 
-    ``id``: the column that finds the rows of an operation: their own number, or the id of split messages.
+    ``id``: the column by which the rows of an operation are found: the row's number, or the id of split messages.
     """
     if (found := find_store(sql, kind, structure, columns)) is not None:
         return found

@@ -1,4 +1,4 @@
-"""The layout of each installed design, as stored in the registry."""
+"""Builds the layout of an installed design, as the registry stores it."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def layout_for(
 ) -> Layout:
     """Return the layout of a newly installed queue.
 
-    ``objects``: the objects that the design's files create, by slot name. ``size``: slots of a ring.
-    ``subscribers``: number of subscribers of a ring with a pop sequence for each one, otherwise 0.
+    ``objects``: the objects that the design's files create, by slot name. ``size``: number of slots of a ring.
+    ``subscribers``: number of subscribers if the ring has a pop sequence for each subscriber, otherwise 0.
     """
     made = set(objects)
 
@@ -118,7 +118,7 @@ _BATCH_SHAPE: Final = _layout_shape(
     ),
 )
 
-# The columns of each design that can be installed. `layout_for` adds its objects.
+# The columns of each design that can be installed. `layout_for` adds the objects of the design.
 SHAPES: Final[dict[str, Layout]] = {
     "naive": _layout_shape("message_id", "message", "time"),
     "heap": _layout_shape(None, "payload"),

@@ -30,14 +30,14 @@ CONTROL_FILES: Final = ("control/01_schema", "control/02_queues")
 # The file that adds a queue to the registry.
 REGISTER_FILE: Final = "control/register"
 
-# SQLSTATEs: a table, object or function of that name exists (PostgreSQL); any object (SQL Server).
+# SQLSTATEs: a table, object or function of that name exists (PostgreSQL), or any object of that name (SQL Server).
 _TAKEN_STATES: Final = frozenset({"42P07", "42710", "42723", "42S01"})
 
 # SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors.
 _TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
 _DEPENDED_ON_STATE: Final = "2BP01"
 
-# SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type.
+# SQL Server's errors: a foreign key refers to the table, or an object refers to the object or the type.
 _DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
 
 
@@ -54,7 +54,7 @@ class DatabaseObject:
 
 @dataclass(frozen=True, slots=True)
 class PreparedInstall:
-    """A checked installation: the design's files in order, the slot names of their objects, and the layout."""
+    """A checked installation: the design's files in order, the slot names of the created objects, and the layout."""
 
     files: tuple[Query, ...]
     objects: tuple[str, ...]
@@ -110,14 +110,14 @@ def prepare_install(
     owner_held_while_working: bool = False,
     max_attempts: int | None = None,
 ) -> PreparedInstall:
-    """Check the options of an installation as far as possible without a server. ``version``: of the intended server.
+    """Check the options of an installation without a server. ``version``: the version of the intended server.
 
     Raises ``BadInput`` if the design or a name is not possible.
     """
     if design == "ring" and subscribers is not None and subscribers > 1:
         design = SUBSCRIBED_DESIGN
     if design not in available_designs(engine):
-        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_designs_text(engine)}")
+        raise BadInput(f"{engine.name} has no design {design!r} to install; choose one of: {_designs_text(engine)}")
     if not 2 <= ring_size <= MAX_RING_SIZE:
         raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
     readers = _subscriber_count(design, subscribers)
@@ -154,12 +154,12 @@ def install_queue(
     """Install a queue of a design and add it to the registry, in one transaction.
 
     - ``ring_size``: slots of a ring.
-    - ``subscribers``: how many programs read each message of a ring. With more than one, the design ``ring`` becomes
-      ``ring_subscribers``. That design has 2 by default.
+    - ``subscribers``: how many programs read each message of a ring. With more than one program, the design ``ring``
+      becomes ``ring_subscribers``. The default of ``ring_subscribers`` is 2.
     - ``timeout_s``: seconds in progress after which a message is stuck.
-    - ``owner_held_while_working``: consumers keep their session open while they work. If the session has ended, the
-      consumer is dead.
-    - ``max_attempts``: pops after which a failed message is dead, if the design counts them.
+    - ``owner_held_while_working``: consumers keep their session open while they work. A consumer whose session has
+      ended is dead.
+    - ``max_attempts``: number of pops after which a failed message is dead, if the design counts pops.
 
     Raises ``BadInput``, with nothing changed, if the design or a name is not possible, or if one of the objects or a
     queue of that name exists. Raises ``PermissionMissing`` or ``QueryFailed`` if the server refuses.
@@ -188,11 +188,11 @@ def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Unins
     """Remove an installed queue with its messages and its registry entry, in one transaction.
 
     Raises ``BadInput``, with nothing changed, if the queue is not in the registry, or if a view, foreign key or
-    other object depends on one of its objects.
+    other object depends on one of the queue's objects.
     """
     layout = read_registry(connection, engine).get(queue)
     if layout is None:
-        raise BadInput(f"qmon has not installed a queue {queue!r} here; nothing was changed")
+        raise BadInput(f"qmon has not installed a queue {queue!r} in this database; nothing was changed")
     version = connection.version
     files = queries.uninstall_files(engine.name, layout.design, version)
     objects = object_names.object_slots((*queries.design_files(engine.name, layout.design, version), *files))
@@ -207,7 +207,7 @@ def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Unins
             sql.execute("control/unregister", {}, {"queue": queue})
     except QueryFailed as problem:
         if problem.sqlstate == _DEPENDED_ON_STATE or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
-            raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
+            raise BadInput(f"cannot uninstall {queue!r}: {problem}; first drop the dependent object") from problem
         raise
     return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
 
@@ -223,7 +223,7 @@ def install_trial(
 ) -> Layout:
     """Create the objects of a design in an existing schema, in one transaction, and return its layout.
 
-    Nothing is registered: dropping the schema removes the queue. ``ring_size`` is in slots; a ring has one
+    The queue is not registered, so dropping the schema removes it. ``ring_size``: number of slots. A ring has one
     subscriber. Raises ``BadInput`` for a design or a name that is not possible, and server errors.
     """
     readers = 1 if design == SUBSCRIBED_DESIGN else None
@@ -237,7 +237,7 @@ def install_trial(
 
 
 def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
-    """Return the layouts of all queues that qmon installed here, keyed by queue; empty if there is no registry.
+    """Return the layouts of all queues that qmon installed, keyed by queue. Empty if the database has no registry.
 
     Raises ``BadInput`` if qmon's own schema cannot be trusted.
     """
@@ -259,10 +259,10 @@ def design_numbers(ring_size: int, subscribers: int, max_attempts: int | None = 
 
 
 def _subscriber_count(design: str, subscribers: int | None) -> int:
-    """Return the number of subscriber sequences of a design; 0 if it has a single reader."""
+    """Return the number of subscriber sequences of a design; 0 if each message has a single reader."""
     if design != SUBSCRIBED_DESIGN:
         if subscribers not in (None, 1):
-            raise BadInput(f"only a ring has several subscribers; {design} has one")
+            raise BadInput(f"only a ring can have several subscribers; {design} has one subscriber")
         return 0
     wanted = 2 if subscribers is None else subscribers
     if not 1 <= wanted <= MAX_SUBSCRIBERS:
@@ -272,7 +272,7 @@ def _subscriber_count(design: str, subscribers: int | None) -> int:
 
 def _check_attempts(design: str, files: Iterable[Query], max_attempts: int) -> None:
     if not any(object_names.MAX_ATTEMPTS in file.names for file in files):
-        raise BadInput(f"a {design} counts no attempts, so none of its messages is ever dead")
+        raise BadInput(f"the design {design} does not count attempts, so its messages never become dead")
     if not 1 <= max_attempts <= MAX_MAX_ATTEMPTS:
         raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {max_attempts:,}")
 
@@ -299,15 +299,16 @@ def _read_taken(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject
 def _refuse_taken(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
     there = [each for each in taken if each.kind != "schema"]
     if len(there) == len(taken):
-        raise BadInput(f"there is no schema {schema!r}; create it first, or name another one")
+        raise BadInput(f"the schema {schema!r} does not exist; create this schema first, or name another one")
     if there:
-        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} already exists; nothing was changed")
+        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
+        raise BadInput(f"cannot install {queue!r}: {there[0]} already exists{more}; nothing was changed")
 
 
 def _register_queue(sql: Sql, layout: Layout) -> None:
     values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": layout_to_json(layout)}
     if sql.execute(REGISTER_FILE, {}, values) == 0:
         raise BadInput(
-            f"a queue {layout.queue!r} on another table is already installed; choose another name or uninstall that one"
+            f"a queue {layout.queue!r} on another table is already installed; choose another name or uninstall that"
+            " queue"
         )

@@ -1,4 +1,4 @@
-"""Prints an installation as a script for a DBA to read and run: the same files with the real names."""
+"""Prints an installation as a script that a DBA can read and run. It contains the design's files with real names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from qmon.operate.install.install_queue import CONTROL_FILES, REGISTER_FILE, Pre
 
 SCRIPT_WIDTH: Final = 118
 
-# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF. Filtered indexes cannot
-# be created then, and procedures created then fail at every call that uses a table with one.
+# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF. With that setting, the
+# server cannot create filtered indexes, and a procedure created under that setting fails at every call that uses a
+# table with a filtered index.
 SCRIPT_HEADERS: Final[dict[EngineName, str]] = {
     "postgres": "SET client_encoding = 'UTF8';\n",
     "sqlserver": "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\n",
@@ -40,14 +41,14 @@ def newest_version(engine: EngineName) -> int:
 def install_script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
     """Return the SQL that installs and registers a queue on a server of this version or later.
 
-    For PostgreSQL, it runs in one transaction. For SQL Server, it consists of batches that end with ``GO``; if one
-    fails, the later ones do nothing. Raises ``BadInput`` on SQL Server for a name with a line break, because a line
-    ``GO`` inside it would end a batch.
+    For PostgreSQL, the script runs in one transaction. For SQL Server, the script consists of batches that end with
+    ``GO``. If a batch fails, the later batches do nothing. Raises ``BadInput`` on SQL Server for a name with a line
+    break, because a line ``GO`` inside the name would end a batch.
     """
     if engine.name == "sqlserver" and any(
         len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
     ):
-        raise BadInput("a script for SQL Server cannot hold a name with a line break; qmon design install can")
+        raise BadInput("a script for SQL Server cannot contain a name with a line break; use: qmon design install")
     control = [queries.load_query(engine.name, name, version) for name in CONTROL_FILES]
     register = queries.load_query(engine.name, REGISTER_FILE, version)
     parts = [_file_text(engine, query, ready.names_for(query)) for query in (*control, *ready.files)]
@@ -74,18 +75,18 @@ def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
     since = f", major version {version[0]} or later" if version[0] else ""
     words = [
         f"Queue {layout.queue}, design {layout.design}: {layout.traits.essence} ({layout.traits.article}).",
-        f"For {_SERVER_NAMES[engine.name]}{since}. It creates the schema qmon and its registry if they are missing;"
-        f" the schema {layout.table.schema} must exist. If an object with one of these names exists, the script fails"
-        " and changes nothing. If the registry has a queue of this name on another table, that entry stays and this"
-        " queue is not recorded.",
+        f"For {_SERVER_NAMES[engine.name]}{since}. The script creates the schema qmon and its registry if they are"
+        f" missing. The schema {layout.table.schema} must exist. If an object with one of these names exists, the"
+        " script fails and changes nothing. If the registry has a queue of this name on another table, that entry"
+        " stays and this queue is not recorded.",
     ]
     if engine.name == "sqlserver":
-        words.append("Run it with the options of a new session; with sqlcmd: sqlcmd -b -I -x.")
+        words.append("Run the script with the options of a new session. With sqlcmd: sqlcmd -b -I -x.")
     return "\n".join(line for each in words for line in _comment_lines(each))
 
 
 def _file_text(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
-    """Return one file: its header as comments, and its rendered text."""
+    """Return one file: the header as comments, and the rendered text."""
     text = queries.render(query, names, engine).text.partition("\n")[2]
     return _file_header(engine, query, names) + text
 
@@ -115,7 +116,7 @@ def _header_lines(query: Query) -> Iterator[str]:
 
 
 def _text_with_literals(engine: Engine, query: Query, values: dict[str, str]) -> str:
-    """Return the text of a query with literals for its values. Only for a script that a person reads and runs."""
+    """Return the text of a query with its values as literals. Only for a script that a person reads and runs."""
     path, _, line = query.path.rpartition(":")
     pieces = scan_cached(query.text, engine.name, path, int(line))
     return "".join(

@@ -1,4 +1,4 @@
-"""Names of a queue's objects. The table has the queue's name; other objects add a suffix for their kind."""
+"""Names the objects of a queue. The table has the queue's name. Other objects add a suffix for their kind."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SIZE: Final = "size"
 SUBSCRIBERS: Final = "subscribers"
 MAX_ATTEMPTS: Final = "max_attempts"
 
-# Placeholders for whole numbers in a design's files: slots and subscribers of a ring, pops before a message is dead.
+# Placeholders for whole numbers in a design's files: number of slots and subscribers of a ring, and maximum attempts.
 NUMBER_SLOTS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
 
-# The quotes around function bodies in the designs. A name that contains them would end the body.
+# The quotes around function bodies in the designs. A name that contains these quotes would end the body.
 BODY_TAG: Final = "$qmon_body$"
 
 _LENGTH_LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
@@ -32,8 +32,8 @@ def object_name(queue: str, slot: str) -> str:
 def names_for(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
     """Return the names for the placeholders in a file of a design.
 
-    Indexes and keys are in the schema of their table and are created without one. ``numbers``: values for the
-    placeholders in ``NUMBER_SLOTS``.
+    The names of indexes and keys have no schema, because the server creates them in the schema of their table.
+    ``numbers``: values for the placeholders in ``NUMBER_SLOTS``.
     """
     out: dict[str, Name] = {}
     for slot in query.names:
@@ -58,15 +58,14 @@ def check_names(engine: EngineName, design: str, schema: str, queue: str, object
         raise BadInput("a queue needs a name and a schema; neither may be empty")
     for word in (queue, schema):
         if BODY_TAG in word or "\0" in word:
-            raise BadInput(
-                f"{word!r} cannot be a name here: it contains {BODY_TAG!r} or a zero byte; choose another one"
-            )
+            raise BadInput(f"the name {word!r} contains {BODY_TAG!r} or a zero byte; choose another name")
     limit, unit = _LENGTH_LIMITS[engine]
     longest = max(_length(engine, object_name("", slot)) if slot != TABLE else 0 for slot in objects)
     if (length := _length(engine, queue)) + longest > limit:
         raise BadInput(
-            f"the queue's name {queue!r} is {length} {unit} long; design {design} takes at most {limit - longest},"
-            f" because it adds up to {longest} for its objects and names end at {limit}; choose a shorter one"
+            f"the queue's name {queue!r} is {length} {unit} long, but design {design} allows at most"
+            f" {limit - longest}: it appends up to {longest} to name its objects, and the server allows {limit};"
+            " choose a shorter name"
         )
 
 
@@ -80,5 +79,5 @@ def table_name(schema: str, queue: str, slot: str = TABLE) -> TableName:
 
 
 def subscriber_sequences(subscribers: int) -> tuple[str, ...]:
-    """Return the pop sequences of a ring for several subscribers. Its first file creates them."""
+    """Return the pop sequences of a ring with several subscribers. The design's first file creates the sequences."""
     return tuple(f"pop_seq_{number}" for number in range(1, subscribers + 1))

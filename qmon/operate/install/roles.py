@@ -20,7 +20,7 @@ Role = Literal["monitor", "operator"]
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """One statement of a setup. ``purpose``: what it is for. ``text``: the exact SQL. ``about``: the object."""
+    """One statement of a setup. ``purpose``: why it is needed. ``text``: the exact SQL. ``about``: the object."""
 
     purpose: str
     text: str
@@ -29,7 +29,7 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """The result of one step. ``problem`` is empty if it succeeded."""
+    """The result of one step. ``problem`` is empty if the step succeeded."""
 
     step: SetupStep
     problem: str = ""
@@ -78,8 +78,8 @@ def plan_setup(
     """Return the missing steps for this role, in order. Only reads.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: tables and sequences of the queues. ``layouts``: the
-    queues, which define other objects that actions use. Raises what ``Connection.fetch`` raises, and ``BadInput`` if
-    qmon's own schema cannot be trusted.
+    layouts of the queues, which name further objects that actions use. Raises the errors of ``Connection.fetch``, and
+    ``BadInput`` if qmon's own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     work = _SetupPlan(connection, engine)
@@ -112,9 +112,9 @@ def missing_grants(
 
 
 def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
-    """Return the steps as a readable SQL script, each below its purpose. On SQL Server each step is a batch.
+    """Return the steps as a readable SQL script with the purpose above each step. On SQL Server each step is a batch.
 
-    Raises ``BadInput`` on SQL Server for a name that contains a line ``GO``, because it would end a batch.
+    Raises ``BadInput`` on SQL Server for a name that contains a line ``GO``, because this line would end a batch.
     """
     if engine.name != "sqlserver":
         return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
@@ -128,7 +128,7 @@ def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
 def run_setup(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
     """Run each step separately.
 
-    A step that the server refuses does not stop the others; its result contains the problem.
+    If the server refuses a step, the other steps still run. The result of the refused step contains the problem.
     """
     return tuple(_run_step(connection, step) for step in steps)
 

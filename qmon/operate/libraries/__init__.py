@@ -1,1 +1,1 @@
-"""Actions on queues of libraries. They make the same changes to the tables as the library's own functions."""
+"""Runs actions on queues of libraries, with the same changes to the tables as the library's own functions."""

@@ -40,13 +40,13 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import read_structure
 
-# Maximum messages of one plan, oldest first. Plan again for the rest.
+# Maximum number of messages of one plan. The plan contains the oldest messages. Further messages need another plan.
 MAX_MESSAGES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenRow:
-    """A message as ``library/choose`` reads it."""
+    """A row of ``library/choose``: a message."""
 
     id: str
     version: str
@@ -66,7 +66,7 @@ class _DoneRow:
 
 
 class ChosenMessages:
-    """The chosen messages and what is done to them."""
+    """The chosen messages, and the action on them."""
 
     def __init__(self, queue: LibraryQueue, choice: Choice, verb: Verb) -> None:
         self._queue, self._choice, self._verb = queue, choice, verb
@@ -74,7 +74,7 @@ class ChosenMessages:
         self._states = queue.states_of(*_state_kinds(choice, verb))
         self._proves_owners = queue.group.gone is not None and self._is_requeue
         self._text_conditions: tuple[Condition, ...] = ()
-        # True if only messages over their timeout are chosen, unless their worker is known to be gone.
+        # True if only messages over their timeout are chosen, and messages whose worker is known to be gone.
         self._by_age = self._is_requeue and not choice.ids and not choice.has_age_limit
 
     @property
@@ -91,7 +91,7 @@ class ChosenMessages:
         return needs | {table: ",".join(sorted({*own.split(","), *needs.get(table, own).split(",")}))}
 
     def why_impossible(self) -> str | None:
-        """Return why the action is impossible here, or ``None``.
+        """Return why the action is impossible for this queue, or ``None``.
 
         Raises ``BadInput`` for a choice that makes no sense.
         """
@@ -100,18 +100,18 @@ class ChosenMessages:
         possible = DISCARDABLE_KINDS if self._verb == "discard" else ("in_progress", "dead")
         if not set(kinds) <= set(possible):
             verb = "purged" if self._verb == "discard" else "requeued"
-            return f"messages that are {choice.state} are not {verb}: choose {' or '.join(possible)}"
+            return f"messages that are {choice.state} cannot be {verb}: choose {' or '.join(possible)}"
         check_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
             none = f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}"
             raise BadInput(f"{none}: {CHOOSE_STATE}" if choice.state is None and self._verb == "discard" else none)
         if self._queue.statement_name(self._verb) is None:
-            return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
+            return f"qmon does not retry dead messages of {self._queue.group.library}: use the library's own tools"
         if choice.owner is not None and self._queue.group.owner is None:
             raise BadInput(f"queue {layout.queue!r} has no column for the consumer of a message")
         if choice.has_age_limit and len(self._states) > 1:
-            raise BadInput("the age of a message is how long it has been in its state: choose one state, or give ids")
+            raise BadInput("the age of a message is its time in one state: choose one state, or give ids")
         if choice.has_age_limit and self._states[0].since is None:
             raise BadInput(f"queue {layout.queue!r} has no column for the time of this state; give ids")
         return None
@@ -125,7 +125,7 @@ class ChosenMessages:
         return of_rows | {"gone": gone, "holds": names.condition(*self._text_conditions)}
 
     def _read_text_columns(self, sql: Sql) -> None:
-        """Build the conditions for the searched texts. Reads from the catalog whether their columns contain bytes."""
+        """Build the conditions for the searched texts. Reads from the catalog whether the columns contain bytes."""
         group, found = self._queue.group, []
         for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
             if column is not None and text is not None:
@@ -157,7 +157,7 @@ class ChosenMessages:
             return sql.fetch(ChosenRow, "library/choose", names, values)
 
     def choose_rows(self, sql: Sql) -> tuple[list[ChosenRow], tuple[LeftOut, ...]]:
-        """Return the chosen messages, and why others in the same state are left out."""
+        """Return the chosen messages, and why other messages in the same state are left out."""
         choice = self._choice
         self._read_text_columns(sql)
         found = self._read_rows(sql, choice.ids or None)
@@ -172,13 +172,13 @@ class ChosenMessages:
             elif why:
                 left[why] += 1
         if found and (more := found[0].total - len(found)) > 0:
-            left["over the number of messages that one plan reads; plan again for the rest"] += more
+            left[OVER_LIMIT] += more
         if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
             left[NOT_FOUND] = gone
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def _why_left_out(self, row: ChosenRow) -> str | None:
-        """Return why a message is left out. ``None`` if it is chosen; empty if the operator did not ask for it."""
+        """Return why a message is left out: ``None`` if it is chosen, empty if the operator's choice excludes it."""
         choice = self._choice
         if choice.owner is not None and row.owner != choice.owner:
             return ""
@@ -189,7 +189,7 @@ class ChosenMessages:
         if not self._is_requeue:
             return None
         if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
-            proof = ": its name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
+            proof = ": the owner's name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
             return f"owner {row.owner_state}{proof}"
         if self._by_age and row.owner_state != OwnerState.DEAD and not row.late:
             return "not stuck yet"
@@ -227,7 +227,7 @@ class ChosenMessages:
         return tuple(sorted(rows, key=lambda row: ids.index(row.id)))
 
     def lock_text(self, sql: Sql) -> str:
-        """Return the text of the statement that locks them."""
+        """Return the text of the statement that locks the messages."""
         return sql.statement("library/lock", self._names(late=False)).text
 
     def prepare_batches(
@@ -256,7 +256,7 @@ class ChosenMessages:
                 done = sql.fetch(_DoneRow, self.statement_name, own, given)
                 triggers.check_no_inserts()
                 if keep is not None and len(done) != len(ours):
-                    raise RowRefused(f"the rules of {self._queue.group.library} do not allow it")
+                    raise RowRefused(f"the rules of {self._queue.group.library} do not allow this action")
                 if watch is not None:
                     watch.record_batch(lambda: [each.id for each in done])
                 tally.done = len(done)
@@ -266,7 +266,7 @@ class ChosenMessages:
         return move
 
     def read_outcomes(self, sql: Sql, ids: Sequence[str]) -> list[Outcome]:
-        """Return which of these messages are dead again. The others count as waiting."""
+        """Return which of these messages are dead again. Messages that are not returned count as waiting."""
         of_any_error = ChosenMessages(self._queue, Choice(state="dead"), self._verb)
         dead = {row.id for row in of_any_error._read_rows(sql, ids)}
         return [Outcome(id, "failed" if id in dead else "waiting") for id in ids]
@@ -285,7 +285,7 @@ class ChosenMessages:
         parts += text_criteria(choice)
         if self._by_age and not (self._proves_owners and self._only_dead_owners):
             most = duration(group.timeout_s)
-            long = "longer than its own timeout" if group.overdue is not None else f"more than {most}"
+            long = "longer than the message's own timeout" if group.overdue is not None else f"more than {most}"
             parts.append(f"for {long}" + (" unless the worker is gone" if self._proves_owners else ""))
         if choice.owner is not None:
             parts.append(f"owner {choice.owner}")
@@ -296,7 +296,7 @@ class ChosenMessages:
     def counts_text(self, chosen: Sequence[ChosenRow]) -> str:
         """Return the number of messages and their state for a title.
 
-        If several states are possible, all are listed.
+        If several states are possible, all states are listed.
         """
         kinds = list(dict.fromkeys(state.kind for state in self._states))
         if len(kinds) == 1:
@@ -308,7 +308,7 @@ class ChosenMessages:
         if not self._is_requeue or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()
         who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that qmon cannot see"
-        return (f"{who} may still be working on them: they may be processed twice",)
+        return (f"{who} may still be working on the messages, and the messages may be processed twice",)
 
 
 def _state_kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Requeue, redrive and purge for a library's queue, with the same statements as the library."""
+"""Requeues, redrives and purges messages of a library's queue with the same statements as the library."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_AUDIT_IDS: Final = 100
 
 
 def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Plan to make messages in progress, or dead ones, ready again. Raises ``BadInput`` for an impossible choice."""
+    """Plan to make messages in progress or dead messages ready. Raises ``BadInput`` for an impossible choice."""
     return _prepare_action(
         context, layout, choice, OperationKind.REQUEUE, "retry" if choice.state == "dead" else "requeue"
     )
@@ -76,15 +76,17 @@ def _prepare_action(
     if (why := allowed_actions.why_not_allowed(layout, kind)) is not None or queue is None:
         return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None and queue.group.queue is not None:
-        return deny(f"{layout.queue} is a table with several queues; name one of them")
+        return deny(f"{layout.queue} is a table with several queues; name one of these queues")
     rows = ChosenMessages(queue, choice, verb)
     if (why := rows.why_impossible()) is not None:
         return deny(why)
     with context.open_sql(f"{kind} plan") as sql:
         if not sql.has_statement(rows.statement_name):
-            return deny(f"qmon does not {kind} messages of {queue.group.library} on this engine: use its own tools")
+            return deny(
+                f"qmon does not {kind} messages of {queue.group.library} on this engine: use the library's own tools"
+            )
         copied: tuple[str, ...] = ()
-        trash, undo = None, Undo(possible=False, notes=("the library's workers take them immediately",))
+        trash, undo = None, Undo(possible=False, notes=("the library's workers take the messages immediately",))
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement_name)
             if isinstance(found, LibraryTrash):
@@ -100,7 +102,7 @@ def _prepare_action(
         why = why_not_permitted(context, sql) or missing_rights(sql, rows.needed_privileges(sql))
         if trash is not None and not read_audit_access(sql).can_record:
             why = why or (
-                "there is no trash: your role may not write to the schema qmon; this helps: qmon setup --role operator"
+                "no trash is available: your role may not write to the schema qmon; run: qmon setup --role operator"
             )
         takes_s = estimate_seconds(sql, kind, layout, count)
         plan = Plan(
@@ -177,14 +179,14 @@ class LibraryTrash:
 
 
 def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> LibraryTrash | str:
-    """Return the trash, or why there is none.
+    """Return the trash, or why there is no trash.
 
-    A trash is impossible if other tables change with the messages, because an undo cannot restore those.
+    A trash is impossible if other tables change with the messages, because an undo cannot restore the other tables.
     """
     structure = read_structure(sql, queue.group.table)
     written = (str(table) for table in queue.written_tables(sql, statement))
     if others := {*written, *structure.obstacle_names("cascade")} - {str(structure.table)}:
-        return f"there is no undo: rows of {', '.join(sorted(others))} change with them"
+        return f"no undo is possible: rows of {', '.join(sorted(others))} change with the messages"
     if wide := structure.obstacle_names("too wide"):
-        return f"there is no undo: the table is too wide for the trash: {wide[0]}"
+        return f"no undo is possible: the table is too wide for the trash: {wide[0]}"
     return LibraryTrash(queue, structure)

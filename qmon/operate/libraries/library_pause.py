@@ -29,12 +29,12 @@ class _PauseState:
 
 
 def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Plan to pause the consumers until they are resumed. This pause does not end by itself."""
+    """Plan to pause the consumers. The pause lasts until an operator resumes the consumers."""
     return _prepare_action(context, layout, side, OperationKind.PAUSE)
 
 
 def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Plan to resume the consumers, no matter who paused them."""
+    """Plan to resume the consumers, even if another program paused them."""
     return _prepare_action(context, layout, side, OperationKind.RESUME)
 
 
@@ -45,9 +45,9 @@ def is_library_paused(sql: Sql, layout: Layout) -> bool:
 
 
 def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
-    """Read whether the library pauses the queue; ``None`` if it cannot pause it.
+    """Read whether the library pauses the queue. Return ``None`` if the library cannot pause the queue.
 
-    Some libraries cannot pause at all. Others can only pause a queue after a worker has popped a message from it.
+    Some libraries have no pause. Other libraries can only pause a queue after a worker has popped a message.
     """
     if (statement := queue.statement_name("paused")) is None:
         return None
@@ -64,26 +64,29 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
     if (why := allowed_actions.why_not_allowed(layout, kind, side)) is not None or queue is None or statement is None:
         return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None:
-        return deny(f"{layout.queue} is a table with several queues; name one of them")
+        return deny(f"{layout.queue} is a table with several queues; name one of these queues")
     with context.open_sql("pause" if pauses else "resume") as sql:
         paused, already = _read_paused(sql, queue), None
         if paused is None:
-            already = f"{queue.group.library} has no queue {queue.value!r} yet: no worker has taken a message from it"
+            already = f"{queue.group.library} has no queue {queue.value!r} yet: no worker has popped a message"
         elif paused is pauses:
             already = f"the {side} of {layout.queue} are {'already paused' if pauses else 'not paused'}"
         plan = Plan(
             kind,
             context.target.name,
             layout.queue,
-            title=f"{title} until they are resumed?" if pauses else f"{title}?",
+            title=f"{title} until you resume them?" if pauses else f"{title}?",
             count=1,
             unit="pause",
             predicate=f"the {side} of {layout.queue}",
             sql=(sql.statement(statement, queue.names_for(sql, statement)).text,),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("resume ends it at any time" if pauses else "pause stops them again",)),
+            undo=Undo(
+                possible=False,
+                notes=("resume ends the pause" if pauses else f"pause stops the {side} again",),
+            ),
             consequences=(queries.load_query(sql.engine.name, statement, sql.connection.version).purpose,),
-            risks=("it does not end by itself: you must resume it",) if pauses else (),
+            risks=(f"the pause does not end by itself: you must resume the {side}",) if pauses else (),
             consent=context.required_consent(),
             refused=why_not_permitted(context, sql)
             or missing_rights(sql, queue.needed_privileges(sql, statement))

@@ -1,1 +1,1 @@
-"""Plan actions: which messages they affect, what they would do, and what forbids them."""
+"""Plan actions: select the affected messages, describe the effects, and give the reasons for a refusal."""

@@ -1,7 +1,7 @@
-"""Decides whether a queue allows an action, and if not, why.
+"""Decides whether a queue allows an action, and gives the reason if it does not.
 
-Every action calls ``why_not_allowed``, and the screens call it to disable keys. An action that is allowed here may
-still be refused when it is planned, because rights and rows are read from the server; see ``required_rights``.
+Every action calls ``why_not_allowed``. The screens also call this function, to disable keys. Planning may still refuse
+an action that is allowed here, because a plan reads rights and rows from the server; see ``required_rights``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 
-# The command line appends the target, and the dashboard appends its key.
+# The command line shows this text. The dashboard replaces it with a text that names the key.
 ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
 _LIBRARY_VERBS: Final[dict[OperationKind, Verb]] = {
     OperationKind.REQUEUE: "requeue",
@@ -51,7 +51,7 @@ def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = Non
     if kind is OperationKind.PURGE and layout.ring is not None:
         return "only pops free the slots of a ring: pop the messages instead"
     if kind is OperationKind.REPAIR and (layout.ring is None or layout.ring.turn is None):
-        return "only a ring whose slots have a turn can be repaired"
+        return "qmon can repair a ring only if its slots have a turn column"
     return None
 
 
@@ -76,12 +76,12 @@ def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, si
             f"qmon only watches this queue: it cannot {_VERB_TEXTS[kind]} queues whose states are defined by conditions"
         )
     more = ", which your own file describes" if part.own else ""
-    return f"qmon does not {_VERB_TEXTS[kind]} {part.library}'s queues{more}: use its own tools"
+    return f"qmon does not {_VERB_TEXTS[kind]} {part.library}'s queues{more}: use the library's own tools"
 
 
 def _why_no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
-        return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
+        return "the messages of a ring stay in their slots; repair fills the ring's holes and requeues its orphans"
     if layout.deletes_on_pop:
         return None  # the plan ends the sessions that hold messages
     return "this table has no state column" if layout.state is None else None

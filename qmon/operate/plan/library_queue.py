@@ -1,4 +1,4 @@
-"""A library's queue as actions use it: its layout, its group, and the statements that exist for its library."""
+"""Describes a library's queue for actions: the layout, the group, and the statements that exist for the library."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
-# `requeue`: messages in progress. `retry`: dead messages. `discard`: messages that are not in progress.
+# `requeue` makes messages in progress ready, and `retry` makes dead messages ready. `discard` deletes messages that are
+# not in progress.
 Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 
-# Kinds of states that can be discarded. Messages in progress belong to a worker, and the library itself deletes done
-# ones.
+# Kinds of states whose messages can be discarded. Messages in progress belong to a worker. The library itself deletes
+# done messages.
 DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 
 # Some libraries put a failed message back by INSERT. This is the column and value that only pushed rows have.
@@ -32,7 +33,7 @@ _PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "
 # Libraries that put a failed message back with the same INSERT as a push.
 _PUTS_BACK_LIKE_PUSH: Final = ("symfony-messenger",)
 
-# Tables and sequences that a library's triggers write when its jobs change, with the privileges this needs.
+# Tables and sequences that a library's triggers write when jobs change, with the privileges that the triggers need.
 _TRIGGER_PRIVILEGES: Final[Mapping[str, Mapping[str, str]]] = {
     "procrastinate": {
         "procrastinate_events": "INSERT,SELECT",
@@ -54,7 +55,7 @@ class LibraryQueue:
 
     @property
     def names(self) -> GroupNames:
-        """The names for statements about its rows."""
+        """The names for statements about the queue's rows."""
         return GroupNames(self.group)
 
     @property
@@ -64,21 +65,24 @@ class LibraryQueue:
 
     @property
     def library_name(self) -> str:
-        """The library's name of the queue, from the column or, without one, from the table."""
+        """The library's name of the queue: the value of the queue column or, without that column, the table's name."""
         return self.value or self.group.name.partition("/")[2]
 
     @property
     def push_mark(self) -> tuple[str | None, str | None]:
-        """Column and value that distinguish a pushed row from a failed one that is put back.
+        """The column and the value that only pushed rows have, and rows of failed messages that are put back do not.
 
-        Both are ``None`` if not needed.
+        Both are ``None`` if qmon knows no such column for the library.
         """
         return _PUSH_MARKS.get(self.group.library, (None, None))
 
     def why_no_gate(self) -> str | None:
-        """Return why a gate cannot pause the producers of this queue alone, or ``None`` if it can."""
+        """Return why a gate cannot pause only the producers of this queue, or ``None`` if a gate can."""
         if self.group.library in _PUTS_BACK_LIKE_PUSH:
-            return f"{self.group.library} returns failed messages by INSERT, like a push: a pause would lose them"
+            return (
+                f"{self.group.library} returns failed messages by INSERT, like a push: a pause would lose these"
+                " messages"
+            )
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
             return f"no column of {self.group.table} contains the queue of a pushed message"
         return None
@@ -119,7 +123,7 @@ class LibraryQueue:
         return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
 
     def states_of(self, *kinds: str) -> tuple[State, ...]:
-        """Return its states of these kinds."""
+        """Return the queue's states of these kinds."""
         return tuple(state for state in self.group.states if state.kind in kinds)
 
 

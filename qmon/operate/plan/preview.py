@@ -1,4 +1,4 @@
-"""Parts of a plan shared by all actions on messages: payloads, first rows, estimated time."""
+"""Reads the parts of a plan that all actions on messages share: payloads, first rows, estimated time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MASKED: Final = "masked for your role"
 
 
 def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
-    """Return the column if its size can be read without decompressing the value, otherwise ``None``.
+    """Return the column if the size of a value can be read without decompressing the value, otherwise ``None``.
 
     Reads the column's type.
     """
@@ -34,7 +34,7 @@ def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | N
 
 
 def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column | None:
-    """Return the column with its type, without the length. Reads the type."""
+    """Read the column's type, and return the column with its type. The type has no length."""
     return None if column is None else Column(column, read_column_type(sql, table, column).partition("(")[0])
 
 
@@ -126,8 +126,8 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
 
 
 def read_message_name(sql: Sql, names: Names, values: Values) -> str:
-    """Return the name of a message, or a note that it has no id or no longer exists."""
-    return next(iter(read_ids(sql, names, values)), "one without an id")
+    """Return the name of a message, or a note that the message has no id or no longer exists."""
+    return next(iter(read_ids(sql, names, values)), "a message without an id")
 
 
 def read_ids(sql: Sql, names: Names, values: Values) -> list[str]:

@@ -1,4 +1,4 @@
-"""Checks the rights that an action needs when it is planned, so that the plan can name missing ones."""
+"""Checks during planning whether our role has the rights for an action, so that the plan can name missing rights."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REQUEUE_PRIVILEGES: Final = "UPDATE"
 PURGE_PRIVILEGES: Final = "DELETE,UPDATE"
 PUT_BACK_PRIVILEGES: Final = "INSERT,SELECT"
 
-# PostgreSQL: the system column with the place of a row. Every action reads it.
+# PostgreSQL: the system column with the place of a row. Every action reads this column.
 _PLACE_COLUMN: Final = "ctid"
-_SETUP_ADVICE: Final = "its owner can: qmon setup <target> --role operator"
+_SETUP_ADVICE: Final = "the database's owner can grant this: qmon setup <target> --role operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _MaskedColumn:
 
 
 def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
-    """Return why nothing can be applied, or ``None`` if it can. Only reads.
+    """Return why the action cannot be applied, or ``None`` if it can be applied. Only reads.
 
     The reason is that qmon is read-only here, or that our role lacks a right. ``needed``: privileges on each of the
     tables or sequences, separated by commas.
@@ -53,7 +53,7 @@ def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tab
 
 
 def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
-    """Return the rights that our role lacks, with the GRANT statements for them; ``None`` if it has all.
+    """Return the rights that our role lacks, with the GRANT statements; ``None`` if our role has all rights.
 
     ``needed``: the privileges on each table or sequence, separated by commas.
     """
@@ -68,11 +68,11 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
 def why_not_keepable(
     sql: Sql, table: TableName, columns: Collection[str | None], shown: Collection[str | None] = ()
 ) -> str | None:
-    """Return why values of these columns cannot be saved unchanged, or ``None`` if all can. Only reads the catalog.
+    """Return why values of these columns cannot be saved unchanged, or ``None`` if they can. Only reads the catalog.
 
-    It cannot if our role may not read a column, or if the server shows masked values to our role. On SQL Server, types
-    that cannot be compared and values encrypted by clients are also reasons. ``shown``: columns that only the server
-    searches or copies. For these, masks are the only reason.
+    Values cannot be saved if our role may not read a column, or if the server shows masked values to our role. On SQL
+    Server, types that cannot be compared and values encrypted by clients are also reasons. ``shown``: columns that only
+    the server searches or copies. For these columns, masks are the only reason.
     """
     found = [
         each
@@ -85,30 +85,30 @@ def why_not_keepable(
         return None
     why = "; ".join(dict.fromkeys(f"{each.column_name}: {each.why}" for each in found))
     helps = "; ".join(dict.fromkeys(each.helps for each in found))
-    return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
+    return f"qmon cannot move or save rows of {table} unchanged ({why}); this helps: {helps}"
 
 
 def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
-    """Return the masked columns, each with the way to unmask it.
+    """Return the masked columns, each with the advice that lets our role read the column.
 
-    The server shows our role other values than it stores.
+    For these columns, the server does not show our role the stored values.
     """
     found = sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
     return {each.column_name: each.helps for each in found if each.masked}
 
 
 def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
-    """Return a risk if some of these columns have a mask, because their copy in qmon's schema has none."""
+    """Return a risk if some of these columns have a mask, because the copies in qmon's schema have no mask."""
     name = "action/operate/masked"
     found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
     masked = [each.column_name for each in found if each.column_name in columns]
     if not masked:
         return ()
-    return (f"every operator can read the saved values of {', '.join(masked)} of {table}, which has a mask for them",)
+    return (f"{table} masks {', '.join(masked)}, but every operator can read the values that qmon saves",)
 
 
 def why_no_record(sql: Sql) -> str | None:
-    """Return why our role may not record operations here. ``None`` if it may, or if this database records none."""
+    """Return why our role may not record operations; ``None`` if it may, or if this database records no operations."""
     found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None

@@ -1,4 +1,4 @@
-"""Selects the rows of the operator's choice, counts them and freezes them: their places and versions are recorded."""
+"""Selects and counts the rows of the operator's choice, and freezes the rows: records their places and versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_m
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, why_truncated
 
-# Maximum messages of one plan. Plan again for the rest.
+# Maximum number of messages of one plan. Further messages need another plan.
 MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
@@ -55,7 +55,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The frozen rows, and everything that the plan shows about them."""
+    """The frozen rows, and everything that the plan shows about these rows."""
 
     rows: RowSet
     left_out: tuple[LeftOut, ...]
@@ -74,7 +74,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A row of ``choose`` and similar queries: how many rows are frozen, or left out and why."""
+    """A row of ``choose`` and similar queries: how many rows are frozen, or how many are left out and why."""
 
     what: str
     count: int
@@ -124,11 +124,11 @@ def check_numbers(choice: Choice) -> None:
 def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
     """Raise ``BadInput`` if a search text is empty, or if the queue has no column to search in."""
     for given, column, name, what in (
-        (choice.error, error, "error", "why a message failed"),
-        (choice.payload, payload, "payload", "the message itself"),
+        (choice.error, error, "error", "the error of a message"),
+        (choice.payload, payload, "payload", "the payload of a message"),
     ):
         if given is not None and not given:
-            raise BadInput(f"the text that {what} contains is empty")
+            raise BadInput(f"the text to find in {what} is empty")
         if given is not None and column is None:
             raise BadInput(f'queue {queue!r} has no column for {what}; set {name} = "…" in the configuration')
 
@@ -143,7 +143,7 @@ def check_push_time(layout: Layout) -> None:
 
 def zone_advice(column: str) -> str:
     """Return advice for a time column without a known time zone."""
-    return f'{column} has no time zone: set it in the configuration: times = "utc", "local" or such as "Europe/Berlin"'
+    return f'{column} has no time zone; set one in the configuration: times = "utc", "local" or, say, "Europe/Berlin"'
 
 
 def state_value(layout: Layout, state: str) -> StateValue | None:
@@ -173,18 +173,18 @@ def column_names(layout: Layout, structure: TableStructure, since: str | None) -
 
 
 def shown_columns(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, object]:
-    """Return the columns that an undo finds and shows, in the form stored with an operation."""
+    """Return the columns by which an undo finds and shows messages, in the form that is stored with an operation."""
     names = column_names(layout, structure, since) | {"since": since}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 
 def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that these ids are made of: ``called``, or only ``id``.
+    """Return the columns whose values make up these ids: ``called``, or only ``id``.
 
-    Raises ``BadInput`` if the number of parts matches neither.
+    Raises ``BadInput`` if the number of parts in an id fits neither.
     """
     if not called and id is None:
-        raise BadInput("these messages have no ids; choose them by state instead")
+        raise BadInput("messages of this queue have no ids; choose messages by state instead")
     if not called or all(len(split_id(text, len(called))) == len(called) for text in ids):
         return tuple(called) or ((id,) if id is not None else ())
     if id is not None and all(len(split_id(text, len(called))) == 1 for text in ids):
@@ -198,7 +198,7 @@ def id_names(named: Sequence[str]) -> dict[str, Name]:
 
 
 def read_owner_facts(sql: Sql) -> OwnerFacts:
-    """Read the server's clock, and which facts about owners our role may read."""
+    """Read the time on the server's clock, and which facts about owners our role may read."""
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
@@ -244,9 +244,9 @@ class MessageQuery:
         return self._select()
 
     def why_not_decidable(self, kept: Sequence[str]) -> str | None:
-        """Return why a column cannot be used as it is, if it decides which rows are chosen or is in ``kept``.
+        """Return why a column that decides which rows are chosen, or a column in ``kept``, cannot be used.
 
-        For example, a masked time looks like 1900. Returns ``None`` if all can be used.
+        For example, the server may show a masked time as a date in 1900. Return ``None`` if all columns can be used.
         """
         layout, choice = self.layout, self.choice
         owner = None if layout.owner is None else layout.owner.column
@@ -283,13 +283,14 @@ class MessageQuery:
             several = sql.fetch_count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
         if several:
             columns = "/".join(structure.id_columns(self.layout))
-            known = f"; write {columns}" if structure.keys else ", and no other key does"
+            known = f"; write ids as {columns}" if structure.keys else ", and the table has no key"
             raise BadInput(
-                f"{'/'.join(named)} does not identify messages here: one of these ids belongs to several{known}"
+                f"{'/'.join(named)} does not identify messages here: one of these ids belongs to several messages"
+                f"{known}"
             )
 
     def _refuse_truncated(self, columns: Sequence[str], texts: Iterable[str]) -> None:
-        """Raise ``BadInput`` if the server may have truncated a key or id, because it could then match another row."""
+        """Raise ``BadInput`` if the server may have truncated a key or id, which could match another row."""
         if self.sql.engine.name == "sqlserver" and (why := why_truncated(self.structure, columns, texts)):
             raise BadInput(why)
 

@@ -1,4 +1,4 @@
-"""The condition that a message's payload or last error contains a text."""
+"""Builds the condition that a message's payload or last error contains a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.operate.table_structure import TableColumn, TableStructure
 
 
 def text_condition_for(sql: Sql, layout: Layout, structure: TableStructure, choice: Choice) -> RowCondition:
-    """Return the condition for the texts of the choice; true for every row if the choice contains none.
+    """Return the condition for the texts of the choice. It is true for every row if the choice contains no texts.
 
     The payload may be in the second table.
     """

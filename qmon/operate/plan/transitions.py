@@ -1,4 +1,4 @@
-"""The columns that a requeue writes: the new state of a message and the columns that depend on it."""
+"""Determines the columns that a requeue writes: the state of a message and the columns that depend on the state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.model.layout.time_zones import UTC_ZONE
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
 
-# Words in the name of a column that stores when a message ended.
+# Words in the names of columns that store the time at which a message ended.
 _END_WORDS: Final = re.compile(
     r"(?<![a-z])(finish|finaliz|finalis|complet|process|discard|fail|cancel|dead|died|expire|end|clos|succeed|abort)(ed)?"
     r"(?![a-z])"
@@ -46,7 +46,7 @@ class _Place:
 class Transition:
     """The column values to write for a message that becomes ready or dead.
 
-    ``writes``: the written columns, without the state and without those that keep their value. ``assigned``: all
+    ``writes``: the written columns, without the state and without columns that keep their value. ``assigned``: all
     columns that the configuration mentions.
     """
 
@@ -64,7 +64,7 @@ class Transition:
 
     @property
     def front_column(self) -> str | None:
-        """The column that moves the message to the front, or ``None``."""
+        """The column whose new value moves the message to the front of the queue, or ``None``."""
         return next((each.column for each in self.writes if each.what == "front"), None)
 
     @property
@@ -103,7 +103,7 @@ class Transition:
     def read_front_place(self, sql: Sql, layout: Layout) -> str | None:
         """Read the value that sorts before the first ready message that was never popped.
 
-        ``None`` if there is no such message.
+        Return ``None`` if there is no such message.
         """
         if self.front_column is None:
             return None
@@ -120,7 +120,7 @@ class Transition:
 
     def writes_text(self) -> str | None:
         """Describe the written columns other than the state, for a plan."""
-        parts = [f"{each.column} {_write_text(each)}" for each in self.writes]
+        parts = [f"{each.column} = {_write_text(each)}" for each in self.writes]
         return f"messages that become {self.state} get: {', '.join(parts)}" if parts else None
 
 
@@ -131,7 +131,7 @@ def transition_for(
     target: Literal["ready", "dead"],
     extra_writes: Sequence[Write] = (),
 ) -> Transition:
-    """Return the configured writes for this state. Start time and owner become NULL if the table allows that.
+    """Return the configured writes for this state. Start time and owner become NULL if the table allows NULL.
 
     ``extra_writes``: writes for columns that the layout does not mention.
     """
@@ -147,11 +147,11 @@ def transition_for(
 
 
 def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: str) -> str | None:
-    """Return why a message cannot change from the state ``source`` to this one, or ``None``.
+    """Return why a message cannot change from the state ``source`` to the transition's state, or ``None`` if it can.
 
     A column blocks the change if its new value is unknown and a CHECK constraint combines it with the state. A nullable
-    time column blocks it if its name looks like an end time (``finished_at``, ``discarded_on``), unless a message in
-    progress becomes ready. A column that cannot be written also blocks it.
+    time column blocks the change if its name looks like an end time (``finished_at``, ``discarded_on``), unless a
+    message in progress becomes ready. A column that cannot be written also blocks the change.
     """
     if (wrong := _why_unwritable(transition) or _why_wrong_clock(layout, transition)) is not None:
         return wrong
@@ -183,8 +183,8 @@ def is_end_time(column: str, type_name: str) -> bool:
 def _missing_write_text(why: str, transition: Transition, column: str) -> str:
     return (
         f"{column} prevents this: {why}, and no value is configured for messages that become {transition.state}; set"
-        f' one in the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now",'
-        ' "keep" or a value'
+        f' one in the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}. Instead of "null",'
+        ' you can write "now", "keep" or a value'
     )
 
 
@@ -193,7 +193,7 @@ def _why_unwritable(transition: Transition) -> str | None:
     if (state := columns.get(transition.column)) is not None and state.generated:
         return (
             f"the server computes {transition.column} from other columns, so qmon cannot make a message "
-            f"{transition.state}: use the application's own way"
+            f"{transition.state}: use the application's own means"
         )
     for each in transition.writes:
         found = columns.get(each.column)
@@ -204,8 +204,8 @@ def _why_unwritable(transition: Transition) -> str | None:
             return f"writes.{transition.state}: the column {each.column} does not allow NULL"
         if each.what in ("now", "front") and not (_is_time(found.type_name) or _is_number(found.type_name)):
             return (
-                f"writes.{transition.state}: {each.what} is for times and numbers, and {each.column} is "
-                f"{found.type_name}"
+                f"writes.{transition.state}: {each.what} is only for times and numbers, but {each.column} has "
+                f"the type {found.type_name}"
             )
     return None
 
@@ -218,7 +218,7 @@ def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
         zoned = not _is_time(kind) or kind.startswith("datetimeoffset") or kind.endswith("with time zone")
         other_clock = layout.times not in (None, "utc") and not zoned
         if each.what == "now" and (zone != UTC_ZONE or other_clock):
-            return f"writes.{transition.state}: the time now is written in UTC, and {each.column} does not hold UTC"
+            return f"writes.{transition.state}: qmon writes the time in UTC, but {each.column} does not contain UTC"
     return None
 
 
@@ -226,8 +226,8 @@ def place_text(layout: Layout, ready: Transition) -> str:
     """Describe, for a plan, at which position in the queue messages become ready."""
     if not layout.order:
         return (
-            "they keep their old place; whether consumers take them next is unknown, because no order is configured"
-            " (order in the configuration)"
+            "the messages keep their old place; qmon does not know when consumers take them, because no order is"
+            " configured (set order in the configuration)"
         )
     written = {each.column: each for each in ready.writes}
     same = []
@@ -235,18 +235,18 @@ def place_text(layout: Layout, ready: Transition) -> str:
         if (write := written.get(each.column)) is None:
             same.append(each.column)
         elif write.what == "front" and not same:
-            return "they go to the front: consumers take them next"
+            return "the messages go to the front: consumers take them next"
         elif write.what == "front":
-            return f"they go to the front of those with the same {_listed(same)}"
+            return f"the messages go to the front of all messages with the same {_listed(same)}"
         else:
             return (
-                f"their place follows from {each.column} {_write_text(write)}: consumers take messages by"
-                f" {_order_text(layout)}"
+                f"the new place of the messages depends on {each.column}, which becomes {_write_text(write)}: consumers"
+                f" take messages in the order of {_order_text(layout)}"
             )
     later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
     if same[0] == layout.id and not layout.order[0].descending:
-        return f"they return to their old place by {same[0]}: before all messages pushed after them{later}"
-    return f"they return to their old place by {_listed(same)}{later}"
+        return f"the messages return to their old place by {same[0]}, before messages that were pushed later{later}"
+    return f"the messages return to their old place by {_listed(same)}{later}"
 
 
 def _order_text(layout: Layout) -> str:
@@ -259,8 +259,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def _write_text(write: Write) -> str:
     if write.what == "front":
-        return "before that of the first message that has not been popped"
-    return {"null": "NULL", "now": "the time now"}.get(write.what, str(write.value))
+        return "a value before that of the first message never popped"
+    return {"null": "NULL", "now": "the current time"}.get(write.what, str(write.value))
 
 
 def _bare_type(type_name: str) -> str:

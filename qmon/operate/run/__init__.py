@@ -1,1 +1,1 @@
-"""Run a plan in small transactions with rests between them. Each is audited and verified, and a run can be stopped."""
+"""Run a plan in small transactions with rests in between. Transactions are audited and verified, and runs can stop."""

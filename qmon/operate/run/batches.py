@@ -1,4 +1,4 @@
-"""Processes the frozen rows of a plan in small transactions with rests between them. It can be stopped at any time."""
+"""Processes the frozen rows of a plan in small transactions with rests in between. A run can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ from qmon.operate.run.pacing import FIRST_BATCH, BatchPace, largest_batch_for
 from qmon.operate.run.running_operation import RunningOperation, Tally
 from qmon.operate.sql import Names, Sql, Values
 
-# Processes one batch inside its transaction, counts it in the tally, and returns rows locked by others.
+# Processes one batch inside its transaction, counts its rows in the tally, and returns rows locked by other sessions.
 MoveBatch = Callable[[Sequence[Mark], Tally], list[Mark]]
 
 # Returns the readable name of a row.
 NameRow = Callable[[Mark], str]
 
-# SQLSTATEs of a deadlock and of a serialization failure. Batches with these errors are retried, as after lock timeouts.
+# SQLSTATEs of a deadlock and of a serialization failure. Batches are retried after these errors and after lock
+# timeouts.
 _RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
 
 # Prefixes of the SQLSTATEs with which a constraint, check option, policy, trigger or the page size refuses a row.
 _REFUSAL_STATES: Final = re.compile("22|23|27|44|54000|P0")
 _FIRST_USER_ERROR: Final = 50_000
 
-# SQL Server: RAISERROR and THROW have numbers from 50,000. The others: a row too large for a page, a batch ended by a
-# trigger, and a row blocked by a security policy.
+# SQL Server: RAISERROR and THROW have numbers from 50,000. The numbers below mean that a row is too large for a page,
+# that a trigger ended the batch, or that a security policy blocked the row.
 _REFUSAL_NUMBERS: Final = frozenset({511, 3609, 3616, 33504})
 
-# Statements that lock the frozen rows. They skip locked rows, so a lock timeout is about the table lock.
+# Statements that lock the frozen rows. These statements skip locked rows, so a lock timeout is about the table lock.
 _LOCK_STATEMENTS: Final = re.compile(r"/lock(_|$)")
 _MAX_TRIES: Final = 5
 _MAX_TRIES_LOCKED: Final = 3
 
-# Stop after this many refused rows if none succeeded: each refusal adds an error to the server's log.
+# Stop after this many refused rows if no row succeeded, because each refusal adds an error to the server's log.
 _MAX_ONLY_REFUSED: Final = 1000
 
 # The mark of a batch that selects its own rows.
 _ANY_ROWS: Final = ("", "")
 _CHECK_EVERY_S: Final = 0.05
 
-# After a stop request, a batch may run for this many seconds before the server is asked to cancel it.
+# After a stop request, a batch may run for this many seconds before qmon asks the server to cancel the batch.
 _CANCEL_AFTER_S: Final = 0.3
 
 
@@ -60,16 +61,16 @@ class RowRefused(QmonError):
 
 
 class AllRefused(QmonError):
-    """Raised when many rows were refused and none succeeded. The remaining rows are not tried."""
+    """Raised when many rows were refused and no row succeeded. The remaining rows are not tried."""
 
 
 def _refusal_reason(problem: QmonError) -> str | None:
     """Return why a row is skipped after this error, or ``None`` if the error is not about a single row."""
     if isinstance(problem, RowRefused):
         return str(problem)
-    # rows locked by others are skipped, not refused
+    # rows locked by other sessions are skipped, not refused
     if isinstance(problem, LockTimeout) and not _LOCK_STATEMENTS.search(problem.query):
-        return "another session has locked a row that it needs, such as a row of another table that refers to it"
+        return "another session has locked a row that this change needs, such as a row of another table"
     if not isinstance(problem, QueryFailed):
         return None
     words = str(problem).removeprefix(f"{problem.query}: ")
@@ -109,12 +110,12 @@ def lock_rows(
 ) -> tuple[list[Mark], list[Mark]]:
     """Lock the rows that have not changed since the plan.
 
-    Return the rows that this transaction has locked, and the rows that others have locked. Rows that changed are
-    counted in the tally. Raises ``RowRefused`` if row-level security shows a row that our role may not lock.
+    Return the rows that this transaction has locked, and the rows that other sessions have locked. The tally counts the
+    rows that changed. Raises ``RowRefused`` if row-level security shows a row that our role may not lock.
     """
     found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
     if None in found.values():
-        raise RowRefused("row level security keeps this role from changing it")
+        raise RowRefused("row level security keeps this role from changing the row")
     tally.changed += sum(key not in found for key, _ in marks)
     return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]
 
@@ -122,7 +123,8 @@ def lock_rows(
 class Batches:
     """Process the rows of one operation in batches.
 
-    ``rate``: maximum rows per second. ``watch``: receives the result of each batch and decides whether to go on.
+    ``rate``: maximum number of rows per second. ``watch``: receives the result of each batch and decides whether to
+    continue.
     """
 
     def __init__(
@@ -147,8 +149,8 @@ class Batches:
     def move_all(self, rows: RowSet, move: MoveBatch, name_row: NameRow = itemgetter(0)) -> None:
         """Move all rows.
 
-        Rows locked by others are tried once more at the end. If the server refuses a batch, it is halved again and
-        again until the refused rows are found. Raises ``AllRefused``.
+        Rows locked by other sessions are tried once more at the end. If the server refuses a batch, the batch is halved
+        repeatedly until the refused rows are found. Raises ``AllRefused``.
         """
         self._name_row = name_row
         locked: list[Mark] = []
@@ -157,7 +159,7 @@ class Batches:
             self._move_in_batches(iter(locked), move, [], again=True)
 
     def repeat_batches(self, count: int, do_batch: Callable[[Tally, int], int]) -> None:
-        """Call ``do_batch``, which processes one batch, until ``count`` rows are done or a call processes none."""
+        """Call ``do_batch``, which processes one batch, until ``count`` rows are done or a call processes no row."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
@@ -216,7 +218,7 @@ class Batches:
         self._report_progress()
         total = self._operation.total
         if not total.done and total.refused >= _MAX_ONLY_REFUSED:
-            raise AllRefused(f"all of the first {total.refused:,} were refused; qmon did not try the others: {why}")
+            raise AllRefused(f"the first {total.refused:,} rows were refused; qmon did not try the other rows: {why}")
 
     def _run_batch(self, some: Sequence[Mark], move: MoveBatch, *, again: bool) -> list[Mark]:
         for tried in range(1, _MAX_TRIES + 1):
@@ -264,7 +266,7 @@ class Batches:
 
 
 class _CancelTimer:
-    """Cancels a running batch on the server if it does not end soon after the operator asked to stop."""
+    """Cancels a running batch on the server if the batch does not end soon after the operator asked to stop."""
 
     def __init__(self, connection: Connection, stopped: StopRequested) -> None:
         self._connection, self._stopped = connection, stopped

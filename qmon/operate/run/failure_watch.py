@@ -1,4 +1,4 @@
-"""Watches the messages of a redrive and ends it if too many messages fail again."""
+"""Watches the messages of a redrive, and ends the redrive if too many messages fail again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.model.formatting import count_text
 # Maximum number of messages whose outcomes are read at once.
 MAX_READ: Final = 1_000
 
-# Maximum number of unfinished messages to watch. The ones made ready last are kept.
+# Maximum number of unfinished messages to watch. If there are more, only the messages made ready last are watched.
 MAX_WATCHED: Final = 10_000
 CHECK_EVERY_S: Final = 1.0
 
@@ -33,8 +33,8 @@ ReadOutcomes = Callable[[Sequence[str]], Iterable[Outcome]]
 class FailureWatch:
     """Watch the messages of one redrive. Not thread-safe.
 
-    ``max_failures``: number of failures that ends the redrive; ``None`` means no limit. Only the first outcome of each
-    message counts. A deleted message counts as done.
+    ``max_failures``: the redrive ends after this number of failures; ``None`` means no limit. Only the first outcome of
+    each message counts. A deleted message counts as done.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class FailureWatch:
         return f"stopped: {count_text(self.failed, 'message')} failed again"
 
     def check_outcomes(self) -> None:
-        """Read the outcomes of some messages, those checked longest ago first."""
+        """Read the outcomes of some messages, starting with the messages that were checked longest ago."""
         if self._read_outcomes is not None and self._waiting:
             some = [self._waiting.popleft() for _ in range(min(MAX_READ, len(self._waiting)))]
             found = {each.id: each.what for each in self._read_outcomes(some)}
@@ -78,9 +78,9 @@ class FailureWatch:
         self._checked_at = self._clock()
 
     def progress_text(self) -> str:
-        """Describe how many messages have failed again, and the limit."""
+        """Describe how many messages have failed again, and at how many failures the redrive stops."""
         if self._read_outcomes is None:
-            return "which of them fail again is unknown"
+            return "qmon cannot see which messages fail again"
         most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
         return f"failed again: {self.failed:,}{most}"
 

@@ -1,4 +1,4 @@
-"""Reads the operation history of a database, and what can be undone."""
+"""Reads the operation history of a database, and which operations can be undone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OperationRow:
 
 
 def read_operations(sql: Sql, *, limit: int, id: str | None = None) -> list[OperationRow]:
-    """Read the latest operations, newest first; empty if this database does not record any.
+    """Read the latest operations, newest first. The result is empty if this database records no operations.
 
     Raises ``PermissionMissing``.
     """

@@ -1,19 +1,19 @@
-"""Chooses the size of the next batch and how long to rest before it, so that producers and consumers are not slowed."""
+"""Chooses the size of the next batch and the rest before it, so that batches do not slow producers and consumers."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-# Target duration of a batch, in seconds. A consumer waits about this long at most for a row that the batch has locked.
+# Target duration of a batch, in seconds. A consumer that needs a row locked by the batch waits at most about this long.
 TARGET_S: Final = 0.02
 FIRST_BATCH: Final = 20
 
-# Maximum rows of a batch. A consumer must skip the rows that a batch has written and not committed. The consumer's
-# commit also waits while the log of the batch is written; see `make bench ARGS=acting`.
+# Maximum number of rows in a batch. A consumer must skip the rows that a batch has written but not committed. The
+# consumer's commit also waits while the server writes the log of the batch; see `make bench ARGS=acting`.
 LARGEST_BATCH: Final = 100
 
-# Rest after a batch, as a multiple of its duration. So qmon normally works for a third of the time.
+# Rest after a batch, as a multiple of the batch's duration. With this factor, qmon normally works a third of the time.
 REST_FACTOR: Final = 2.0
 LONGEST_REST_S: Final = 2.0
 
@@ -22,13 +22,13 @@ _MIN_BATCHES_PER_S: Final = 5
 
 ARCHIVE_TARGET_S: Final = 0.1
 
-# The same for archiving, which is active for at most a quarter of the time.
+# Rest after a batch of archiving. With this factor, archiving works at most a quarter of the time.
 ARCHIVE_REST_FACTOR: Final = 3.0
 
-# Maximum factor on the rest of archiving when rows take longer than they did in the quickest batch.
+# Maximum factor by which the rest of archiving grows when rows take longer than in the quickest batch.
 MAX_SLOWDOWN: Final = 5.0
 
-# Seconds that archiving waits after a batch that found fewer messages than it could take.
+# Seconds that archiving waits after a batch with fewer messages than the batch's maximum.
 IDLE_S: Final = 1.0
 ARCHIVE_BACK_OFF_S: Final = 0.25
 
@@ -40,17 +40,17 @@ _QUICKEST_GROWTH: Final = 1.001
 
 
 def largest_batch_for(rate: float | None) -> int:
-    """Return the maximum rows of a batch. ``rate``: maximum rows per second, if limited."""
+    """Return the maximum number of rows in a batch. ``rate``: maximum number of rows per second, or ``None``."""
     return LARGEST_BATCH if rate is None else min(LARGEST_BATCH, max(1, int(rate / _MIN_BATCHES_PER_S)))
 
 
 class BatchPace:
     """Adapt batch size and rest to the duration of batches. Not thread-safe.
 
-    A batch is slow if the server is busy or other sessions hold locks. Then the rest becomes longer and the next batch
-    smaller. Each failed batch doubles the rest. Both return to normal when batches are quick again. If a smaller batch
-    was hardly quicker, most of its time went to the network or to waiting for a processor. Then the next batch gets
-    twice as many rows as the larger one.
+    A batch is slow if the server is busy or other sessions hold locks. After a slow batch, the rest becomes longer and
+    the next batch becomes smaller. Each failed batch doubles the rest. Rest and size return to normal when batches are
+    quick again. If a smaller batch was hardly quicker, the network or waiting for a processor took most of the time.
+    In this case, the next batch gets twice as many rows as the last full batch.
     """
 
     def __init__(
@@ -67,9 +67,8 @@ class BatchPace:
     ) -> None:
         """``rest_factor``: factor on the duration of a batch.
 
-        ``max_slowdown``: maximum extra factor when rows are slow.
-        ``back_off_s``: seconds to rest after the first failed batch. The rest doubles with each further failure in a
-        row.
+        ``max_slowdown``: maximum additional factor when rows are slow. ``back_off_s``: seconds to rest after the first
+        failed batch. The rest doubles with each further consecutive failure.
         """
         self.size = first
         self._largest, self._target_s = largest, target_s
@@ -77,13 +76,14 @@ class BatchPace:
         self._most_slowed, self._first_back_off_s = max_slowdown, back_off_s
         self._back_off_s = 0.0
         self._quickest_s = math.inf
-        # Rows and seconds of the last full batch.
+        # Number of rows in the last full batch, and its duration in seconds.
         self._last_full_batch = (0, 0.0)
 
     def record_batch(self, rows: int, seconds: float) -> float:
         """Record a batch of ``rows`` rows that took ``seconds``. Return the seconds to rest.
 
-        Usually, a full batch at most doubles the size of the next one. A batch that was not full does not increase it.
+        Usually, a full batch at most doubles the size of the next batch. A batch that was not full does not increase
+        the size.
         """
         self._back_off_s = 0.0
         slowed = 1.0
@@ -100,7 +100,7 @@ class BatchPace:
         return max(self._shortest_rest_s, min(seconds * self._rest * slowed, self._longest_rest_s))
 
     def _was_smaller_in_vain(self, rows: int, seconds: float) -> bool:
-        """Return whether the batch was smaller than the last full one and saved less than half of the expected time."""
+        """Return whether the batch was smaller than the last full batch but saved less than half the expected time."""
         rows_before, seconds_before = self._last_full_batch
         return rows < rows_before and seconds > seconds_before * (1 + rows / rows_before) / 2
 
@@ -114,7 +114,7 @@ class BatchPace:
 
 
 def archive_pace(batch: int, pause_s: float) -> BatchPace:
-    """Return the pace of archiving. ``batch``: maximum messages per batch. ``pause_s``: minimum rest in seconds."""
+    """Return the pace of archiving. ``batch``: maximum size of a batch. ``pause_s``: minimum rest in seconds."""
     return BatchPace(
         batch,
         batch,

@@ -1,4 +1,4 @@
-"""A prepared plan that can be applied once; shared by all actions."""
+"""Applies a prepared plan once. All actions use this module."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRe
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, check_permission, run_operation
 from qmon.operate.sql import Sql
 
-# Runs an operation, between the records of its begin and its end.
+# Runs an operation after its start is recorded and before its end is recorded.
 Work = Callable[[Sql, RunningOperation, OnProgress, StopRequested], None]
 
 
 class PreparedAction:
-    """A plan made from the state of the server. It can be applied once, or discarded.
+    """A plan made from the state of the server. An operator can apply the plan once, or discard it.
 
     ``work``: the function that runs the operation; ``None`` if the plan is refused. ``record``: the part of the record
-    that is not in the plan. ``ensure``: creates what the operation needs before it begins. If qmon is read-only, every
+    that is not in the plan. ``ensure``: creates missing tables before the operation starts. If qmon is read-only, every
     plan is refused.
     """
 
@@ -36,13 +36,13 @@ class PreparedAction:
         self._applied = False
 
     def apply(self, permission: Permission, on_progress: OnProgress, stopped: StopRequested) -> OperationResult:
-        """Run the plan in batches until it is done or ``stopped()`` is true. Audits it before and after.
+        """Run the plan in batches until it is done or ``stopped()`` is true. Writes the audit before and after.
 
         Raises ``BadInput``, with nothing changed, if the permission does not suffice or the plan cannot be applied.
-        Also raises ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other server errors. Batches committed before
-        an error stay, and the operation counts as interrupted. A new plan covers the remaining messages. If the
+        Also raises ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other server errors. After an error, committed
+        batches remain, and the operation counts as interrupted. A new plan covers the remaining messages. If the
         connection is lost during a commit, the result has the state unknown and names the batch. A plan cannot be
-        applied twice, because the database has changed since it was prepared.
+        applied twice, because the first application changes the database.
         """
         if self._applied:
             raise BadInput("this plan was already applied; plan again; nothing was changed")
@@ -59,5 +59,5 @@ class PreparedAction:
 
 
 def refused_action(context: OperatorContext, kind: OperationKind, queue: str, title: str, why: str) -> PreparedAction:
-    """Return a plan that only explains why it is refused."""
+    """Return a refused plan, which only contains the reason."""
     return PreparedAction(context, Plan(kind, context.target.name, queue, title, refused=why))

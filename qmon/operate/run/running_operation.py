@@ -1,4 +1,4 @@
-"""Runs one operation: checks the permission, records begin and end, and counts the rows of each batch."""
+"""Runs one operation: checks the permission, records the start and the end, and counts the rows of each batch."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
+from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
@@ -28,11 +29,11 @@ _LOG: Final = logging.getLogger(__name__)
 # Seconds between two progress lines in the local audit. If a line cannot be written, the operation stops.
 PROGRESS_EVERY_S: Final = 1.0
 
-# Audit fields that also go to the log. None of them may contain values of rows.
+# Audit fields that qmon also writes to the log. These fields must not contain values of rows.
 _LOGGED_FIELDS: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
 _MAX_REASONS: Final = 5
 
-# Number of messages named per reason of a refusal. The number of reasons is limited by `_MAX_REASONS`.
+# Maximum number of messages that are named for each reason of a refusal. `_MAX_REASONS` limits the number of reasons.
 _MAX_NAMED: Final = 5
 _ID_CHARS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _CONTROL_FILES: Final = tuple(
@@ -44,7 +45,8 @@ _CONTROL_FILES: Final = tuple(
 class AuditAccess:
     """Whether operations can be recorded in a database.
 
-    ``recorded``: the tables exist. ``writable``: our role may write them. ``can_create``: our role may create them.
+    ``recorded``: the tables exist. ``writable``: our role may write the tables. ``can_create``: our role may create the
+    tables.
     """
 
     recorded: bool
@@ -62,13 +64,13 @@ class AuditAccess:
 
 @dataclass(frozen=True, slots=True)
 class OperationRecord:
-    """The part of an operation's record that is not in its plan.
+    """The part of an operation's record that is not in the operation's plan.
 
-    - ``about``: the table, slot or session that it changes.
+    - ``about``: the table, slot or session that the operation changes.
     - ``frozen``: the values that the plan froze, without secrets and payloads.
-    - ``undo_of``: the operation that it undoes.
+    - ``undo_of``: the operation that this operation undoes.
     - ``undoable``: the data for an undo is stored.
-    - ``tables``: the tables whose rows it changes. Their triggers may need the schema of these tables.
+    - ``tables``: the tables whose rows the operation changes. Triggers may need the schema of these tables.
     """
 
     about: str = ""
@@ -89,22 +91,22 @@ class Tally:
 
 
 def read_audit_access(sql: Sql) -> AuditAccess:
-    """Read whether operations can be recorded here."""
+    """Read whether operations can be recorded in this database."""
     return sql.fetch(AuditAccess, "control/operations_access", {})[0]
 
 
 def ensure_operation_tables(sql: Sql) -> bool:
-    """Create qmon's operation tables if they are missing. Return false if our role may not create them.
+    """Create qmon's operation tables if they are missing. Return false if our role may not create the tables.
 
-    Raises ``AuditFailed`` if the tables exist and our role may not write them.
+    Raises ``AuditFailed`` if the tables exist but our role may not write to the tables.
     """
     found = read_audit_access(sql)
     if found.writable:
         return True
     if found.recorded:
         raise AuditFailed(
-            "your role may not record operations in this database; nothing was changed; ask its owner for: qmon"
-            " setup <target> --role operator"
+            "your role may not record operations in this database; nothing was changed; the database's owner can grant"
+            " this: qmon setup <target> --role operator"
         )
     if not found.can_create:
         return False
@@ -121,7 +123,7 @@ def ensure_operation_tables(sql: Sql) -> bool:
 
 
 def new_operation_id() -> str:
-    """Return a new id such as ``261121-071402-k7qd``. It begins with the time in UTC, so ids sort by time."""
+    """Return a new id such as ``261121-071402-k7qd``. An id begins with the time in UTC, so ids sort by time."""
     return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_ID_CHARS) for _ in range(4))
 
 
@@ -140,11 +142,12 @@ def check_permission(context: OperatorContext, plan: Plan, permission: Permissio
 def run_operation(
     context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord | None = None
 ) -> Iterator[RunningOperation]:
-    """Check an operation and record its begin. Run the block, and record the end in every case.
+    """Check an operation and record its start. Run the block, and record the end in every case.
 
-    Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the block
-    after recording it. After an error, the operation counts as interrupted, or as failed if it had changed nothing. If
-    the connection is lost while a step takes effect, nothing is raised, and the result has the state unknown.
+    Raises the errors of ``check_permission``, ``AuditFailed`` before anything is changed, and any error of the block
+    after recording the error. After an error, the operation counts as interrupted, or as failed if it had changed
+    nothing. If the connection is lost while a step takes effect, nothing is raised, and the result has the state
+    unknown.
     """
     check_permission(context, plan, permission)
     work = RunningOperation(context, sql, plan, permission, record or OperationRecord())
@@ -179,13 +182,13 @@ class RunningOperation:
         self._refusals: dict[str, tuple[str, list[str]]] = {}
         self._altered = 0
         self._batches = 0
-        # The step whose outcome is unknown; empty if there is none.
+        # The step whose outcome is unknown; empty if every outcome is known.
         self.unsure_step = ""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 
     def record_begin(self) -> None:
-        """Record the begin, first in the local audit, then in the database."""
+        """Record the start, first in the local audit, then in the database."""
         plan, record = self._plan, self._record
         given: dict[str, Value] = {
             "kind": str(plan.kind),
@@ -214,7 +217,8 @@ class RunningOperation:
     def batch(self) -> Iterator[Tally]:
         """Run the block in one transaction and add its counts.
 
-        The operation's row in the database is updated inside the transaction, the counts here after the commit.
+        The transaction also updates the operation's row in the database. The counts of this object are updated after
+        the commit.
         """
         if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
             self._write_audit("progress", self._counts())
@@ -241,7 +245,7 @@ class RunningOperation:
 
     @contextlib.contextmanager
     def immediate_step(self, step: str) -> Iterator[None]:
-        """Run a statement that takes effect at once, outside of a batch. ``step`` describes it, such as "X was ended".
+        """Run a statement that takes effect at once, outside of a batch. ``step``: a description like "X was ended".
 
         Raises ``OutcomeUnknown`` if the connection is lost during the statement.
         """
@@ -265,7 +269,7 @@ class RunningOperation:
         self._refusals[kind] = (reason if reason == why else kind, names)
 
     def record_altered(self, count: int) -> None:
-        """Count rows in which triggers changed the written values of columns that the queue does not depend on."""
+        """Count rows in which triggers changed written values, if the queue does not depend on the changed columns."""
         self._altered += count
 
     def mark_cancelled(self) -> None:
@@ -279,7 +283,7 @@ class RunningOperation:
             self._end_in_database(self._state)
         except ConnectionLost as problem:
             self._notes.append(
-                f"the end could not be written to the database, which lists it as interrupted: {problem}"
+                f"the database lists the operation as interrupted, because qmon could not record the end: {problem}"
             )
         self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
@@ -329,7 +333,9 @@ class RunningOperation:
             )
             self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
         if self._altered:
-            self._notes.append(f"{self._altered:,} were restored with other values in columns that a trigger writes")
+            self._notes.append(
+                f"{count_text(self._altered, 'row')} restored, but triggers wrote other values into some columns"
+            )
 
     def _end_in_database(self, state: OperationState) -> None:
         if self.recorded:
@@ -348,7 +354,7 @@ class RunningOperation:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
         if self._execute_control("operation_count", values) == 0:
-            raise AuditFailed(f"operation {self.id} is no longer recorded as running; it was stopped")
+            raise AuditFailed(f"operation {self.id} was stopped, because the database no longer records it as running")
 
     def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":
@@ -361,6 +367,6 @@ class RunningOperation:
 
 
 def _describe_error(problem: BaseException) -> str:
-    """Describe an error for notes and audit. Python's own errors may quote values, so these are hidden."""
+    """Describe an error for notes and audit. Python's own errors may quote values, so qmon hides their texts."""
     text = str(problem) if isinstance(problem, QmonError) else hide_values(str(problem))
     return f"{type(problem).__name__}: {text}"[:500]

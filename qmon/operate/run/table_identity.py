@@ -14,7 +14,7 @@ from qmon.operate.sql import Sql
 
 
 class TableChanged(QmonError):
-    """Raised when the table is no longer the planned one. The batch was rolled back."""
+    """Raised when the table is no longer the table of the plan. The batch was rolled back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TableIdentity:
     def check_unchanged(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
         """Raise ``TableChanged`` if the table, or a partition that contains these rows, has changed.
 
-        Call it in a batch after the last statement, because from then on the locks of the batch prevent changes.
+        Call this method in a batch after the last statement. From then on, the locks of the batch prevent changes.
         """
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
         now = {each.part: each for each in _read_parts(sql, self.table, parts)}
@@ -43,17 +43,17 @@ class TableIdentity:
         for part, seen in now.items():
             before = self.parts.get(part)
             if before is None:
-                raise TableChanged(f"{self.table} is no longer the table that was planned for; plan again")
+                raise TableChanged(f"{self.table} is no longer the table of the plan; plan again")
             if before.file != seen.file:
                 why = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
                 raise TableChanged(f"{self.table} was {why} since the plan, so its rows have moved; plan again")
             if before.shape != seen.shape:
-                why = "its columns, triggers, foreign keys, rules or policies"
+                why = "columns, triggers, foreign keys, rules or policies"
                 raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")
 
 
 def read_table_identity(sql: Sql, table: TableName) -> TableIdentity:
-    """Read the identity of the table as it is now."""
+    """Read the current identity of the table."""
     return TableIdentity(table, {each.part: each for each in _read_parts(sql, table, None)})
 
 

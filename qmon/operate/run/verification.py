@@ -1,4 +1,4 @@
-"""Compares rows that were just written with the expected values, in case triggers changed them."""
+"""Compares rows that were just written with the expected values, because triggers may have changed the rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.operate.table_structure import TableStructure
 
 _STILL_AT_STATEMENT: Final = "still_at"
 _ROW_COUNTS_STATEMENT: Final = "row_counts"
-_PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts others"
+_PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts other rows"
 _INSERTS: Final = "a trigger inserts further rows into the table"
 
 
@@ -22,7 +22,7 @@ _INSERTS: Final = "a trigger inserts further rows into the table"
 class WrittenRow:
     """A row that a statement wrote.
 
-    ``place``: its new place (PostgreSQL). ``same``: it has the expected values.
+    ``place``: the row's new place (PostgreSQL). ``same``: the row has the expected values.
     """
 
     place: str
@@ -47,9 +47,9 @@ class RowCounts:
 class TriggerWatch:
     """Detect rows that triggers write to the tables of a queue during a batch, in addition to the batch's own rows.
 
-    Create it in the transaction of the batch, before the statement that writes. ``event`` is the event that this
+    Create the watch in the transaction of the batch, before the statement that writes. ``event`` is the event that this
     statement causes: ``insert``, ``update`` or ``delete``. If no trigger fires on the event, nothing is counted. On SQL
-    Server nothing is counted either, because it does not count the rows of a session.
+    Server nothing is counted either, because that server does not count the rows of a session.
     """
 
     def __init__(self, sql: Sql, event: str, *tables: TableStructure | None) -> None:
@@ -83,7 +83,7 @@ class TriggerWatch:
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
 
-        ``touched``: triggers have updated some of these rows. The caller compares them with the expected values.
+        ``touched``: triggers have updated some of these rows. The caller compares these rows with the expected values.
         """
         now = self._written_so_far()
         self._check_counts(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
@@ -121,22 +121,23 @@ class TriggerWatch:
 def check_written(
     sql: Sql, names: Names, rows: Sequence[WrittenRow], expected: int, columns: Sequence[str], triggers: Sequence[str]
 ) -> None:
-    """Raise ``RowRefused`` unless ``expected`` rows were written, stayed as written, and still exist.
+    """Raise ``RowRefused`` unless ``expected`` rows were written, have the written values, and still exist.
 
     ``columns``: the written columns. ``triggers``: the triggers of the table.
     """
     if len(rows) != expected:
         raise RowRefused("the table's triggers or policies prevent the change")
     if not all(row.same for row in rows):
-        raise RowRefused(f"a trigger changed it back: {', '.join(columns)} did not stay as written")
+        raise RowRefused(f"a trigger changed the written values of {', '.join(columns)}")
     if triggers and not is_still_as_written(sql, names["table"], [row.place for row in rows]):
-        raise RowRefused("a trigger changed it again, or deleted it")
+        raise RowRefused("a trigger changed the row again, or deleted it")
 
 
 def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:
-    """Return whether no trigger, including deferred ones, has touched these rows since they were written.
+    """Return whether the rows are unchanged since they were written, even by deferred triggers.
 
-    Always true on SQL Server. Its write statements read the rows again themselves, and it has no deferred triggers.
+    Always true on SQL Server: there, the statements that write also read the rows again, and deferred triggers do not
+    exist.
     """
     if not sql.has_statement(_STILL_AT_STATEMENT):
         return True
@@ -146,6 +147,6 @@ def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:
 
 
 def fire_deferred_triggers(sql: Sql) -> None:
-    """Fire deferred triggers now, on servers that have them."""
+    """Fire deferred triggers now, on servers that have deferred triggers."""
     if sql.has_statement("fire"):
         sql.execute("fire", {})

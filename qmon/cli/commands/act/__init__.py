@@ -1,1 +1,1 @@
-"""The commands that act on messages, their audit and the trash."""
+"""The commands that act on messages, list past operations, and manage the trash."""

@@ -1,4 +1,4 @@
-"""The dashboard's actions as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
+"""Provides the dashboard's actions as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo``, …"""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ Queue = Annotated[
     str | None,
     typer.Argument(
         metavar="[QUEUE]",
-        help="Queue. May be left out if there is only one.",
+        help="Name of the queue. Not needed if the target has only one queue.",
         show_default=False,
         autocompletion=completion.complete_queues,
     ),
 ]
 _IDS: Final = (
-    "Only these messages, with ids as on the screens. Ids of several columns: a/b,a/c. "
+    "Only messages with these ids, written as on the screens. If an id has several columns, write a/b,a/c. "
     r"Write a comma, / or \ in an id as \, \/ \\. Repeatable."
 )
 Ids = Annotated[list[str] | None, typer.Option("--ids", metavar="ID,ID…", help=_IDS)]
@@ -74,10 +74,11 @@ NewerThan = Annotated[
 ]
 Error = Annotated[
     str | None,
-    typer.Option("--error", metavar="TEXT", help="Only messages whose last error contains this. Case does not matter."),
+    typer.Option("--error", metavar="TEXT", help="Only messages whose last error contains this text. Ignores case."),
 ]
 Payload = Annotated[
-    str | None, typer.Option("--payload", metavar="TEXT", help="Only messages that contain this. Case does not matter.")
+    str | None,
+    typer.Option("--payload", metavar="TEXT", help="Only messages whose payload contains this text. Ignores case."),
 ]
 
 
@@ -92,14 +93,14 @@ class TextSelection:
 
 @dataclass(frozen=True)
 class RedriveOptions:
-    """Options for the speed of a redrive and when it stops."""
+    """Options for the speed of a redrive and the number of failures that stops it."""
 
     rate: Annotated[
         str | None,
         typer.Option(
             "--rate",
             metavar="N",
-            help="Retries per second, or none for no limit. Needs --state dead. Default: 10/s.",
+            help="Maximum retries per second; none: no limit. Needs --state dead. Default: 10/s.",
             show_default=False,
         ),
     ] = None
@@ -108,7 +109,7 @@ class RedriveOptions:
         typer.Option(
             "--stop-after",
             metavar="N",
-            help="Stop when this many have failed again, or none. Needs --state dead. Default: 5.",
+            help="Stop after this many messages failed again; none: never. Needs --state dead. Default: 5.",
             show_default=False,
         ),
     ] = None
@@ -130,7 +131,7 @@ class RedriveOptions:
 
 
 def _parse_number(option: str, text: str) -> float | None:
-    """Parse a number with or without ``/s``. ``none`` gives ``None``. Raises ``BadInput``."""
+    """Parse a number with or without ``/s``. Return ``None`` for ``none``. Raises ``BadInput``."""
     if text == "none":
         return None
     try:
@@ -150,7 +151,7 @@ class MessageSelection:
     older_than: OlderThan = None
     state: Annotated[
         StateChoice | None,
-        typer.Option("--state", help="Only this state. Default: in_progress for requeue, dead for purge."),
+        typer.Option("--state", help="Only messages in this state. Default: in_progress for requeue, dead for purge."),
     ] = None
     owner: Annotated[
         str | None, typer.Option("--owner", metavar="TEXT", help="Only messages of exactly this owner.")
@@ -162,7 +163,7 @@ class MessageSelection:
     limit: Max = None
 
     def to_choice(self, texts: TextSelection) -> Choice:
-        """Return the selection as ``Operator`` needs it. Raises ``BadInput`` for a bad list of owners or ids."""
+        """Return the selection as a ``Choice``. Raises ``BadInput`` for a bad list of owners or ids."""
         from qmon.model.operation_records import Choice
 
         return Choice(
@@ -210,10 +211,10 @@ def requeue(
     pace: RedriveOptions,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Make stuck messages ready again, or retry dead ones.
+    """Make stuck messages ready again, or retry dead messages.
 
-    Without options, it selects messages in progress whose owner is gone. With --state dead, it resets the attempt
-    counter of dead messages, limits the rate, and stops if too many fail again.
+    Without options, qmon selects messages in progress whose owner is gone. With --state dead, qmon resets the attempt
+    counter of dead messages, limits the rate, and stops if too many messages fail again.
     """
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
@@ -241,9 +242,9 @@ def purge(
     texts: TextSelection,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Move messages to the trash, by default dead ones.
+    """Move messages to the trash, by default dead messages.
 
-    `qmon undo` restores them.
+    `qmon undo` restores the messages.
     """
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
@@ -260,13 +261,13 @@ def pause(
     target: options.Target,
     queue: Queue = None,
     side: WhichSide = Side.PRODUCERS,
-    length: Annotated[float, options.duration_option("--for", help="How long.", default="15m")] = 900.0,
+    length: Annotated[float, options.duration_option("--for", help="Length of the pause.", default="15m")] = 900.0,
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Pause the producers or consumers of a queue for a while.
+    """Pause the producers or consumers of a queue for some time.
 
-    The pause ends by itself, also if qmon is not running.
+    The pause ends by itself, even if qmon is not running.
     """
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
@@ -331,7 +332,7 @@ def undo(
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Undo an operation, or a part of it with --ids."""
+    """Undo an operation. With --ids, undo a part of the operation."""
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action
     from qmon.model.operation_records import Choice
@@ -351,7 +352,7 @@ def end_session(
             metavar="SESSION",
             min=0,
             max=2**31 - 1,
-            help="Number of the session that blocks others. 0 is a prepared transaction.",
+            help="Number of the session that blocks other sessions. 0 means a prepared transaction.",
         ),
     ],
     *,

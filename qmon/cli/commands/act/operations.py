@@ -1,4 +1,4 @@
-"""``qmon operations`` and ``qmon trash``: past operations on the queues of a target, and purged rows."""
+"""``qmon operations`` and ``qmon trash``: list past operations on queues, and list or delete purged rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY_S: Final = 86_400.0
 
 def register_commands(app: typer.Typer) -> None:
     app.command("operations", epilog="Example: qmon operations orders-prod --output csv")(operations)
-    trash = typer.Typer(help="List or empty the trash, which holds purged messages.", no_args_is_help=True)
+    trash = typer.Typer(help="List or empty the trash, which contains purged messages.", no_args_is_help=True)
     trash.command("list", epilog="Example: qmon trash list orders-prod")(show)
     trash.command("empty", epilog="Example: qmon trash empty orders-prod mails --older-than 30d")(
         options.expand_options(empty)
@@ -37,7 +37,10 @@ def operations(
     ] = 100,
     output: options.Output = "table",
 ) -> None:
-    """List past operations, newest first, and which can be undone."""
+    """List past operations, and show which can be undone.
+
+    The newest operation comes first.
+    """
     from qmon.cli.commands.act.run_action import run_attended
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_for_action
@@ -67,7 +70,7 @@ def operations(
     else:
         from qmon.operate.audit import default_path
 
-        here = f"; {default_path()} has the operations from this machine" if default_path().exists() else ""
+        here = f"; {default_path()} contains the operations of this machine" if default_path().exists() else ""
         print_note(f"the database has no record of operations{here}")
     exit_unless_all(known, found)
 
@@ -97,7 +100,7 @@ def show(
     target: options.Target,
     output: options.Output = "table",
 ) -> None:
-    """List purges that can still be undone, and until when."""
+    """List purges that can still be undone, and show until when."""
     from qmon.cli.commands.act.run_action import local_moment, run_attended
     from qmon.cli.target_session import open_for_action
     from qmon.model.operation_records import OperationKind
@@ -148,9 +151,9 @@ def empty(
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Delete purged messages for good.
+    """Delete purged messages permanently.
 
-    By default, it deletes messages older than the retention of qmon.toml (7 days).
+    By default, qmon deletes messages that were purged longer ago than the retention time of qmon.toml (7 days).
     """
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action

@@ -1,4 +1,4 @@
-"""Runs a prepared plan: shows it, asks for confirmation, applies it with a progress bar, and prints the result."""
+"""Runs a prepared plan: shows the plan, asks for confirmation, applies the plan, and prints progress and result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _PIPED_EVERY_S: Final = 5.0
 _BAR_CELLS: Final = 30
 _LABEL_CELLS: Final = 10
 
-# Maximum seconds to wait for a cancelled statement to end after the second Ctrl-C, and again for its audit entry.
+# After the second Ctrl-C, qmon waits at most this many seconds for the cancelled statement to end, and then at most the
+# same time for the audit entry.
 _ORDERLY_S: Final = 1.0
 _LINE_CELLS: Final = 110
 # Commands whose name differs from the name of their operation.
@@ -96,7 +97,7 @@ def run_action(prepare: Callable[[], PreparedAction], connections: Connections, 
 
 
 def exit_code(result: OperationResult) -> int:
-    """Return 0 if all was done, 3 if a part was not, and 1 if the action failed or its outcome is unknown."""
+    """Return 0 if everything was done, 3 if only a part was done, or 1 after a failure or an unknown outcome."""
     from qmon.model.operation_records import OperationState
 
     if result.state is OperationState.UNKNOWN:
@@ -109,9 +110,10 @@ def exit_code(result: OperationResult) -> int:
 def run_attended(call: Callable[[], T], connections: Connections, stop: Callable[[], None] | None = None) -> T:
     """Run ``call`` on a thread, so that Ctrl-C works while the server does not answer.
 
-    The first Ctrl-C calls ``stop``, or cancels the running statements if there is no ``stop``. The second Ctrl-C always
-    cancels them, and abandons the connections if the statements do not end within a second. Raises what ``call``
-    raises. Raises ``KeyboardInterrupt`` if Ctrl-C was pressed and ``call`` raised or has not ended.
+    The first Ctrl-C calls ``stop``, or cancels the running statements if ``stop`` is ``None``. The second Ctrl-C always
+    cancels the running statements, and abandons the connections if the statements do not end within a second. Raises
+    the errors of ``call``. If Ctrl-C was pressed and ``call`` raised an error or has not ended, raises
+    ``KeyboardInterrupt``.
     """
     got: list[T] = []
     raised: list[BaseException] = []
@@ -151,7 +153,7 @@ def run_attended(call: Callable[[], T], connections: Connections, stop: Callable
 def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
     """Print the plan on standard output.
 
-    With JSON or CSV, print it on standard error, but only if confirmation is needed.
+    With JSON or CSV, print the plan on standard error, but only if confirmation is needed.
     """
     if given.output == "table":
         for line in plan_text(plan, sql=given.sql):
@@ -174,7 +176,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
 
 
 def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
-    """Return the permission for the plan. Prompts for the confirmations that the options do not contain."""
+    """Return the permission for the plan. Prompt for confirmations that are missing from the options."""
     from qmon.operate.context import Permission
 
     if not given.yes and not sys.stdin.isatty():
@@ -183,7 +185,7 @@ def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> P
     name, reason = given.confirm, given.reason
     if typed and given.yes and (name is None or not reason.strip()):
         raise BadInput(
-            f"--yes is not enough here: also give --confirm {plan.queue} and a --reason; nothing was changed"
+            f"--yes is not enough for this plan: also give --confirm {plan.queue} and --reason; nothing was changed"
         )
     if typed and not given.yes:
         name = typer.prompt(
@@ -205,7 +207,7 @@ def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> P
 def _apply_plan(
     prepared: PreparedAction, permission: Permission, connections: Connections
 ) -> tuple[OperationResult, bool]:
-    """Apply the plan. Returns the result, and true if Ctrl-C was pressed."""
+    """Apply the plan. Return the result, and true if Ctrl-C was pressed."""
     stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
     newest: list[Progress] = []
 
@@ -227,7 +229,7 @@ def _apply_plan(
     except BaseException:
         meter.clear_line()
         if newest and newest[0].done:
-            print_note(f"interrupted: {newest[0].done:,} are done and stay done; run the command again to finish")
+            print_note(f"interrupted after {newest[0].done:,}, which stay done; run the command again to finish")
         raise
     finally:
         meter.clear_line()
@@ -252,7 +254,7 @@ def _progress_text(now: Progress) -> str:
 
 
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
-    """Yield the lines of a plan that is not refused. ``sql``: add its statements."""
+    """Yield the lines of a plan that is not refused. ``sql``: add the statements of the plan."""
     if plan.nothing_to_do:
         left = f" ({_left_out_text(plan)})" if plan.left_out else ""
         yield clean_text(f"{plan.queue}: {plan.refused}{left}")
@@ -319,7 +321,7 @@ def _plan_row_text(row: PlanRow) -> str:
 
 
 def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
-    """Yield the lines of a result. The first line summarizes it."""
+    """Yield the lines of a result. The first line summarizes the result."""
     counts = f"done {result.done:,}, skipped {result.skipped:,}, changed {result.changed:,}"
     if result.refused:
         counts += f", refused {result.refused:,}"

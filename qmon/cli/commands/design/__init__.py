@@ -1,1 +1,1 @@
-"""``qmon design bench``: the command, and how its report is shown."""
+"""The commands of ``qmon design``, and the text of the bench's report."""

@@ -1,4 +1,4 @@
-"""``qmon design archive``: keeps a queue's table small while it works."""
+"""``qmon design archive``: moves done messages to the archive, so that the queue's table stays small."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_PAUSE_S: Final = 0.1
 _ENDINGS: Final = {
     "empty": "nothing is left to archive",
     "stopped": "stopped",
-    "failed": "failed; archived messages stay archived",
+    "failed": "failed; messages archived so far stay archived",
 }
 
 
@@ -43,8 +43,9 @@ def archive(
 ) -> None:
     """Move done messages of a queue to its archive.
 
-    Works in small batches, and pauses at least three times as long as a batch took. If a batch is slow or waits for a
-    lock, batches become smaller and pauses longer. Ctrl-C or SIGTERM ends it after the current batch, with exit code 0.
+    The command works in small batches. After a batch, it pauses at least three times as long as the batch took. If a
+    batch is slow or waits for a lock, batches become smaller and pauses longer. Ctrl-C or SIGTERM ends the command
+    after the current batch, with exit code 0.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
@@ -77,10 +78,11 @@ def _print_result(queue: str, outcome: ArchiveResult) -> None:
         f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
     )
     if outcome.held_up:
-        print_output(f"{outcome.held_up:,} batches hit a lock or took too long, and were repeated later")
+        print_output(f"{outcome.held_up:,} batches waited for a lock or took too long, and were repeated later")
     if outcome.unsure:
         print_output(
-            f"the connection broke during {outcome.unsure:,} batches: each is done fully or not at all, and not counted"
+            f"the connection broke during {outcome.unsure:,} batches, which are not counted: each such batch is fully"
+            " archived, or not at all"
         )
 
 

@@ -1,4 +1,4 @@
-"""``qmon design bench``: the queue designs side by side on your own server."""
+"""``qmon design bench``: measures queue designs on your own server."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def bench(
 ) -> None:
     """Measure queue designs on your server, at full load.
 
-    qmon works in its own schema, and drops it at the end. Per design: push and pop cycles per second, latencies,
-    buffers and log per cycle, waits, dead rows; on SQL Server also page splits, latch and lock waits. Then the same
-    with a transaction held open, and the buffers that a batch dequeue reads.
+    qmon works in its own schema, and drops the schema at the end. For each design, qmon measures push and pop cycles
+    per second, latencies, buffers and log per cycle, waits, and dead rows; on SQL Server also page splits, latch waits
+    and lock waits. Then qmon repeats the measurement with a transaction held open, and counts the buffers that a batch
+    dequeue reads.
     """
     from qmon.cli.commands.design.bench_text import bench_object, print_bench
     from qmon.cli.target_session import open_target
@@ -76,7 +77,7 @@ def bench(
         schema = new_schema_name()
         _announce_bench(at.target, plan, schema)
         for left in find_leftovers(at.connection, at.engine):
-            print_note(f"qmon: an interrupted bench left the schema {clean_text(left)}; it is unused: drop it")
+            print_note(f"qmon: an interrupted bench left the unused schema {clean_text(left)}; drop this schema")
         _check_allowed(at.target, yes=yes)
         known = at.target
     with exit_on_signals(), _progress_meter() as (progress, finished):
@@ -99,7 +100,7 @@ def _parse_batches(text: str) -> tuple[int, ...]:
     try:
         return tuple(dict.fromkeys(int(word) for word in _split_list(text)))
     except ValueError:
-        raise BadInput(f"--batch takes whole numbers separated by commas, such as 1,10,100, not {text!r}") from None
+        raise BadInput(f"--batch needs whole numbers separated by commas, such as 1,10,100, not {text!r}") from None
 
 
 def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
@@ -107,7 +108,8 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     loads, dequeues = plan.load_cases(), plan.dequeue_cases()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     print_note(
-        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in it, and drops it at the end"
+        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in this schema, and drops it at"
+        " the end"
     )
     print_note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
@@ -116,29 +118,30 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
         print_note(
-            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied by batches: temporarily {megabytes:,} MB each"
+            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied in batches: each queue temporarily needs"
+            f" {megabytes:,} MB"
         )
-    print_note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
+    print_note(f"  about {duration(seconds)}; Ctrl-C ends the bench and cleans up")
 
 
 def _check_allowed(target: Target, *, yes: bool) -> None:
     """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
-        raise BadInput(f"{target.name} is marked read_only: a bench writes; nothing was created")
+        raise BadInput(f"{target.name} is marked read_only, but a bench writes; nothing was created")
     if not target.prod or yes:
         return
     if not sys.stdin.isatty():
         raise BadInput(
             f"{target.name} is marked prod, and a bench loads the server fully: add --yes; nothing was created"
         )
-    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Load it fully?", default=False):
+    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Run the bench at full load?", default=False):
         print_note("nothing was created")
         raise typer.Exit(1)
 
 
 @contextmanager
 def _progress_meter() -> Iterator[tuple[_Tell, _Finish]]:
-    """Show progress on standard error: a bar with the results above it on a terminal, otherwise one line per result."""
+    """Show progress on standard error: on a terminal a bar below the results, otherwise one line per result."""
     from qmon.cli.commands.design.bench_text import result_line
 
     if not sys.stderr.isatty():

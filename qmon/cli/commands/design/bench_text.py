@@ -1,4 +1,4 @@
-"""The output of ``qmon design bench``: a line for each result while it runs, tables and bars at the end, or JSON."""
+"""Prints the output of ``qmon design bench``: a line per result during the bench, then tables and bars, or JSON."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def print_bench(report: BenchResults) -> None:
     if report.dequeues:
         print_output()
         print_output(
-            f"Buffers touched per batch, with no other session, until a queue of {report.plan.rows:,} messages is empty"
+            f"Buffers read per batch, without other sessions, until a queue of {report.plan.rows:,} messages is empty"
         )
         _print_dequeues(report)
 
@@ -65,12 +65,12 @@ def _print_conditions(report: BenchResults) -> None:
     print_output(f"{ENGINES[known.engine]} {known.version}; {settings}")
     print_output(
         f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, producers at "
-        f"most about {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
-        f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
+        f"most about {report.plan.ahead:,} messages ahead; times are measured by the server and include the commit;"
+        f" the loop of the bench alone makes {known.empty_loops_per_s:,.0f} rounds per second"
     )
     if known.clock_step_us is not None:
         step = milliseconds(known.clock_step_us / 1000)
-        print_output(f"the server's clock moves on by {step} at a time: shorter times are not told apart")
+        print_output(f"the server's clock has steps of {step}: qmon cannot distinguish shorter times")
 
 
 def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -> None:
@@ -104,7 +104,7 @@ def _print_server_counts(found: list[CaseResult]) -> None:
     if not counted:
         return
     print_output()
-    print_output("Counted by the server, for 1,000 cycles; transactions, lock timeouts and batches a second")
+    print_output("Server counters per 1,000 cycles; transactions, lock timeouts and batches are per second")
     headers = (
         "DESIGN",
         "PAGES",
@@ -148,7 +148,7 @@ def print_bars(found: list[CaseResult], top: float) -> None:
 
 
 def bar_text(share: float, cells: int) -> str:
-    """Return a bar in eighths of cells, at least one eighth long."""
+    """Return a bar that is drawn in eighths of cells and is at least one eighth long."""
     eighths = max(1, round(share * cells * 8))
     whole, rest = divmod(eighths, 8)
     return _BAR_EIGHTHS[7] * whole + (_BAR_EIGHTHS[rest - 1] if rest else "")

@@ -41,14 +41,14 @@ def install(
         ),
     ] = None,
 ) -> None:
-    """Install queues, and record them in the database."""
+    """Install queues, and record the queues in the database."""
     from qmon.cli.target_session import open_target
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE
     from qmon.operate.install.install_queue import install_queue as make
 
     config = options.config_path(context)
     if queue is not None and len(design) > 1:
-        raise BadInput("--queue works with one design only: install several designs one by one")
+        raise BadInput("--queue works with only one design: install several designs one by one")
     with open_target(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
@@ -108,13 +108,13 @@ def uninstall(
 
 
 def _confirm_removal(at: ConnectedTarget, layouts: list[Layout]) -> None:
-    """Ask for confirmation. Raises ``typer.Exit`` if it is refused."""
+    """Ask for confirmation. Raises ``typer.Exit`` if the user refuses."""
     import sys
 
     if not sys.stdin.isatty():
         raise BadInput("stdin is not a terminal: add --yes")
     names = ", ".join(f"{clean_text(layout.queue)} ({clean_text(layout.table)})" for layout in layouts)
-    question = f"{clean_text(at.target.name)}: remove {names} and every message in them? This cannot be undone"
+    question = f"{clean_text(at.target.name)}: remove {names} and all messages? This cannot be undone"
     if not typer.confirm(question, default=False):
         print_note("nothing was changed")
         raise typer.Exit(1)

@@ -18,7 +18,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def designs() -> None:
-    """List the queue designs, and the servers each can run on."""
+    """List the queue designs, and the servers on which each design can run."""
     from qmon.engines.registry import engine_named
     from qmon.engines.sql.queries import ENGINES
     from qmon.model.layout.designs import TRAITS
@@ -54,7 +54,8 @@ def show(
 ) -> None:
     """Print the SQL of a design, ready to run.
 
-    These are the statements of `qmon design install`, in order, for a DBA to review. Connects to nothing.
+    The output contains the statements of `qmon design install`, in order, for a DBA to review. qmon does not connect to
+    a server.
     """
     from qmon.engines.registry import engine_named as known
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE, prepare_install

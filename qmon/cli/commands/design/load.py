@@ -43,15 +43,15 @@ def load(
             min=0,
             max=10_000_000,
             callback=options.reject_nan,
-            help="Messages per second of all producers together.",
+            help="Total messages per second of all producers.",
         ),
     ] = 100.0,
-    length: Annotated[float, options.duration_option("--for", help="How long.", default="10s")] = 10.0,
+    length: Annotated[float, options.duration_option("--for", help="Length of the load.", default="10s")] = 10.0,
 ) -> None:
     """Put load on an installed queue, and count the messages.
 
-    The load comes from real processes; only committed messages count. Ctrl-C ends it early without a result, SIGTERM
-    with one. The exit code is 1 if there were producers and nothing was pushed.
+    The load comes from real processes. Only committed messages count. Ctrl-C ends the load early without a result.
+    SIGTERM ends the load early with a result. The exit code is 1 if there were producers and nothing was pushed.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.workload.load_plan import QueueLoad

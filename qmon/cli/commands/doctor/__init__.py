@@ -1,1 +1,1 @@
-"""``qmon doctor``: checks the rights of the role on a target, and writes the archive for bug reports."""
+"""``qmon doctor``: checks the rights of the role on a target, and writes an archive for bug reports."""

@@ -1,4 +1,4 @@
-"""``qmon doctor --bundle``: an archive for a bug report, without passwords, payloads and literals of statements."""
+"""``qmon doctor --bundle``: writes an archive for a bug report, without passwords, payloads and literals."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
         for name in names:
             print_output(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
         print_output(
-            "review it before you send it: it contains names of hosts, databases, roles, tables and applications"
+            "review the archive before you send it: it contains names of hosts, databases, roles, tables and"
+            " applications"
         )
         if problem:
             print_output(f"incomplete: {problem}")
@@ -88,13 +89,13 @@ class _Archive:
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
     def add_object(self, name: str, value: object) -> None:
-        """Add an object as JSON, with secrets in its texts covered."""
+        """Add an object as JSON. Secrets in the object's texts are covered."""
         self.add_text(name, json.dumps(_cover_secrets(value), indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 @contextlib.contextmanager
 def _create_archive(file: Path) -> Iterator[_Archive]:
-    """Create an archive that only the user can read. Deletes it if the block raises."""
+    """Create an archive that only the user can read. Delete the archive if the block raises an error."""
     if not file.name.endswith((_ZIP, *_TAR)):
         raise BadInput(f"{file}: a bundle must be a {_ZIP} or {_TAR[0]} file; nothing was written")
     try:
@@ -123,7 +124,7 @@ def _add_to_tar(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str:
-    """Add all files. Returns why the target's data is missing, or an empty text."""
+    """Add all files. Return why the target's data is missing, or an empty text."""
     server: dict[str, object] = {}
     problem = _add_target(archive, text, path, server) if text is not None else ""
     archive.add_object("versions.json", _local_versions() | server)
@@ -134,7 +135,7 @@ def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str
                 f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace"))
             )
     about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
-    archive.add_text("README.txt", f"For a bug report of qmon. Review it before you send it.\n\n{about}")
+    archive.add_text("README.txt", f"Archive for a bug report of qmon. Review it before you send it.\n\n{about}")
     return problem
 
 
@@ -157,8 +158,8 @@ def _add_target(archive: _Archive, text: str, path: Path | None, server: dict[st
 def _add_or_explain(archive: _Archive, name: str, make: Callable[[], object]) -> str:
     """Add the object that ``make`` returns.
 
-    Returns why the object is missing, or an empty text. Errors are not raised, because the reason is part of the bug
-    report.
+    Return why the object is missing, or an empty text. The function does not raise errors, because the reason is part
+    of the bug report.
     """
     try:
         made = make()
@@ -234,7 +235,7 @@ def _without_secrets(config: Config) -> Config:
 
 
 def _snapshot_object(at: ConnectedTarget) -> object:
-    """Return the first poll of the target in the form of a recording."""
+    """Return the first poll of the target, in the format of recordings."""
     from qmon.recording.format.codec import encode
     from qmon.recording.format.redaction import recording_cover
     from qmon.redact import build_redactor
@@ -279,7 +280,7 @@ def _until_literal(statement: str) -> str:
 
 
 def _cover_values(value: Any, *, every: bool = False) -> Any:
-    """Cover values in texts that the server reported: those under ``_REASON_FIELDS``, or all texts if ``every``."""
+    """Cover values in texts that the server reported: the texts in ``_REASON_FIELDS``, or all texts if ``every``."""
     if isinstance(value, Mapping):
         return {k: _cover_values(v, every=every or k in _REASON_FIELDS) for k, v in value.items()}
     if isinstance(value, list | tuple):

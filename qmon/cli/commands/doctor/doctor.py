@@ -1,4 +1,4 @@
-"""``qmon doctor``: checks driver, connection and version. For each probe, prints its time or what is missing."""
+"""``qmon doctor``: checks driver, connection and version, and prints the time or the problem of each probe."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def doctor(
 
 
 def _effect_text(setting: Setting) -> str:
-    """Return why a setting hurts a queue, or why its value is unknown."""
+    """Return why a setting harms a queue, or why the setting's value is unknown."""
     return NOT_REPORTED if setting.value is None else setting.harm
 
 
@@ -109,16 +109,16 @@ def _print_examination(seen: Examination) -> None:
         more = "; ".join(CONNECTION_USES[had:])
         print_output(f"{had} of {len(CONNECTION_USES)} connections are available; more connections would allow: {more}")
     if seen.pollers is None:
-        print_output("your role cannot see other qmons that poll this target, so each uses the whole cost budget")
+        print_output("your role cannot see other qmons that poll this target, so this qmon uses the whole cost budget")
     elif seen.pollers > 1:
         part = at.target.budget.share_among(seen.pollers).label
         print_output(
             f"{seen.pollers} qmons poll this target and share the cost budget of {at.target.budget.label}: "
-            f"each uses at most {part}"
+            f"each qmon uses at most {part}"
         )
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
-        print_output(f"would help: {clean_text(grant)}")
+        print_output(f"this would help: {clean_text(grant)}")
     for c in (c for c in found if c.index):
         print_output(
             f"this index would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: "
@@ -126,10 +126,11 @@ def _print_examination(seen: Examination) -> None:
         )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
         print_output(
-            "creating an index on a partitioned table blocks writers; for a large table, create it ON ONLY the table,"
-            " then CONCURRENTLY on each partition, and attach the indexes of the partitions"
+            "creating an index on a partitioned table blocks writers; for a large table, create the index ON ONLY the"
+            " table, then CONCURRENTLY on each partition, and attach the indexes of the partitions"
         )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
         print_output(
-            "to create it without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, Azure SQL)"
+            "to create an index without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, or Azure"
+            " SQL)"
         )

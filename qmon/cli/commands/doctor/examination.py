@@ -1,4 +1,4 @@
-"""The results of ``qmon doctor``, for the terminal and for a bug report's archive."""
+"""Collects the results of ``qmon doctor``, for the terminal and for the archive of a bug report."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Examination:
 
 
 def examine_target(at: ConnectedTarget) -> Examination:
-    """Run every probe once. Raises ``ConnectionLost``, and what reading the catalog raises."""
+    """Run every probe once. Raises ``ConnectionLost``, and errors of reading the catalog."""
     from qmon.engines.base import Session
     from qmon.model.settings import database_card
     from qmon.monitor.doctor import count_connections, read_pollers, read_rights, run_checkup

@@ -1,1 +1,1 @@
-"""``qmon pipeline``: its commands and their output."""
+"""The commands of ``qmon pipeline`` and their output."""

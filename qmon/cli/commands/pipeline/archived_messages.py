@@ -1,4 +1,4 @@
-"""``qmon pipeline messages``: copies archived messages into the lake, each once."""
+"""``qmon pipeline messages``: copies each archived message into the lake once."""
 
 from __future__ import annotations
 
@@ -27,26 +27,31 @@ def messages(
     queues: Annotated[
         list[str],
         typer.Argument(
-            metavar="QUEUE", help="Queues whose archive to read.", autocompletion=completion.complete_queues
+            metavar="QUEUE", help="Queues whose archives to read.", autocompletion=completion.complete_queues
         ),
     ],
     payloads: Annotated[
-        bool, typer.Option("--payloads", help="Also keep payloads and titles, redacted by the settings.")
+        bool, typer.Option("--payloads", help="Also store payloads and titles, redacted as configured.")
     ] = False,
     connections: Annotated[
         int,
         typer.Option("--connections", metavar="N", min=1, max=64, help="Maximum number of connections to the server."),
     ] = 4,
-    anew: Annotated[bool, typer.Option("--anew", help="The archive was recreated: read all its rows as new.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Read all rows as new, because the archive was recreated.")
+    ] = False,
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Look for new messages every minute, or end when all are read.")
+        bool,
+        typer.Option(
+            "--continuous/--once", help="Look for new messages every minute, or end when all messages are read."
+        ),
     ] = False,
 ) -> None:
-    """Copy archived messages into the lake, each exactly once.
+    """Copy each archived message into the lake exactly once.
 
-    Reads disjoint key ranges in parallel. Looks for missing ids again until no transaction can still commit
-    them. If the process is killed and restarted, no message is lost or duplicated. Ctrl-C or SIGTERM ends --continuous
-    with exit code 0.
+    qmon reads disjoint key ranges in parallel. It looks for missing ids again until no transaction can still commit
+    such an id. If the process is killed and restarted, no message is lost or duplicated. With --continuous, Ctrl-C or
+    SIGTERM ends the command with exit code 0.
     """
     from qmon.cli.target_session import open_target
 
@@ -85,7 +90,7 @@ def messages(
 
 
 def _export_password(target: Target) -> None:
-    """Pass a password typed at the prompt to the local Spark, through the environment only."""
+    """Pass a password that was typed at the prompt to the local Spark. It is only stored in the environment."""
     from qmon.config.credentials import password_from_environment, password_variable
 
     if target.password is not None and password_from_environment(target) is None:
@@ -94,5 +99,5 @@ def _export_password(target: Target) -> None:
 
 def _print_result(done: IntakeResult) -> None:
     mark = done.mark
-    awaited = f"; {mark.awaited:,} numbers below may still come" if mark.awaited else ""
-    print_output(f"{clean_text(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")
+    awaited = f"; messages with {mark.awaited:,} lower numbers may still come" if mark.awaited else ""
+    print_output(f"{clean_text(done.queue)}: copied {done.messages:,} messages, up to number {mark.upto:,}{awaited}")

@@ -25,13 +25,13 @@ from qmon.recording.write.retention import unread_bytes
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
 
-# A run with fewer bytes of new segments counts as brief. For a brief run, Java's second compiler costs more time than
-# it saves. Measured: at 640 MB it breaks even.
+# A run with fewer bytes of new segments counts as brief. In a brief run, Java's second compiler costs more time than it
+# saves. In a measurement, cost and gain were equal at 640 MB.
 _BRIEF_BYTES: Final = 250_000_000
 
 
 def _parse_time(text: str | float) -> float:
-    """Return a day or time in UTC as seconds since the epoch. Raises a usage error for anything else."""
+    """Return a day or time in UTC as seconds since the epoch. Raises a usage error for any other text."""
     if isinstance(text, float):
         return text
     try:
@@ -66,18 +66,21 @@ def run(
         str, typer.Option("--recordings", metavar="PATH", help="Folder that `qmon record` writes to.")
     ],
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Look for new segments every minute, or end when all are read.")
+        bool,
+        typer.Option(
+            "--continuous/--once", help="Look for new segments every minute, or end when all segments are read."
+        ),
     ] = False,
     output: options.Output = "table",
 ) -> None:
-    """Read sealed segments into the lake, each exactly once.
+    """Read each sealed segment into the lake exactly once.
 
-    Also updates all tables of the affected hours. If the process is killed and restarted, no sample is lost or
-    duplicated. Ctrl-C or SIGTERM ends it with exit code 0; the next start finishes an interrupted batch.
+    qmon also updates all tables for the affected hours. If the process is killed and restarted, no sample is lost or
+    duplicated. Ctrl-C or SIGTERM ends the command with exit code 0. The next start finishes an interrupted batch.
     """
     recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
-        raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
+        raise BadInput(f"the folder {recordings} does not exist; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
     with open_lake(context, brief=brief) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
@@ -111,19 +114,20 @@ def report(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
+        typer.Option("--data", metavar="FOLDER", help="Write the data of the report as one CSV file per table."),
     ] = None,
     output: options.Output = "table",
 ) -> None:
-    """Report on a period: text, JSON, one HTML file, or data files.
+    """Report on a period as text, JSON, one HTML file, or data files.
 
-    Starts with a summary and the three most important findings. Then for each queue: service levels, incidents, unusual
-    figures, comparison with the period before, capacity, coverage. Service levels are the [[slo]] of qmon.toml.
+    The report starts with a summary and the three most important findings. For each queue, it shows service levels,
+    incidents, unusual figures, a comparison with the previous period, capacity and coverage. Entries [[slo]] of
+    qmon.toml define the service levels.
     """
     config = options.config_path(context)
     for path in (file, data):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
-            raise BadInput(f"there is no folder {place}")
+            raise BadInput(f"the folder {place} does not exist")
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
@@ -160,7 +164,11 @@ def baselines(
     weeks: Annotated[
         int,
         typer.Option(
-            "--weeks", metavar="N", min=4, max=520, help="Number of weeks to use, the last ones of each target."
+            "--weeks",
+            metavar="N",
+            min=4,
+            max=520,
+            help="Number of weeks to use, counted back from the target's last data.",
         ),
     ] = 12,
     zone: Annotated[
@@ -173,9 +181,9 @@ def baselines(
         ),
     ] = None,
 ) -> None:
-    """Write baselines: the normal figures of each hour of the week.
+    """Write baselines: the usual figures for each hour of the week.
 
-    A baseline is the median and usual deviation of each figure of each queue. Minutes within incidents do not count.
+    A baseline contains the median and the usual deviation of a queue's figure. Minutes within incidents do not count.
     Hours of the week with fewer than four readings have no baseline.
     """
     stated, recordings = _parse_zones(zone or ()), files.expand_home(recordings)
@@ -185,16 +193,20 @@ def baselines(
         found = write_baselines(source, recordings, weeks, stated)
     for target, newest in sorted(found.ahead.items()):
         print_note(
-            f"{clean_text(target)}: days in the future, up to "
-            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, are ignored; check the clock of its recorder"
+            f"{clean_text(target)}: qmon ignored days in the future, up to "
+            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}; check the clock of the target's recorder"
         )
     for target in found.lost:
-        print_note(f"{clean_text(target)}: its baseline was removed: the last {weeks} weeks do not have enough data")
+        print_note(f"{clean_text(target)}: baseline removed, because the last {weeks} weeks do not have enough data")
     for target, name in sorted(found.zones.items()):
-        how = "from --zone" if {"", target} & set(stated) else "from its recorder; change it with --zone"
+        how = (
+            "from --zone"
+            if {"", target} & set(stated)
+            else "from the target's recorder; to change the zone, use --zone"
+        )
         print_output(f"{clean_text(target)}: hours of the week in {name} ({how})")
     if not found.hours:
-        stays = "the existing file is kept; delete it if it is wrong" if found.kept else "the file is empty"
+        stays = "qmon keeps the existing file; delete the file if it is wrong" if found.kept else "the file is empty"
         print_output(f"not enough history: no hour of the week was recorded four times; {stays}")
         return
     print_output(f"wrote baselines for {found.hours:,} hours of the week of {found.queues:,} queues")
@@ -211,7 +223,7 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         target, _, name = text.rpartition("=")
         if not is_zone(name):
-            raise BadInput(f"--zone takes a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}")
+            raise BadInput(f"--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}")
         zones[target] = name
     return zones
 
@@ -229,7 +241,7 @@ def _print_totals(view: LakeView, output: Format) -> None:
         return
     print_output(f"the lake has {len(view.dates()):,} days: {_counts_text(counts)}")
     if counts["bad"]:
-        print_output("the table bad of the lake has the bad lines, each with its file and the reason")
+        print_output("the table bad of the lake contains each bad line with its file and the reason")
 
 
 def _counts_text(counts: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Parameters shared by the commands of ``qmon pipeline``, and access to the lake."""
+"""Defines parameters that the commands of ``qmon pipeline`` share, and opens the lake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Master = Annotated[
 ]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="Spark setting. Repeatable.")]
 
-# Interval of --continuous.
+# Interval of --continuous, in seconds.
 EVERY_S: Final = 60.0
 
 
@@ -39,7 +39,7 @@ def check_extra() -> None:
 
 
 def lake_options(lake: LakePath = None, master: Master = None, conf: Conf = None) -> None:
-    """Accept the options of every pipeline command. ``lake_path`` and ``open_lake`` read them from the context."""
+    """Accept the options of all pipeline commands. ``lake_path`` and ``open_lake`` read the values from the context."""
 
 
 def lake_path(context: typer.Context) -> str:
@@ -52,7 +52,7 @@ def lake_path(context: typer.Context) -> str:
 
 @contextmanager
 def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
-    """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
+    """Open the lake with a Spark session for one command. ``brief``: the command processes little data.
 
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
@@ -63,7 +63,7 @@ def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
     for text in conf:
         name, symbol, value = text.partition("=")
         if not (name.strip() and symbol):
-            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
+            raise BadInput(f"--conf needs NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.spark_session import start_session, stop_session

@@ -1,4 +1,4 @@
-"""The pipeline's report as the object that ``--output json`` prints."""
+"""Converts the pipeline's report to the object that ``--output json`` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline's report on a terminal: the same tables as in the file, with plots made of blocks."""
+"""Prints the pipeline's report on a terminal: the same tables as in the HTML file, and plots made of blocks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _print_plots(queue_facts: QueueFacts) -> None:
 
 
 def block_line(values: list[float | None]) -> str:
-    """Return a line of at most 60 blocks, each the maximum of its share of the values; blank if unknown."""
+    """Return a line of at most 60 blocks. Each block shows the maximum of its part of the values, blank if unknown."""
     each = max(1, -(-len(values) // _WIDTH))
     groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]
     highest = [max(group, default=None) for group in groups]

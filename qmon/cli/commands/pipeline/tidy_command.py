@@ -31,8 +31,8 @@ def tidy(
 ) -> None:
     """Compact small files of the lake, and delete old data.
 
-    Deletes files that have not been referenced for 7 days. Readers that started earlier fail. Never deletes hours, days
-    and incidents. Run it once a day. Other commands may read and write at the same time.
+    qmon deletes files that have not been referenced for 7 days. Readers that started earlier fail. qmon never deletes
+    hours, days and incidents. Run this command once a day. Other commands may read and write at the same time.
     """
     kept = {"samples": samples, "minutes": minutes, "messages": messages}
     for name, kept_s in kept.items():
@@ -54,8 +54,8 @@ def views(
 ) -> None:
     """Print the SQL of views on a lake, for DuckDB or Spark.
 
-    One view per table, and views of rates, incidents and weeks; see `qmon help lake`. DuckDB needs its extension delta,
-    Spark needs Delta Lake.
+    The SQL creates a view for each table, and views of rates, incidents and weeks; see `qmon help lake`. DuckDB needs
+    its extension delta. Spark needs Delta Lake.
     """
     check_extra()
     from qmon.pipeline.lake.views import view_statements
