@@ -52,9 +52,13 @@ class Tunnel:
             while True:
                 client = self._listener.accept()[0]
                 server = socket.socket(socket.AF_UNIX)
-                server.connect(self._server)
                 with self._lock:
+                    if self._over.is_set():  # the client connected while the tunnel was closed
+                        client.close()
+                        server.close()
+                        return
                     self._sockets += (client, server)
+                server.connect(self._server)
                 for pair, sends in (((client, server), True), ((server, client), False)):
                     threading.Thread(target=self._forward, args=(*pair, sends), daemon=True).start()
 

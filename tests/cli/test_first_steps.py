@@ -88,4 +88,4 @@ def test_a_folder_of_recordings_that_is_not_there_is_an_error_before_a_lake_is_m
     for how in ("--once", "--continuous"):
         done = call("pipeline", "run", "--recordings", str(tmp_path / "none"), "--lake", str(lake), how)
         assert (done.exit_code, lake.exists()) == (2, False)
-        assert "none; create recordings with: qmon record TARGET --to DIR" in done.stderr
+        assert "none does not exist; create recordings with: qmon record TARGET --to DIR" in done.stderr

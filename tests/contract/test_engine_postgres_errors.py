@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -205,7 +206,7 @@ def _listening(answer: bytes) -> tuple[socket.socket, int]:
                 caller, _ = listener.accept()
             except OSError:
                 return
-            with caller:
+            with caller, contextlib.suppress(OSError):  # the driver may leave at any time
                 caller.recv(1024)
                 caller.sendall(answer)
 
