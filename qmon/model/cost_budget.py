@@ -19,7 +19,7 @@ from typing import Final
 
 from qmon.model.formatting import milliseconds, number
 
-# Queue name (empty for the target as a whole) and probe name.
+# The name of the queue (empty if the probe concerns the whole target) and the name of the probe.
 ProbeKey = tuple[str, str]
 
 
@@ -149,7 +149,7 @@ class PollingCost:
         expected_ms: the expected cost.
         throttled: throttled probes, most expensive first.
         dearest: the most expensive of all probes.
-        commits: our own transactions since we connected that the server had counted before this poll.
+        commits: how many of our own transactions since connecting the server had counted before this poll.
         slower: the current duration of a poll on the server as a multiple of the usual duration.
         slower_since: when polls became far slower (server clock, seconds); ``None`` if polls are not far slower.
         qmons: number of qmons, including this one, that poll this database and share the budget; ``None`` if our role
@@ -234,7 +234,7 @@ def _stretched_interval_s(
 
 
 def _max_every(rank: Rank, interval_s: float, readings_per_poll: float = 1.0) -> int:
-    """Return the largest n with which a probe may be throttled to every n-th reading."""
+    """Return the largest n for which a probe may be throttled to every n-th reading."""
     return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, readings_per_poll) / interval_s))
 
 
@@ -264,7 +264,7 @@ def _tighten(
 def _relax(
     costs: Mapping[ProbeKey, float], every: dict[ProbeKey, int], room: float, rank: Callable[[ProbeKey], Rank]
 ) -> None:
-    """Read throttled probes as often as the budget allows. Start with the most important, then the cheapest probe."""
+    """Read throttled probes as often as the budget allows, first the most important, cheapest first."""
     for key in sorted(every, key=lambda key: (-rank(key), costs[key], key)):
         if room <= 0:
             return

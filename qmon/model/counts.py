@@ -30,7 +30,9 @@ class PartSample:
 
 @dataclass(frozen=True, slots=True)
 class ScanSample:
-    """One row per scanned range of a table, or per whole table. A figure is ``None`` if the layout has no such state.
+    """One row per scanned range of a table, or one row for the whole table.
+
+    A figure is ``None`` if the layout has no such state.
 
     Attributes:
         counted_at: when the range was counted, seconds since the epoch, server clock.

@@ -1,4 +1,4 @@
-"""Evidence for verdicts that concerns the whole target or comes from several polls of a queue.
+"""Evidence that verdicts need about the whole target or from several polls of a queue.
 
 A record is ``None`` or empty if nothing was read. The rule that needs the record then finds nothing. Records are
 frozen, so that verdicts can be recomputed from a recording.
@@ -147,7 +147,7 @@ class FailedOver:
 
 @dataclass(frozen=True, slots=True)
 class Ghosts:
-    """Deleted rows that the server has not removed yet, per second (SQL Server).
+    """Ghosts per second (SQL Server). A ghost is a deleted row that the server has not removed yet.
 
     ``skipped``: ghosts skipped by scans on the whole server, including qmon's own scans. ``made``: rows and index
     entries of all watched queues that became ghosts.
@@ -159,7 +159,7 @@ class Ghosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
-    """Evidence about the target as a whole, collected once per poll (``monitor.state.target``).
+    """Evidence about the whole target, collected once per poll (``monitor.state.target``).
 
     Attributes:
         waiting: waits of sessions in the last few seconds.

@@ -1,4 +1,4 @@
-"""Forecast from the net rate and its error band when a queue drains, or that the queue never drains.
+"""Forecast when a queue drains, or that it never drains, from its net rate and the error band of this rate.
 
 The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around the drift
 grows with time. With bursts or batches, the movement of one second does not predict the movement of the next second.
@@ -19,7 +19,7 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, current_net_rate
 from qmon.model.trend import Rise
 
-# The mean net rate of a growing queue and its band are forecast for the next seconds, this many.
+# For a growing queue, qmon forecasts the mean net rate over the next seconds (this many) and the band of this rate.
 AHEAD_S: Final = 60.0
 
 # Half width of the band in standard errors.

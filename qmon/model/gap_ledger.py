@@ -3,8 +3,8 @@
 The parts always add up to the total, because one statement counts the parts and the total. A drawn number has no
 message if its push is not committed yet or was rolled back, or if a sequence cache or a restart skipped the number.
 While a transaction that has drawn numbers is open, qmon cannot distinguish these cases, so they are one part of the
-ledger. If no such transaction is open and no number was drawn since then, the numbers without a message will never get
-a message.
+ledger. If no such transaction was open when qmon read the transactions, and no number has been drawn since, the numbers
+without a message will never get a message.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Ledger:
 
     @property
     def total(self) -> int:
-        """The number of numbers that producers have drawn and consumers have not finished."""
+        """How many numbers producers have drawn and consumers have not finished."""
         return sum(part.count for part in self.parts)
 
     def count_for(self, name: str) -> int | None:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 # A failure whose probe name starts with this prefix is an exception in qmon.
 DEFECT_PREFIX: Final = "fault: "
 
-# The name of the part that is the whole view of a queue.
+# The part name used for the whole view of a queue.
 WHOLE_VIEW: Final = "view"
 
 

@@ -55,8 +55,8 @@ class OwnerState(StrEnum):
 class OperationState(StrEnum):
     """The state of an operation.
 
-    ``INTERRUPTED``: recorded as running, but the session is gone. ``UNKNOWN``: the connection was lost while a part of
-    the operation took effect. The database never contains ``UNKNOWN``.
+    ``INTERRUPTED``: recorded as running, but the session is gone. ``UNKNOWN``: the connection was lost during a commit,
+    so it is unknown whether the last step took effect. The database never contains ``UNKNOWN``.
     """
 
     RUNNING = "running"
@@ -89,7 +89,7 @@ class Choice:
         owner: exact text of the owner.
         owner_states: owner states of messages in progress.
         limit: maximum number of messages.
-        newer_than_s: maximum of the same age in seconds.
+        newer_than_s: maximum age in seconds, measured as for ``older_than_s``.
         error: text that the last error contains, ignoring case.
         payload: text that the message contains, ignoring case.
     """

@@ -203,8 +203,8 @@ def status_object(view: View) -> dict[str, Any]:
 
     Counts are whole messages, rates are messages per second over ``window_seconds``, ``oldest_seconds`` is in seconds,
     and ``fill`` is 0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least). ``unknown`` maps a
-    figure to the reason. ``age_seconds`` maps a figure that was read before this poll to its age. ``old`` maps a figure
-    that is unknown because it is too old to its last value. ``tables`` lists tables with several queues.
+    figure to the reason. ``age_seconds`` maps a figure that was read before this poll to its age. ``old`` maps an
+    outdated figure, which counts as unknown, to its last value. ``tables`` lists tables with several queues.
     """
     probe = view.server
     return {

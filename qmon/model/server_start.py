@@ -1,4 +1,4 @@
-"""Detect by its start time whether a server was restarted."""
+"""Detect from a server's start time whether the server was restarted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare the pages that a statement reads per call with earlier calls, and detect changes of its plan."""
+"""Compare the buffers that a statement reads per call with earlier calls, and detect changes of its plan."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 from qmon.model.samples.plan_samples import PlanSample
 
-# Minimum ratio of the pages per call now to the pages per call before.
+# Minimum ratio of the buffers per call now to the buffers per call before.
 MIN_READS_RATIO: Final = 3.0
 
-# Minimum pages per call. Statements that read fewer pages are not reported.
+# Minimum buffers per call. Statements that read fewer buffers are not reported.
 MIN_READS: Final = 50.0
 
 # Minimum number of calls, now and before, from which an average is computed.
@@ -31,7 +31,7 @@ def reading_interval_s(queues: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class StatementUse:
-    """One statement and its pages read per call, now and before (``None`` if the statement did not run in that time).
+    """One statement and the buffers that each call reads, now and before (``None`` if it did not run in that time).
 
     ``plan`` and ``plan_before``: the plan that most calls used. ``mean_s`` and ``mean_before_s``: seconds per call.
     """
@@ -72,7 +72,7 @@ class StatementUse:
 
 
 def statement_uses(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
-    """Return the use of each statement that ran recently: first statements that got worse, then by pages read."""
+    """Return the use of each statement that ran recently, those that got worse first, then by buffers read."""
     by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
     for plan in plans:
         by_statement[plan.statement_id].append(plan)

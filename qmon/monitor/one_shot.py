@@ -21,7 +21,7 @@ from qmon.monitor.state.target_history import TargetHistory
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
 
-# Attempts to read the catalog of a cold server, or a locked catalog.
+# Maximum number of attempts to read the catalog, which may fail if the server is cold or the catalog is locked.
 _TRIES: Final = 2
 
 # Share of the available time that counting figures without an index may take.

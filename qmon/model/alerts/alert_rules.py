@@ -54,7 +54,7 @@ class AlertRule:
         queues: patterns of queue names.
         hold_s: seconds that the problem must last before the alert is raised.
         clear_s: seconds that the problem must be over before the alert is cleared.
-        margin: distance from its limit to which a figure must return before the alert is cleared, as a share of the
+        margin: how far the figure must be on the good side of its limit before the alert is cleared, as a share of the
             limit.
     """
 

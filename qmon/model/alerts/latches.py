@@ -41,7 +41,8 @@ class Latch:
         closed_at: when the latch closed.
         turning_at: time of the first reading that contradicts ``closed``; ``None`` if no reading contradicts it.
         known_at: time of the last known reading.
-        cause: the verdict's current cause. For a rule about a figure, the cause at the time when the latch closed.
+        cause: the current cause of the verdict or, for a rule about a figure, the cause at the time when the latch
+            closed.
         broker: true if the latch is about Service Broker.
     """
 

@@ -37,7 +37,10 @@ class Notice:
 
     @property
     def key(self) -> str:
-        """The identifier that all notices of one alert share, even if several qmons with the same names send them."""
+        """The identifier that all notices of one alert share.
+
+        Other qmon instances give the alert the same identifier if they use the same names for targets and rules.
+        """
         about = (self.target, self.name, self.cause, "" if self.cause else "".join(self.queues))
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 

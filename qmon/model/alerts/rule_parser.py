@@ -21,7 +21,8 @@ from qmon.model.figure import Severity
 from qmon.model.formatting import parse_duration
 from qmon.model.queue_figures import SECONDS, SHARE
 
-# Default margin: before an alert is cleared, the figure must return to this share below (or above) its limit.
+# Default margin: how far the figure must be on the good side of its limit before the alert is cleared, as a share of
+# the limit.
 MARGIN: Final = 0.1
 SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
 _RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)

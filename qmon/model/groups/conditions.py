@@ -169,7 +169,7 @@ class ColumnsRead:
 
 
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
-    """Return the columns read by a condition on a row of ``table``, or by a column.
+    """Return the columns that a condition or a column reference reads for a row of ``table``.
 
     ``as_time``: true if the column contains times.
     """

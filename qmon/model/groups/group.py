@@ -177,7 +177,7 @@ class Group:
         return replace(self, where=where, states=tuple(replace(s, when=AllOf((where, s.when))) for s in self.states))
 
     def late_condition(self, states: Sequence[State]) -> Condition:
-        """Return the condition of a message in one of these states that has been in progress for too long."""
+        """Return the condition that a message in one of these states meets if it is in progress for too long."""
         if any(state.kind != "in_progress" for state in states):
             return NEVER
         if self.overdue is not None:

@@ -80,10 +80,10 @@ def _parse_states(keys: Keys) -> tuple[State, ...]:
 
 
 def _check_disjoint(where: str, states: Sequence[State]) -> None:
-    """Raise ``BadInput`` if a row can be in two states by the values of one column, or by equal conditions.
+    """Raise ``BadInput`` if two states have the same condition, or share a value of one column.
 
-    Conditions on several columns may seem to overlap although no row meets both. They are therefore only compared as a
-    whole.
+    Conditions on several columns may seem to overlap although no row meets both. Such conditions are an error only if
+    they are equal.
     """
     for one, other in combinations(states, 2):
         if one.when == other.when:

@@ -172,7 +172,7 @@ class Layout:
         id: the column that numbers the messages.
         key: all columns that identify a message, ``id`` last, if ``id`` alone does not.
         sequence: the sequence that issues ids, if known.
-        data_table: the second half of a split design, which also contains ``payload``.
+        data_table: the second table of a design with two tables. It also contains ``payload``.
         data_id: key of ``data_table``.
         error: the column with the last error of a message.
         timeout_s: a message is stuck after this many seconds in progress.
@@ -284,7 +284,7 @@ class Layout:
 
     @property
     def deletes_on_pop(self) -> bool:
-        """True if the consumer's transaction deletes a popped row, so that the message is in progress until it ends."""
+        """True if a pop deletes the row, so that the message is in progress until the consumer's transaction ends."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine_for(self, verb: str) -> TableName | None:

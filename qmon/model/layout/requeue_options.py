@@ -44,7 +44,7 @@ def order_to_list(order: Sequence[Order]) -> list[object]:
 
 
 def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
-    """Read ``writes``, which has for ``ready`` and ``dead`` a table of columns and values. Raises ``BadInput``."""
+    """Read ``writes``: one table of columns and values for ``ready``, and one for ``dead``. Raises ``BadInput``."""
     states = keys.nested_keys("writes")
     if states is None:
         return ()

@@ -32,7 +32,7 @@ class ListPath:
     Attributes:
         column: the column that the index sorts by; ``None`` if no column of the index can mark the start of a page.
         every: true if the index contains rows of all states, so that a list must search for rows of its state.
-        within: the column before ``column`` in the index, which contains the queue's name.
+        within: the column that comes before ``column`` in the index and contains the queue's name.
         then: the id column, which sorts rows with equal values.
     """
 
@@ -52,7 +52,7 @@ class TableFacts:
 
     Attributes:
         table_id: the table with the messages. If two tables share the columns, the table with the state.
-        data_table_id: the other table of a split design.
+        data_table_id: the second table of a design with two tables.
         sequence_id: the sequence that issues ids.
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
@@ -60,12 +60,14 @@ class TableFacts:
         spare_id: the table of a ring's spare numbers (SQL Server). The next consumer uses these numbers instead of
             drawing a new number.
         spare: the name of the table of spare numbers.
-        order_by: the column that orders the search for the first message if the layout has no due time. The column is
-            the id, or a time if there is no id, or if the id is random (such as a uuid) and the time has an index.
+        order_by: the column that orders the search for the first message, unless the layout has a due time. It is
+            usually the id. It is a time column with a usable index if there is no id, if ids are random (such as a
+            uuid), or if the id has no usable index. ``None``: no column orders the messages.
         order_by_number: true if ``order_by`` is a whole number, so that differences between its values have a meaning.
         newest_id_seek: true if an index finds the greatest id and the id is a whole number.
         columns: the columns of ``table_id``, in order.
-        payload: the column with the message, of the second table if the queue has two tables; ``None`` if unknown.
+        payload: the column with the message. If the queue has two tables, it is a column of the second table. ``None``:
+            unknown.
         unknown: figure → why this layout cannot have the figure, in one line.
         slow: figure → why no probe of a poll may read the figure, in one line. Scans of the table still count the
             figure.
@@ -123,7 +125,7 @@ class TableFacts:
 
     @property
     def object_ids(self) -> tuple[int, ...]:
-        """The ids of the tables and sequences of the queue, on which permissions are granted."""
+        """The ids of the queue's tables and sequences. Permissions are granted on these objects."""
         ids = (
             self.table_id,
             self.data_table_id,

@@ -12,8 +12,8 @@ class CounterRates:
     """Rates per second over ``seconds``. A rate is ``None`` if this server has no such counter.
 
     ``transactions`` (started transactions) and ``log_flush_waits`` (commits that waited for the log) are counted for
-    this database. Batches, page splits, lock requests that timed out and ghosts (deleted rows that scans skipped) are
-    counted for the whole server, including qmon's own batches.
+    this database. Batches, page splits, lock timeouts and skipped ghosts (deleted rows) are counted for the whole
+    server, including qmon's own batches.
     """
 
     seconds: float

@@ -20,7 +20,7 @@ _VERB_WORDS: Final = {
 
 
 def verb_for(layout: Layout, schema: str, name: str) -> str:
-    """Return what a procedure that names the queue's table does: ``push``, ``pop``, or empty if unknown.
+    """Return the verb of a procedure that names the queue's table: ``push``, ``pop``, or empty if unknown.
 
     Patterns for procedures in the layout decide. If there are none, the words in the procedure's name decide.
     """

@@ -54,7 +54,7 @@ class GroupLastSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsSample:
-    """One row per queue: number of steps after a given row of an append-only table, and of settled steps among them."""
+    """One row per queue: number of steps after a given row of an append-only table; ``settled`` of them are final."""
 
     step: str
     queue: str | None
@@ -85,8 +85,8 @@ class StepTotals:
 class GroupBlockerSample:
     """One row per queue and blocker that some of the queue's blocked messages wait for.
 
-    ``held_s``: seconds for which ``holder`` has held the blocker. ``seen``: how many of a limited number of messages
-    that were read wait for the blocker.
+    ``held_s``: seconds for which ``holder`` has held the blocker. ``seen``: how many of the messages that were read
+    wait for the blocker. Only a limited number is read.
     """
 
     queue: str | None

@@ -23,7 +23,7 @@ class ReadableSample:
 
 @dataclass(frozen=True, slots=True)
 class ServerSample:
-    """One row: the server and the watched database as a whole.
+    """One row about the server and the watched database.
 
     A counter is ``None`` if our role may not see it.
 

@@ -39,7 +39,7 @@ class ReplicationSample:
         host: machine or address of the server that answers, else empty.
         role: ``primary``, ``secondary``, or empty if there is only one server.
         state: state of the server or replica, in the server's words.
-        timeline: the timeline of the PostgreSQL server that answers, which increases with each promotion.
+        timeline: the timeline of the server that answers (PostgreSQL). It increases with each promotion.
         healthy: true if replication to this server works as intended.
         synchronous: true if commits wait for this server.
         connected: true if this server is connected.

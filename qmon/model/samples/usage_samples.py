@@ -153,7 +153,7 @@ class UseSample:
 
 @dataclass(frozen=True, slots=True)
 class TableCounterSample:
-    """One row per table or index of a queue on SQL Server, from which a ``UseSample`` and a ``CounterSample`` are made.
+    """One row per table or index of a queue (SQL Server). A ``UseSample`` and a ``CounterSample`` are made from it.
 
     If the table does not exist, there is one row, and its ``index_id`` is ``None``. Counts are ``None`` if the server
     has counted nothing since it loaded the table's metadata.

@@ -31,7 +31,10 @@ def _is_waited_for(context: RuleInput) -> bool:
 
 
 def _holds_horizon(context: RuleInput) -> bool:
-    """Return whether the session that locks the queue also holds the horizon. The key for the horizon then ends it."""
+    """Return whether the session that locks the queue also holds the horizon.
+
+    The key for the horizon then ends this session.
+    """
     holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
     return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
 

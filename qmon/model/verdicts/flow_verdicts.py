@@ -48,7 +48,7 @@ _USUALLY_QUIET: Final = 0.1
 
 # An archiver counts as stopped if it is silent for at least this many times its longest break so far …
 _SILENCE_RATIO: Final = 3.0
-# … and there are at least this many times as many done messages as ever seen at earlier runs.
+# … and if the number of done messages is at least this multiple of the highest number at earlier runs.
 _DONE_RATIO: Final = 2.0
 
 # Minimum number of done messages if rows have been archived before.
@@ -91,7 +91,8 @@ BEHIND = Rule(
 
 _STILL_S: Final = 20.0
 
-# Minimum changes of the first messages of other priorities. One or two changes are normal while a message waits.
+# Minimum number of times that the first messages of other priorities must have changed. One or two changes are normal
+# while a message waits.
 _MIN_OTHER_MOVES: Final = 5
 
 
@@ -357,7 +358,7 @@ _WAITS_S: Final = 20.0
 
 
 def _not_taken_proof(context: RuleInput) -> str | None:
-    """Return the proof for a queue without rates that no message was popped recently.
+    """For a queue without rates, return the proof that no message was popped recently.
 
     Either no message is in progress, or all messages in progress have been there for a long time. This proof applies to
     queues in which a message stays visible until it is done.
@@ -379,7 +380,7 @@ STILL_S: Final = 60.0
 
 
 def _head_stays_proof(context: RuleInput) -> str | None:
-    """Return the proof for a queue without rates that the first message does not change and no transaction holds it.
+    """For a queue without rates, return the proof that the first message does not change and no transaction holds it.
 
     If locks are not visible, the first message must stay the same for at least the queue's timeout.
     """
@@ -391,7 +392,8 @@ def _head_stays_proof(context: RuleInput) -> str | None:
         return None
     unseen = ""
     if q.held is None:
-        # Conclusive only if deleted rows are invisible and pops behind a locked first row lower the number of messages.
+        # The proof holds only if deleted rows are invisible and pops behind a locked first row lower the number of
+        # messages.
         if q.held_counted or context.ready.at_least or motion.still_s < max(STILL_S, q.layout.timeout_s):
             return None
         unseen = "; it is unknown whether a session has locked it"

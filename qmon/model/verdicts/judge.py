@@ -74,9 +74,9 @@ def is_seen_empty(context: RuleInput) -> bool:
 
 def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     """Yield the needed figures that are unknown or not good enough, each with the reason."""
-    # If a message is in progress only while its consumer's transaction is open, the message is stuck if the transaction
-    # is too old. The number of such messages is therefore not needed. In other queues, rows that were not counted may
-    # be messages that a consumer has left behind.
+    # In some queues, a message is in progress only while its consumer's transaction is open, and is stuck if that
+    # transaction is too old. The number of such messages is therefore not needed. In other queues, rows that were not
+    # counted may be messages that a consumer has left behind.
     needed = [("ready", context.ready)]
     if context.has_figure("in_progress") and not context.in_transaction:
         needed.append(("in progress", context.in_progress))

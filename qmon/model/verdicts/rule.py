@@ -32,7 +32,7 @@ class RuleInput:
         locked: the session that locks the whole queue.
         last_seen_at: when a queue that is gone was last read, server clock, seconds since the epoch.
         rates_follow: true if rates are unknown in this poll, but will be known in the next poll.
-        pops_unseen: true if messages were popped, or may have been popped, that no rate shows. Either rows left in the
+        pops_unseen: true if messages that no rate shows were popped, or may have been popped. Either rows left in the
             last few seconds while the counters of their table did not change, or this is the first poll after a break.
         samples: samples of the queue in this poll.
         snapshot: the whole poll.

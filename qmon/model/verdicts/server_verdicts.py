@@ -29,7 +29,7 @@ STALE_TIMES: Final = 10.0
 ANALYZED_OFTEN: Final = 4
 
 
-# The statement that updates statistics, and the place where the server keeps the statements of deadlocks, by engine.
+# By engine: the statement that updates statistics, and the place where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 
@@ -297,7 +297,7 @@ _DEAD_S: Final = 60.0
 # Fewer pages read per pop are the normal cost of a few indexes and are not reported (SQL Server).
 MIN_READS: Final = 50.0
 
-# Minimum ghost records skipped per second (SQL Server). qmon's own scans alone may skip fewer records.
+# Minimum ghost records skipped per second (SQL Server). Fewer may come from qmon's own scans alone.
 MANY_GHOSTS: Final = 1_000.0
 
 # A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.

@@ -15,7 +15,7 @@ from typing import Final
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 
-# The number of a session, and the name if the session is a prepared transaction, whose number is 0.
+# The number of a session and an empty name. A prepared transaction has the number 0 and its own name.
 SessionKey = tuple[int, str]
 
 
@@ -35,7 +35,7 @@ class Role(StrEnum):
 class HeldQueueRows:
     """The number of rows near the first message of a queue that a session has locked or popped.
 
-    ``at_least``: true if there may be more such rows, because no more rows were read.
+    ``at_least``: true if there may be more such rows, because qmon reads only a limited number of rows.
     """
 
     queue: str
@@ -48,12 +48,13 @@ class LockChainLine:
     """One line of a lock chain.
 
     Attributes:
-        rails: for each level, whether more lines follow on that level, from the top level to the line's own level.
-        blockers: all sessions that the session waits for.
-        blocks: number of sessions that wait for the session, directly or not.
-        directly: number of sessions that wait directly for the session.
-        longest_s: longest wait of the sessions that wait for the session, in seconds.
-        again: true if the session is shown in full elsewhere.
+        rails: one flag per level, from the level below the head blocker to the level of this line. A flag is true if
+            the same blocker has more lines further down on that level. Empty for a line at the top.
+        blockers: the sessions that this session waits for.
+        blocks: number of sessions that wait for this session, directly or through other sessions.
+        directly: number of sessions that wait for this session directly.
+        longest_s: the longest wait among the sessions counted in ``blocks``, in seconds.
+        again: true if another line shows this session in full and this line only repeats it.
     """
 
     session: BlockingSample

@@ -178,10 +178,10 @@ MEANT_POSTGRES: Final[dict[str, Meaning]] = {
 _BENIGN_KINDS: Final = frozenset({"Activity", "Extension"})
 _BENIGN_POSTGRES: Final = frozenset({"pgsleep", "clientread", "checkpointwritedelay"})
 
-# Waits of a commit for its log, in lower case.
+# Names, in lower case, of the waits of a commit for its log.
 LOG_WAITS: Final = frozenset({"walsync", "walwrite", "commitdelay", "writelog", "syncrep", "hadr_sync_commit"})
 
-# Waits for a latch on a page in memory, in lower case.
+# Names, in lower case, of the waits for a latch on a page in memory.
 PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_ex", "pagelatch_sh", "pagelatch_up"})
 
 

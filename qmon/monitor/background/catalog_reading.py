@@ -36,7 +36,7 @@ class CatalogReading:
         self._resolve = resolve
         self._clock = clock
         self._lock = threading.Lock()
-        # The last result at the time of the request, while a reading is requested. Otherwise `None`.
+        # While a reading is requested: the last result at the time of the request. Otherwise: `None`.
         self._requested_before: Resolved | None = None
         # The result of the requested reading, and how many seconds the reading took.
         self._result: tuple[Resolved, float] | None = None

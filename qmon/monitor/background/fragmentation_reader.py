@@ -89,14 +89,14 @@ class FragmentationReader:
                 mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
 
     def _read_trees(self, connection: Connection, statements: StatementCache, table: int) -> list[Fragmentation]:
-        """Return the indexes of a table. An index that qmon does not read has a reason."""
+        """Return the indexes of a table. If qmon does not read an index, ``unread`` contains the reason."""
         statement = statements.statement_for("trees", TreeSample, {"table_id": table})
         trees = to_records(TreeSample, connection.fetch(statement.bound))
         return [Fragmentation(table, _index_id(each.index_id), unread=_why_unread(each)) for each in trees]
 
 
 def _index_id(index: int) -> int:
-    """Return 0 for the table itself, which is a heap or its clustered index."""
+    """Return the id to report: 0 for the table itself, that is, for a heap or a clustered index."""
     return 0 if index == 1 else index
 
 

@@ -67,7 +67,7 @@ def _queues_by_name(specs: Iterable[QueueSpec]) -> dict[str, list[str]]:
 
 
 def _jobs_in_step(row: JobStepSample, queues: dict[str, list[str]]) -> Iterable[QueueJob]:
-    """Return the queues that a step works on. Its command contains a key of ``queues`` as a whole word."""
+    """Return the queues that a step works on: the command of the step contains their key of ``queues`` as a word."""
     word = re.compile(rf"(?<!\w){re.escape(row.name)}(?!\w)", re.IGNORECASE)
     if not word.search(row.command):
         return ()

@@ -91,7 +91,10 @@ class PlanReader:
         )
 
     def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
-        """Replace totals by their change since the last reading and set ``…_before`` fields. Plans stay unchanged."""
+        """Replace totals by their change since the last reading and set ``…_before`` fields.
+
+        Samples of single plans stay unchanged.
+        """
         totals = {each.statement_id: each for each in found if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals

@@ -1,4 +1,4 @@
-"""Manage the counts of the queues' tables: running scans, their results, and when to scan again."""
+"""Manage the counts of the queues' tables: the running scans, their results and the times of the next scans."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class ScanCounts:
     def still_holds(self, queue: str, version: CounterVersion | None, at: float) -> bool:
         """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
-        A count holds while no session writes to the table, if its messages do not change their state with time. A count
+        If the messages do not change their state with time, a count holds until a session writes to the table. A count
         holds for at most ``_TRUSTED_S`` seconds, or ``_TRUSTED_FEW_S`` if the table is small. The limit exists because
         a session may have turned its counters off (``track_counts``).
         """
@@ -216,7 +216,7 @@ class ScanCounts:
 
 
 def why_uncounted(facts: TableFacts, counted: CountState) -> dict[str, str]:
-    """Return, for each figure without an index, why the figure needs a scan and, without a count, why it is unknown."""
+    """Return for each figure without an index why it needs a scan and, if there is no count, why it is unknown."""
     slow = {figure: reason for figure, reason in facts.slow.items() if figure != "states"}
     if counted.count is not None or not slow:
         return slow

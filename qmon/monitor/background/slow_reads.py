@@ -2,8 +2,8 @@
 
 A read that consists of one statement cannot be split. qmon measures the duration of such a read, and repeats the read
 after 200 times that duration (half a percent of one processor). The minimum pause is usually 60 seconds, or 10 seconds
-for an expensive head search. A scan by ranges pauses after each range. If several qmon instances poll the database,
-each pause is that many times as long.
+for an expensive head search. A scan by ranges pauses after each range. If n qmon instances poll the database, each
+pause is n times as long.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
 
-# Tasks of the target as a whole, not of one queue.
+# Tasks that concern the whole target, not one queue.
 _TARGET_TASKS: Final = (("", "jobs"), ("", "blocked"))
 
 # Probe names used in failures of some kinds of tasks.
@@ -193,7 +193,7 @@ class SlowReads(BackgroundReader):
         return found
 
     def record_needs(self, needs: Mapping[str, bool], versions: Mapping[str, CounterVersion | None], at: float) -> None:
-        """Set which queues need a count, and the counter values of their tables at ``at`` (server clock)."""
+        """Record which queues need a count, and the counter values of their tables at ``at`` (server clock)."""
         with self._lock:
             for queue, needed in needs.items():
                 if (task := self._tasks.get((queue, "count"))) is None:
@@ -375,7 +375,7 @@ class SlowReads(BackgroundReader):
             self._failures.pop((task.queue, task.kind), None)
 
     def _read_target_task(self, connection: Connection, kind: str) -> None:
-        """Read a task of the target as a whole."""
+        """Run a task that concerns the whole target, not one queue."""
         statements = StatementCache(self._engine, connection.version)
         if kind == "jobs":
             self.job_reader.read(connection, statements, tuple(self._queues.values()))

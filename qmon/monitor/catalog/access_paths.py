@@ -34,7 +34,7 @@ def table_facts(
 ) -> TableFacts:
     """Return the facts about one completed layout.
 
-    ``data``: the second table of a split queue. ``divided_by``: see ``TableFacts``.
+    ``data``: the second table, if the queue has two. ``divided_by``: see ``TableFacts``.
     """
     reader = _PathFinder(layout, details, divided_by)
     readers: list[SequenceRow] = []
@@ -80,7 +80,7 @@ def table_facts(
 
 
 def walk_path_for(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
-    """Return an index of all rows by which messages can be listed, preferably sorted by one of ``ids``.
+    """Return an index for listing messages that contains all rows, preferably one that is sorted by one of ``ids``.
 
     ``queue``: the column with the name of the queue, if the table holds several queues.
     """
@@ -127,7 +127,7 @@ class _PathFinder:
     def _choose_order(self) -> str | None:
         """Return the column by which the head is found: the id, or a time if there is no id or the ids are random.
 
-        If pops are sorted by a time, and the ready rows have an index on that time but none on the id, return the time.
+        If pops sort by a time, and only an index on this time finds the ready rows in order, return the time.
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_ID_TYPES:
             first = self.layout.order[0].column if self.layout.order else None
@@ -222,7 +222,7 @@ class _PathFinder:
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed_index(self) -> Index | None:
-        """Return an index of all states, sorted by a time. qmon then assumes that pops are sorted by this time."""
+        """Return an index of the rows of all states, sorted by a time. qmon then assumes that pops use this order."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
         for index in self.details.ordered_indexes:
@@ -348,7 +348,7 @@ class _PathFinder:
     def _list_path(self, state: str, first: str | None) -> ListPath | None:
         """Return an index of the rows in this state, preferably sorted by ``first``.
 
-        If no such index exists, return an index of all rows by id.
+        If no such index exists, return an index that contains all rows and is sorted by id.
         """
         index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
         if index is None:
@@ -390,7 +390,7 @@ class _PathFinder:
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
     def mark_unknown_rates(self) -> None:
-        """Mark the figures that do not exist for the design as unknown."""
+        """Mark as unknown the figures that do not exist for the design."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:

@@ -46,7 +46,7 @@ class ZoneRow:
 
 @dataclass(frozen=True, slots=True)
 class ClockChangeRow:
-    """An offset of the server's local time to UTC in ``minutes``, and its start in seconds since the epoch."""
+    """An offset of the server's local time to UTC in ``minutes``, and when it began (seconds since the epoch)."""
 
     since_at: float
     minutes: int
@@ -107,7 +107,7 @@ def zone_in_default(default: str | None) -> str:
 
 
 def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local: Callable[[], Zone]) -> Zone:
-    """Return the time zone of the times in a column of one of a group's tables; see ``with_zones``.
+    """Return the time zone of a time column in one of a group's tables; see ``with_zones``.
 
     Raises ``BadInput`` if the time zone is unknown, or if the column does not contain times.
     """

@@ -51,7 +51,7 @@ def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> Sequence
 
 
 def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
-    """Change every named column to the table's spelling. The names may differ only in case."""
+    """Spell every column of the layout as the table does. The names may differ only in case."""
 
     def there(name: str, what: str) -> str:
         names = [c.column_name for c in details.columns]
@@ -180,7 +180,7 @@ def _describe_textless(column: ColumnRow) -> str:
 
 
 def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
-    """Return the columns that identify a message, the id last; empty if the id alone is enough or no key has the id."""
+    """Return the columns that identify a message, the id last; empty if the id is enough or no key contains it."""
     taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
     keys = [each for each in keys if name in each]

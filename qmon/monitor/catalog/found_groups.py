@@ -183,7 +183,7 @@ def _types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...
 
 
 def _queue_column(group: Group) -> str | None:
-    """Return the column of the group's table with the queue name; ``None`` if the name is stored elsewhere."""
+    """Return the column with the queue name in the group's table; ``None`` if the name is stored elsewhere."""
     queue = group.queue
     return None if queue is None or queue.lookup is not None or queue.element is not None else queue.name
 

@@ -49,7 +49,7 @@ def propose_indexes(
 
 
 def _missing_indexes(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...], str, StateValue | None]]:
-    """Yield the figures, the column that orders their rows, and their state."""
+    """Yield for each missing index its figures, the column that orders its rows, and the state of its rows."""
     state, slow = layout.state, facts.slow
     ready = state.ready if state is not None else None
     if layout.ring is not None:

@@ -12,7 +12,7 @@ from qmon.monitor.catalog.catalog import Catalog
 
 _ELSEWHERE: Final = "make that server a separate target and name the table there"
 
-# Advice for kinds, if it does not depend on the base objects.
+# Advice for the kinds of objects for which the base objects do not matter.
 ADVICE: Final = {
     "temporary table": "only the session that created it can read it; name a permanent table",
     "unlogged table of a standby": "it can be read only on the primary; watch it there",

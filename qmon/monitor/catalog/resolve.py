@@ -35,7 +35,7 @@ from qmon.monitor.catalog.state_values import (
     state_meanings,
 )
 
-# Suffix that installing adds to a ring's name for the table of its spare numbers.
+# The table with a ring's spare numbers has the ring's name and this suffix.
 SPARE_SUFFIX: Final = "_spare"
 
 
@@ -55,7 +55,7 @@ class Resolved:
             has a problem. They are not remembered for the next catalog reading.
         locked: some part of a table was not read because of a lock, so the catalog should be read again soon.
         groups: tables of libraries or of the configuration in which conditions give the states of rows.
-        explained: why tables with names of a library were recognized or not, one line each.
+        explained: one line for each table that has a name of a library: why it was recognized or not.
         of_libraries: all tables of libraries. Discovery by shape ignores them.
         seen: queue → state values that polls have found and that were unknown until then.
     """
@@ -212,7 +212,7 @@ class _Resolver:
         )
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
-        """Read the catalog's details of all their tables at once."""
+        """Read the catalog's details of the tables of all these queues at once."""
         wanted: dict[int, TableRow] = {}
         for layout in layouts:
             for name in (layout.table, layout.data_table):

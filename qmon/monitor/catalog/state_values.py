@@ -125,7 +125,7 @@ def known_values(
 
 
 def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
-    """Return ``before`` with values of ``now`` for its states without a value. A known value is never removed."""
+    """Return ``before`` and fill its states without a value from ``now``. A known value is never removed."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
     filled = {name: value for name, value in gaps.items() if value not in taken}
@@ -246,5 +246,5 @@ def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bo
 
 
 def is_not_a_state(column: str, known: KnownValues) -> bool:
-    """Return whether a column only has the name of a state column, but too many values (``us_state``)."""
+    """Return whether a column is named like a state column but has too many values (``us_state``)."""
     return column_for_role("state", [(column, "text")]) is None and len(known.values) >= _MAX_VALUES

@@ -62,7 +62,7 @@ class Sender:
         name: the name of the receiver.
         deliver: called on the sender's thread with one notice, or with all queued notices if ``again_s`` is set.
         report: called on any thread with one line when the receiver fails, fails differently, or works again.
-        again_s: seconds after which notices of alerts that are not over are sent again.
+        again_s: notices of alerts that are not over are sent again after this many seconds.
     """
 
     def __init__(

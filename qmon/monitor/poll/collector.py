@@ -342,7 +342,7 @@ class Collector:
             results.update(self._run_additional(asked, failures))
 
     def _run_additional(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Run additional statements that earlier results of this poll have determined."""
+        """Run the additional statements that results of this poll have made necessary."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.statement_for_target("clock")
         found, failed = self._runner.run_statements([*statements, clock], [each.key for each in statements], later=True)
@@ -455,7 +455,7 @@ def _increase(before: int | None, now: int | None) -> int | None:
 
 
 def _server_sample(results: Results, failures: Sequence[ProbeFailure]) -> ServerSample:
-    """Return the server's own state. Raises ``QueryFailed`` if it could not be read, because it contains the clock."""
+    """Return the server's own state. Raises ``QueryFailed`` if it was not read, because every poll needs its clock."""
     server: ServerSample | None = first_record(results, "server")
     if server is None:
         reason = next((f.reason for f in failures if f.probe == "server"), "no answer")

@@ -19,9 +19,10 @@ Ask = Callable[[list[ProbeStatement]], Results]
 
 
 class LockedTables:
-    """The locked tables and the locking sessions. One per connection. Read only after a lock has blocked a probe.
+    """The locked tables and the locking sessions. One per connection.
 
-    ``wake``: lets the probes of a queue run in the next poll.
+    The locking sessions are read only after a lock has blocked a probe. ``wake``: lets the probes of a queue run in the
+    next poll.
     """
 
     def __init__(self, statements: StatementCache, wake: Callable[[str], None]) -> None:

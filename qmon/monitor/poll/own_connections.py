@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
-# Maximum number of connections that may still be in use, by polls, by background readers, or after being abandoned.
+# Up to this many connections may still be in use: by polls, by background readers, or after qmon abandoned them.
 _MOST: Final = 8
 
 

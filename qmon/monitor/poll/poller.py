@@ -50,12 +50,12 @@ _CATALOG_S: Final = 5.0
 # Extra seconds for the first catalog read on a connection. A server that has just started reads its catalog from disk.
 FIRST_READ_S: Final = 30.0
 
-# The poll session has no limit for silence, because the watchdog abandons a poll without an answer. Calls therefore
-# need no threads or deadlines of their own.
+# The poll session sets no `silence_s`, because the watchdog abandons a poll without an answer. Calls therefore need no
+# threads or deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog; on a server that has just started this may take {duration(FIRST_READ_S)}"
 
-# Seconds after which a running first catalog read is reported.
+# A first catalog read that takes longer than this many seconds is reported.
 _REPORT_S: Final = 2.0
 
 Connect = Callable[[Session], Connection]

@@ -102,7 +102,8 @@ _USUAL: Final = 1.25
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
 
-# Number of polls after connecting that read and time everything, because statements and tables are not cached yet.
+# Number of polls after connecting in which everything is read and timed, because statements and tables are not cached
+# yet.
 _SETTLING: Final = 12
 
 # This first phase ends early if a poll takes at least this share of the time until the next poll.
@@ -136,13 +137,13 @@ class ProbeBudget:
         self._pace = ProbePace(0.0)
         self._times: dict[ProbeKey, deque[float]] = {}
         self._costs: dict[ProbeKey, float] = {}
-        # Expected milliseconds per poll of each probe without throttling. Some probes are not due in each poll.
+        # Expected milliseconds of each probe per poll, without throttling. Some probes are not due in each poll.
         self._expected: dict[ProbeKey, float] = {}
         # How slow the server was when each probe was last timed.
         self._slowness_when_timed: dict[ProbeKey, float] = {}
         self._often: dict[ProbeKey, float] = {}
         self._waited: dict[ProbeKey, int] = {}
-        # The share of polls that read a queue that is neither watched nor shown; 1: every poll.
+        # A queue that is neither watched nor shown is read in this share of the polls; 1: in every poll.
         self._turn = 1.0
         self._always: frozenset[str] = frozenset()
         self._slowness = Slowness()
@@ -176,7 +177,7 @@ class ProbeBudget:
         every_s: float = 0.0,
         shown: Collection[str] = (),
     ) -> list[ProbeStatement]:
-        """Return the statements of this poll without those that the budget leaves out.
+        """Return the statements of this poll, except statements that the budget leaves out.
 
         ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: seconds between
         readings of queues that are neither ``watched`` nor ``shown``; 0: all queues are read in each poll.
@@ -224,13 +225,16 @@ class ProbeBudget:
             self._pace = replace(self._pace, every=every)
 
     def record_missed(self, keys: Collection[ProbeKey]) -> None:
-        """Mark chosen probes that the poll did not reach as left out."""
+        """Mark as left out the chosen probes that the poll did not reach."""
         for key in keys:
             self._left_out.setdefault(key[0], set()).add(_without_part(key[1]))
             self._waited[key] = self._waited.get(key, 0) + 1
 
     def is_due(self, key: ProbeKey) -> bool:
-        """Return whether this poll may run a probe that earlier results of the poll require."""
+        """Return whether the budget allows this probe in the current poll.
+
+        Call it for probes whose need shows only from results read earlier in the same poll.
+        """
         self._record_request(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
@@ -305,7 +309,8 @@ class ProbeBudget:
         if probe in _DETAIL and self._is_proven(key):
             return Rank.DETAIL
         if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
-            # Each queue is read only every ten seconds, and that poll also needs the probes of the target.
+            # Queues that are read in turn are read only every ten seconds, and a poll that reads them also needs the
+            # probes of the target.
             return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
@@ -319,7 +324,10 @@ class ProbeBudget:
         return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
 
     def _is_in_each_poll(self, key: ProbeKey) -> bool:
-        """Return whether a probe runs in each poll. Parts, and probes of queues that are read in turn, do not."""
+        """Return whether a probe runs in each poll.
+
+        A part of a probe does not, and neither does a probe of a queue that is read in turn.
+        """
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property

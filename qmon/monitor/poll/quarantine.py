@@ -69,7 +69,7 @@ class InFlightProbe:
 
     def record_sent(self, probes: Sequence[ProbeKey]) -> None:
         """Record which unproven probes are being sent; empty: only proven probes are sent."""
-        # After a probe without an answer, the connection may already be lost. This probe would then not be the cause.
+        # After a probe without an answer, the connection may already be lost. A probe sent now is not the cause.
         if not self._is_late:
             self._sent = probes
 

@@ -170,7 +170,10 @@ class QueueFiling:
     def of_group(
         self, queues: Sequence[QueueSamples], found: FoundGroup, every: IndexedResults
     ) -> tuple[QueueSamples, ...]:
-        """Return the queues of a group without values hidden from our role. ``every``: the results of the poll."""
+        """Return the samples of a group's queues, without the values that are hidden from our role.
+
+        ``every``: the results of the poll.
+        """
         hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
         queues = tuple(replace(each, partial=hidden) for each in queues)
         masked = every.masked_in(found.tables)

@@ -27,7 +27,10 @@ class LostSample:
 
 
 class ReplacedTables:
-    """The tables that the names of the queues referred to in earlier polls. Belongs to the thread of the connection."""
+    """Detects that a queue's name now refers to another table, or to other files, than in earlier polls.
+
+    Belongs to the thread of the connection.
+    """
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
@@ -35,7 +38,7 @@ class ReplacedTables:
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
-        # Queues whose table was renamed, or is not readable for our role, in the newest poll.
+        # Queues whose table, as of the newest poll, has another name or cannot be read by our role.
         self.gone_queues: frozenset[str] = frozenset()
 
     def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
@@ -61,9 +64,9 @@ class ReplacedTables:
         ]
 
     def find_replaced(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
-        """Return the queues whose table or files have changed; ``None`` if nothing has changed.
+        """Return the queues whose table or files have changed; ``None`` if there is nothing to report.
 
-        An empty set means that a table with the name of a lost queue has appeared.
+        The set is empty if only the tables of lost queues have changed, for example because such a table has appeared.
         """
         counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
         now: dict[str, _Identity] = {}

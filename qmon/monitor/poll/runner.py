@@ -50,11 +50,11 @@ _NEEDED: Final = (ClockSample, ServerSample)
 class Runner:
     """Run statements on one connection and remember failed statements, so that they do not fail every batch.
 
-    A failed statement is left out for some polls and then tried again. Until then, its failure is reported again. Most
-    failures leave a statement out for 15 polls, a lock or a deadline for four, and a missing permission for thirty.
-    ``in_flight``: the running probes, and the probes during which earlier connections were lost. ``by_text``: the
-    server caches plans by the text of a batch. Every batch then has the same text, which contains all statements ever
-    sent. Values in the batch select the statements to run.
+    A failed statement is left out for some polls and then tried again. Until then, each poll reports the failure again.
+    Most failures leave a statement out for 15 polls. A lock or a deadline leaves it out for 4 polls, and a missing
+    permission for 30 polls. ``in_flight``: the running probes, and the probes during which earlier connections were
+    lost. ``by_text``: the server caches plans by the text of a batch. Every batch then has the same text, which
+    contains all statements ever sent. Values in the batch select the statements to run.
     """
 
     def __init__(

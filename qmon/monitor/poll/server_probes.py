@@ -68,8 +68,8 @@ class ServerRead:
 class ServerProbes:
     """Choose the server-level probes of a poll and file their results. Belongs to the collector of one connection.
 
-    ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: reads by qmon's background
-    readers.
+    ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: counts of the reads that
+    qmon's own background readers caused.
     """
 
     def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own_uses: OwnUses) -> None:
@@ -198,7 +198,7 @@ def counted_totals(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at
 class ClientLimits:
     """Choose how many sessions a poll lists, and how many of their last statements it reads. One per collector.
 
-    A session seen to pop stays a consumer, so the statements of all sessions are read only now and then.
+    A session that has popped once stays a consumer, so the statements of all sessions are read only now and then.
     """
 
     def __init__(self) -> None:

@@ -17,12 +17,15 @@ _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 
 def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
-    """Return the statement for the state of the replica, if the probe ``server`` does not return it."""
+    """Return the statement for the state of the replica, if the probe ``server`` does not return this state."""
     return [statements.statement_for("replica", ReplicaSample)] if statements.has_probe("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
-    """Add the state of the replica. It is unknown if the database is in several groups with different states."""
+    """Add the state of the replica.
+
+    If the database is in several groups with different states, the state is unknown.
+    """
     if len(found) != 1:
         return server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)

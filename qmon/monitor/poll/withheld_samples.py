@@ -113,7 +113,7 @@ class FigureColumns:
 
 
 def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
-    """Return the columns from which the figures of a table's queue are computed. ``order_by``: sorts the head."""
+    """Return the columns from which the figures of a table's queue are computed. ``order_by``: see ``TableFacts``."""
 
     def own(*names: str | None) -> frozenset[TableColumn]:
         return frozenset((layout.table.name, name) for name in names if name is not None)

@@ -19,7 +19,7 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, Results, Statem
 _EVERY_S: Final = 10.0
 _CONVERSATIONS_EVERY_S: Final = 60.0
 
-# Maximum seconds for which a value that could not be read again is shown.
+# A value that cannot be read again is shown for at most this many seconds.
 _STALE_S: Final = 60.0
 
 

@@ -207,7 +207,10 @@ class GroupProbes:
         return None if self._was_read_now(kind) else min((read.server_at for read in reads), default=None)
 
     def _sum_states(self, kind: StateKind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
-        """Return a queue's messages in all states of one kind, read in this poll (``old``: or earlier), or ``None``."""
+        """Return the sum of a queue's messages in all states of one kind; ``None`` if this poll did not read them.
+
+        ``old``: also use earlier readings.
+        """
         states = [state for state in self.group.states if state.kind == kind]
         if not states or not all(self._has_count(state, value, old=old) for state in states):
             return None

@@ -141,7 +141,7 @@ class StepCounts:
     ) -> None:
         """Add up the steps of one poll.
 
-        Steps up to the last id read two polls ago are settled, because their transactions have ended.
+        Steps up to the last id that was read two polls ago are final, because their transactions have ended.
         """
         if not found:
             return

@@ -116,7 +116,7 @@ class MessageProbes:
     ) -> list[ProbeStatement]:
         """Return the statements of this poll for these queues. The facts about owners come from the previous poll.
 
-        ``brief``: queues that get only the statements that are useful without ready and in-progress messages.
+        ``brief``: queues without the statements about messages that are ready or in progress.
         """
         asked: list[ProbeStatement] = []
         due = now - self._facts_at >= _FACTS_EVERY_S

@@ -235,7 +235,7 @@ def _cut_page(
     """Return the rows of the page, the place where the next page begins, and whether rows may be missing.
 
     Rows with the same value are not scanned in id order. If the scan may have ended before the last row with a value,
-    all rows with this value are left to the next page, unless the page has no other rows.
+    all rows with this value are left for the next page, unless the page has no other rows.
     """
     if after is not None and after.within:
         listed = [row for row in rows if row.listed]

@@ -50,7 +50,7 @@ _RING_WINDOW: Final = 32
 STILL_POLLS: Final = 3
 _WALK: Final = 2 * COUNT_ROWS
 
-# For each probe that finds the head, the probe that reads the rows held by transactions.
+# The probe that reads the rows held by transactions, keyed by the probe that finds the head.
 _HELD_PROBES: Final = {
     "head": "held",
     "head_newest": "held_newest",
@@ -59,8 +59,8 @@ _HELD_PROBES: Final = {
     "head_any": "held_any",
 }
 
-# For each probe that finds the head, the probe that returns the locked rows that are not visible. Used if the locks of
-# all queues are read together.
+# The probe that returns the locked rows that are not visible, keyed by the probe that finds the head. Used if the locks
+# of all queues are read together.
 _UNSEEN_PROBES: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -69,7 +69,7 @@ _UNSEEN_PROBES: Final = {
     "head_any": "unseen_any",
 }
 
-# For each probe that finds the head, the probe that lists the rows. Used for designs without rows in progress.
+# The probe that lists the rows, keyed by the probe that finds the head. Used for designs without rows in progress.
 _LIST_PROBES: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
@@ -83,7 +83,7 @@ BLOCKED_PROBE: Final = "blocked"
 # Probes that return a `WalkSample`.
 WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
 
-# A poll checks whether a table without usable indexes is empty if it has at most this many pages (2 MB, about 2 ms).
+# If a table without usable indexes has at most this many pages (2 MB, about 2 ms), a poll checks whether it is empty.
 _EMPTY_PAGES: Final = 256
 
 # After this many consecutive wrong counts of 0 rows, the server's own count is no longer read.
@@ -139,7 +139,7 @@ class QueueProbes:
         return self._matching_probe(_HELD_PROBES) or self._matching_probe(_UNSEEN_PROBES)
 
     def statement_for_unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
-        """Return the statement that finds which locks at these places belong to rows that are not visible."""
+        """Return the statement that finds the locks at these places whose rows are not visible."""
         return self._statement_for(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
 
     def _matching_probe(self, probes: Mapping[str, str]) -> str | None:
@@ -209,7 +209,7 @@ class QueueProbes:
 
     @property
     def pop_sequences(self) -> str:
-        """The pop positions as an array: a single position, or a position per subscriber."""
+        """The pop positions as an array: one position, or one position per subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._statements.engine.ids_value([each for each in own if each is not None])
 
@@ -277,7 +277,10 @@ class QueueProbes:
         return "empty" if self.layout.state is None else "empty_state"
 
     def _empty_statements(self) -> list[ProbeStatement]:
-        """Return the statement that checks whether the table is empty, if only full counts count its messages."""
+        """Return the statement that checks whether the table is empty.
+
+        Only tables whose messages are counted by table scans need this check.
+        """
         counted = self.facts.is_scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
         if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
             return []

@@ -1,4 +1,4 @@
-"""Find out by watching how long messages are ready or in progress, for tables without a time column."""
+"""Watch how long messages are ready or in progress, for tables without a time column."""
 
 from __future__ import annotations
 

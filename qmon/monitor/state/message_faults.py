@@ -53,7 +53,7 @@ class PriorityTrack:
 # Number of polls after which a missing message is forgotten.
 _MISSED: Final = 2
 
-# Seconds for which a message that is being popped and not visible is remembered, because it may be given back.
+# A message that is hidden while it is popped is remembered for this many seconds, because it may be given back.
 _AWAY_S: Final = 30.0
 
 # Tolerance for times of one poll. All are times of the server's clock, but different statements read the clock.
@@ -82,9 +82,9 @@ class TriesTrack:
     ) -> Repeated | None:
         """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often.
 
-        ``head``: the head, if the server hides rows that are being popped. A message with an id before the head that
-        disappears and returns later was popped and given back. ``none_held``: no transaction holds rows, so a missing
-        message will not return.
+        ``head``: the head, if the server hides rows that are being popped. If a message with an id before the head
+        disappears and returns later, it was popped and given back. ``none_held``: no transaction holds rows, so a
+        missing message will not return.
         """
         for case in self._cases.values():
             case.missed += 1

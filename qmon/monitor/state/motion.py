@@ -1,4 +1,4 @@
-"""Detect whether messages leave a queue whose rates are unknown, from its head and its depth."""
+"""Detect from a queue's head and depth whether messages leave the queue, if its rates are unknown."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ from qmon.monitor.state.verdict_log import VerdictLog
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
 
-# Reasons for unknown rates that disappear within the next polls.
+# Reasons why rates are unknown only for the next few polls.
 RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
 )
@@ -573,7 +573,7 @@ class QueueTrack:
 
 
 def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
-    """Replace an age that was read before this poll by ``bound``, if it is known."""
+    """Return ``bound``, if it is known, instead of an age that was read before this poll."""
     return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 

@@ -18,7 +18,7 @@ class LedgerTrack:
     """The ledger of one queue. Not thread-safe."""
 
     def __init__(self) -> None:
-        # The last number taken, if no open transaction had taken numbers in the last poll; otherwise `None`.
+        # The last number taken, if the last poll found no open transaction that had taken numbers; otherwise `None`.
         self._free_up_to: int | None = None
 
     def record_poll(

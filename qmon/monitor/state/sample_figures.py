@@ -144,7 +144,7 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
 
 
 def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
-    """Count messages whose owner is dead as stuck, even before their timeout."""
+    """Count messages as stuck if their owner is dead, even before their timeout."""
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or stuck.value is None or pops_in_transaction(view.layout):
         return view

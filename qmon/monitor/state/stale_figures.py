@@ -131,7 +131,8 @@ _LOST_POLLS: Final = 10.0
 def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """Return the maximum age (seconds) of a figure that may support a verdict.
 
-    The age is three times the interval of the figure, or the interval to which its probes are throttled, if longer.
+    It is three times the interval of the figure, or the interval to which its probes are throttled, whichever is
+    longer.
 
     If a probe has failed, the longer interval of queues that are read in turns is not used. ``name``: a field of
     ``QueueView``, or ``rates``.

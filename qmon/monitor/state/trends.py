@@ -51,7 +51,7 @@ _LONGER: Final = 5
 # Minimum seconds of a step. In each step, pushed messages are compared with messages that became ready.
 _STEP_S: Final = 5.0
 
-# Messages count as due later than usual after at least this many such steps, seconds and pushed messages.
+# Minimum numbers of such steps, of seconds and of pushed messages before messages count as due later than usual.
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
 _LATER: Final = 20

@@ -26,7 +26,7 @@ from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is
 
 LIKELY: Final = 0.6
 
-# The design assumed for split tables that were found by shape. The design batch_split has the same tables.
+# The design assumed for a queue in two tables that was found by shape. The design batch_split has the same tables.
 _SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
@@ -96,8 +96,8 @@ def discover_queues(
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
-    Reads the catalog. From tables, reads only the values of a state column (if an index exists or the table is small)
-    and the last slot of a ring. Raises the errors of ``Connection.fetch``.
+    The function reads the catalog. From tables, it reads only the values of a state column (if an index exists or the
+    table is small) and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
     tables = catalog.read_tables() if tables is None else tables
     sequences = catalog.read_sequences() if sequences is None else sequences
@@ -152,7 +152,7 @@ def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
 def _second_halves(
     tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
 ) -> Iterator[TableRow]:
-    """Yield tables that may be the second half of a table in ``near``."""
+    """Yield tables with few columns that may belong to the same queue as a table in ``near``."""
     families = {(t.table_schema, _name_family(t)) for t in near}
     for table in tables:
         if (table.table_schema, _name_family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
@@ -268,14 +268,14 @@ def _holds_states(meta: TableDetails) -> bool:
 
 
 def _title_column(meta: TableDetails) -> str | None:
-    """Return the title column of the small rows of a split queue. The payloads are in the other table."""
+    """Return the title column of the table with the small rows. The payloads of the queue are in another table."""
     return next(
         (c.column_name for c in meta.columns if normalize_name(c.column_name) in ("title", "subject", "name")), None
     )
 
 
 def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
-    """Return the column by which ``data`` holds the payloads of ``meta``. It is the key of both, with the same name."""
+    """Return the column that joins ``data`` (the payloads) to ``meta``. It is the key of both, with the same name."""
     keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
     keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
     for index in data.indexes:
@@ -334,7 +334,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
 
 
 def _rows_popped_by_delete(activity: Activity | None) -> int | None:
-    """Return the number of deleted rows if pops delete rows: almost no row was updated. Otherwise return ``None``."""
+    """Return the number of deleted rows if pops delete rows, that is, if almost no row was updated; else ``None``."""
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import normalize_name, split_words
 
-# Last words in the names of tables that contain the states of messages whose payloads are in another table.
+# Tables whose names end in one of these words contain the states of messages. The payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
 
 

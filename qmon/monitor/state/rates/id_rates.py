@@ -13,7 +13,7 @@ class IdRates:
     """Rates from row ids: pushes from the newest id, pops from the pushes and the change in depth.
 
     An id whose transaction was rolled back counts as pushed and popped, so both rates are estimates. If pops delete
-    rows, the newest row is the last pushed row only if pops start at the oldest row and some rows are left.
+    rows, the newest row shows the last push only while pops start at the oldest row and some rows are left.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:

@@ -67,8 +67,8 @@ class InProgressLag:
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
         """Return why a pop rate of 0 may be wrong; ``None`` if 0 is right.
 
-        Recent updates may not have counted as pops because of a carried change with another cause. If the head moves,
-        the deletion of a row may have been a pop instead of a completion.
+        A carried change with another cause may have kept recent updates from counting as pops. If the head moves, the
+        deletion of a row may have been a pop instead of a completion.
 
         Args:
             at: server clock, seconds.
@@ -86,7 +86,7 @@ class InProgressLag:
 
 
 class _Carried:
-    """A number carried from poll to poll, in parts by age. Parts older than the lag of counters are forgotten."""
+    """A number that is carried from poll to poll, split by age. Parts older than the lag of counters are forgotten."""
 
     def __init__(self) -> None:
         # The parts, each with the time of its poll (server clock, seconds), oldest first.

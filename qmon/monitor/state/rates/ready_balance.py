@@ -37,7 +37,10 @@ class ReadyBalance:
     def record_flow(
         self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, at: float
     ) -> None:
-        """Record one poll, at ``at`` (server clock, seconds). A poll without exact figures forgets earlier polls."""
+        """Record one poll, at ``at`` (server clock, seconds).
+
+        After a poll without exact figures, earlier polls are forgotten.
+        """
         then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
         exact = work.exact and layout.due_at is None and moves_of_state(work, layout) is not None
         if then is None or now is None or flow.popped is None or not exact:

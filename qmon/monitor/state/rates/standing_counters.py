@@ -39,7 +39,7 @@ class _Movement:
 
 @dataclass(slots=True)
 class StandingCounters:
-    """Counters of one queue that may miss work. Not thread-safe.
+    """Tells which counters of one queue may miss work. Not thread-safe.
 
     ``pushes``, ``pops``: as of the last poll, the counters for this rate do not change while rows move.
     ``pops_lately``: like ``pops``, but for the last few seconds. A session that waits for a lock may not have reported
@@ -99,7 +99,7 @@ def _head_number(samples: QueueSamples) -> int | None:
 
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
-    """Return whether rows have become ready: more rows than before, or as many although the head left.
+    """Return whether rows have become ready: there are more than before, or as many although the head left.
 
     False for queues with due times.
     """
