@@ -75,7 +75,7 @@ class Place:
 
     @contextlib.contextmanager
     def opened(self, purpose: str = "test", *, watch: bool = False, application: str = "") -> Iterator[Connection]:
-        """Yield a connection as qmon opens it. ``watch``: one that only reads.
+        """Yield a connection as qmon opens it. ``watch``: a connection that only reads.
 
         ``application``: use this name, and wait for locks without a limit.
         """
@@ -114,7 +114,7 @@ class Place:
             return rows(connection, self.words(text))
 
     def count(self, table: TableName | str, where: str = "1 = 1") -> int:
-        """Return rows of a table, from SQL."""
+        """Return the number of rows in a table, counted by SQL."""
         name = TableName(self.schema, table) if isinstance(table, str) else table
         return int(str(self.ask(f"SELECT count(*) FROM {self.engine.quote(name.parts)} WHERE {where}")[0][0]))
 

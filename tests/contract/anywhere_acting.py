@@ -41,7 +41,7 @@ def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedA
 
 
 def draw(place: Place, sequence: TableName, times: int) -> None:
-    """Draw numbers in a session that then ends."""
+    """Take numbers from a sequence in a session that then ends."""
     quoted = place.engine.quote(sequence.parts)
     text = f"SELECT NEXT VALUE FOR {quoted}" if place.sqlserver else f"SELECT nextval({place.engine.literal(quoted)})"
     with place.opened() as connection:

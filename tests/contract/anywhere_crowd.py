@@ -81,7 +81,7 @@ class Crowd:
         self._drain()
 
     def ledger(self) -> tuple[int, int, int]:
-        """Return the numbers of messages pushed, popped as often as they should be, and wrong (doubled or invented)."""
+        """Return three numbers of messages: pushed, popped as often as required, and wrong (doubled or invented)."""
         ((pushed,),) = self.place.ask("SELECT count(*) FROM pushed")
         once = f"SELECT message FROM popped GROUP BY message HAVING count(DISTINCT subscriber) = {self.subscribers}"
         ((popped,),) = self.place.ask(f"SELECT count(*) FROM ({once}) AS p")
@@ -93,7 +93,7 @@ class Crowd:
     # ------------------------------------------------------------------------------------------------- one session
 
     def _alive(self, name: str) -> None:
-        """One producer or consumer, which reconnects after its session was killed, also while connecting."""
+        """A producer or consumer that reconnects if its session is killed, even while it connects."""
         try:
             work = self._push_all if name.startswith("producer") else self._pop_on
             while True:

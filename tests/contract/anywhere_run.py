@@ -1,8 +1,8 @@
 """A pytest plug-in for ``make sqlserver``: reports the servers that the contract ran on, and the SQL files run there.
 
 Each server must have run every SQL file for its version at least once, except those it cannot use. A run with ``-k
-sqlserver`` or ``-k postgres`` alone is a whole run, which fails if a file was not run. SIGTERM and SIGHUP end the run
-as ctrl-c does: everything it has made is dropped.
+sqlserver`` or ``-k postgres`` alone is a complete run, which fails if a file was not run. SIGTERM and SIGHUP end the
+run as ctrl-c does: everything it has made is dropped.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ _first: Final[WeakKeyDictionary[OdbcConnection, set[str]]] = WeakKeyDictionary()
 
 
 def left_out(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
-    """Return the names of files for this version that were not run and are not spared."""
+    """Return the names of files for this version that should have run but did not."""
     wanted = {file.name for file in queries.all_files() if file.engine == engine and file.since <= version[0]}
     spared = tuple(SPARED[engine])
     return sorted(name for name in wanted - set(sent) if not name.startswith(spared))
 
 
 def chosen(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
-    """Return the paths of files that were run and are for later versions than the first."""
+    """Return the paths of the ``since_`` files that were run."""
     names = set(sent)
     newest: dict[str, tuple[int, str]] = {}
     for file in queries.all_files():
@@ -131,11 +131,11 @@ def _many(run: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
-    """Record the statements run. A whole run that left files out has failed."""
+    """Record the statements that run. A complete run fails if it leaves out a file."""
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def end(number: int, frame: object) -> None:
-        """Stop once, ignoring signals during the clean-up. If the driver swallows it, stop after this test."""
+        """Stop once, ignoring signals in the clean-up. If the driver swallows the exception, stop after this test."""
         session.shouldstop = f"ended by {signal.Signals(number).name}"
         for each in signals:
             signal.signal(each, signal.SIG_IGN)

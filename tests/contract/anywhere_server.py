@@ -176,7 +176,7 @@ class Server:
 
     @contextlib.contextmanager
     def roles(self, place: Place) -> Iterator[None]:
-        """Drop the roles that ``qmon setup`` creates for the whole server in the block, from this database."""
+        """Drop the server-wide roles that ``qmon setup`` creates from this database during the block."""
         self._roles |= frozenset(ROLES) - self._there()
         try:
             yield
@@ -241,7 +241,7 @@ def named(text: str, name: str, *more: str) -> str:
 
 
 def _again(do: Callable[[], T], problem: type[QmonError], within_s: float) -> T:
-    """Run it, and repeat it while it fails with these errors, up to a time limit in seconds."""
+    """Call ``do``, and repeat the call while it fails with these errors, for at most ``within_s`` seconds."""
     until = time.monotonic() + within_s
     while True:
         try:

@@ -88,12 +88,12 @@ def whole(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def operator(place: Place, tmp_path: Path) -> Operator:
-    """Return an operator there."""
+    """Return an operator on the database of ``place``."""
     return Operator(place.context(tmp_path))
 
 
 @pytest.fixture
 def connection(place: Place) -> Iterator[Connection]:
-    """Yield a connection there."""
+    """Yield a connection to the database of ``place``."""
     with place.opened() as opened:
         yield opened

@@ -88,7 +88,7 @@ class Costs:
 
 
 def last_polls(watched: Watched, polls: int, after: int) -> Costs:
-    """Return the last of this many polls whose cost is known, once there have been ``after`` of them."""
+    """Skip ``after`` polls with a known cost, then return the costs of the next ``polls`` of them."""
 
     def measured() -> list[View]:
         known = [view for view in watched.views if view.server.server_ms is not None]

@@ -77,7 +77,7 @@ def waits_for_a_lock(url: str, connection: Connection) -> bool:
 
 
 def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[], None]) -> list[tuple[object, str]]:
-    """Pop on another thread; run ``then`` once that waits for a lock. Return the popped messages."""
+    """Pop on another thread; run ``then`` once the pop waits for a lock. Return the popped messages."""
     found: list[tuple[object, str]] = []
     thread = threading.Thread(target=lambda: found.extend(pop(consumer, layout)))
     thread.start()
@@ -88,7 +88,7 @@ def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[],
 
 
 def draw(connection: Connection, sequence: str) -> object:
-    """Draw a number and do nothing with it, like a process that stalls or dies at the worst moment."""
+    """Take a number and do nothing with it, like a process that stalls or dies at the worst moment."""
     return run(connection, f"SELECT nextval('orders_{sequence}')")[0][0]
 
 

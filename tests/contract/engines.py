@@ -1,4 +1,4 @@
-"""Connect as the product does, and one-line statements for the tests of the engines."""
+"""Helpers for the tests of the engines: connections as qmon opens them, and one-line statements."""
 
 from __future__ import annotations
 

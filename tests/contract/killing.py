@@ -116,7 +116,7 @@ class Victim:
         return int(str(query(self.url, where[act])[0][0]))
 
     def check(self, act: Act) -> None:
-        """Check that every row is in exactly one place and unchanged, or ready with its old row kept (requeue)."""
+        """Check that every row is in exactly one place and unchanged, or was requeued and its old row was saved."""
         stores = self._stores("kept" if act == "requeue" else "trash")
         kept = " UNION ALL ".join(f"SELECT {_COLUMNS} FROM qmon.{store}" for store in stores)
         if act != "requeue":

@@ -89,7 +89,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Pop:
-    """The first pop of a message: its sort key, since when the message was there, when the pop began (seconds)."""
+    """The first pop of a message: its sort key, and the times when the message appeared and the pop began (seconds)."""
 
     key: tuple[float, ...]
     there_at: float
@@ -97,7 +97,7 @@ class Pop:
 
 
 def delivered(url: str, layout: Layout) -> None:
-    """Check that every message was popped exactly once, or as often as its attempts and completed once."""
+    """Check that every message was popped exactly once, or was popped once per attempt and completed once."""
     assert query(url, LOST) == []
     assert query(url, INVENTED) == []
     if layout.traits.completes:

@@ -1,4 +1,4 @@
-"""An undo restores the old rows. Rows without a key, wide tables, hidden and masked columns are named before."""
+"""An undo restores the old rows. Plans name rows without a key, wide tables, and hidden or masked columns."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_requeue_of_which_nothing_could_be_undone_says_so_beforehand(database:
 
 
 def wide(url: str, columns: int, dropped: int = 0) -> Layout:
-    """Create a table with this many columns, one of them with a value, of which some are dropped."""
+    """Create a table with this many columns, of which some are dropped. One of the others has a value."""
     made_of = ", ".join(f"c{number} boolean" for number in range(columns - 1))
     query(url, f"CREATE TABLE wide (id bigint PRIMARY KEY, {made_of})")
     if dropped:

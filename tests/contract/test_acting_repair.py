@@ -22,7 +22,7 @@ RINGS = ("ring", "ring_pointer", "ring_subscribers")
 
 
 def draw(url: str, sequence: str, times: int = 1) -> None:
-    """Draw numbers in a session that then ends."""
+    """Take numbers from a sequence in a session that then ends."""
     query(url, f"SELECT nextval('orders_{sequence}') FROM generate_series(1, {times})")
 
 

@@ -111,7 +111,7 @@ class Noted:
 def refused_all(
     at: OperatorContext, queues: dict[str, Layout], session: int, problem: type[Exception]
 ) -> dict[str, str]:
-    """Return why every action is refused; applying each is tried."""
+    """Try to apply every action; return why each one is refused."""
     operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
     done = next(each.id for each in operator.read_operations() if each.kind is OperationKind.PURGE)

@@ -208,7 +208,7 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
 
 
 def popping(url: str, layout: Layout, raw: pyodbc.Connection) -> int:
-    """A consumer that has popped a message and is idle in its transaction; its session."""
+    """Pop a message and leave the transaction open; return the number of the session."""
     raw.execute("SET application_name = 'mailer'")
     assert raw.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchone()
     return pid(raw)

@@ -1,4 +1,4 @@
-"""Every operation is written down before and after, here and in the database; what cannot be written stops it."""
+"""Every operation is recorded before and after it runs, here and in the database. If that fails, it stops."""
 
 from __future__ import annotations
 

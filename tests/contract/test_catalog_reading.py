@@ -24,7 +24,7 @@ NOT_NOW = "not now"
 
 
 class Catalogue:
-    """Reads the catalog, from the second time on only while ``free`` is set, and records the session used."""
+    """Reads the catalog and records the session used. From the second read on, it waits until ``free`` is set."""
 
     def __init__(self) -> None:
         self.free = threading.Event()

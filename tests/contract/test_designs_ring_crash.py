@@ -29,7 +29,7 @@ def mend(url: str, layout: Layout) -> bool:
 
 
 def ahead(url: str) -> tuple[int, int] | None:
-    """Return the last push number and how many logged numbers follow, which a crash skips; ``None`` if few do."""
+    """Return the last push number and the number of logged numbers after it, which a crash skips; ``None`` if few."""
     ((drawn, logged),) = query(url, "SELECT last_value, log_cnt FROM orders_push_seq")
     return (int(str(drawn)), int(str(logged))) if int(str(logged)) > 8 else None
 

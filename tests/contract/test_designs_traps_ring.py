@@ -23,7 +23,7 @@ BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
 
 
 def draw(connection: Connection, layout: Layout, sequence: str) -> None:
-    """Draw a number and do nothing with it."""
+    """Take a number and do nothing with it."""
     run(connection, f"SELECT nextval('{layout.queue}_{sequence}')")
 
 

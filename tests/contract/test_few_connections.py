@@ -1,4 +1,4 @@
-"""If the role may open only one connection, that one does all it can, and other reads never take it from the poll."""
+"""If the role may open only one connection, all reads share it, and no other read takes it from a poll."""
 
 from __future__ import annotations
 

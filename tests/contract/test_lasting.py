@@ -1,4 +1,4 @@
-"""Lists of which some are requested, through a real driver: prepared once for all, with values unchanged.
+"""A real driver prepares a list once, whichever of its statements are requested. Values stay unchanged.
 
 The SQL is PostgreSQL's, because pyodbc and drivers treat it in the same way everywhere. For SQL Server's, see
 ``qmon.engines.sql.batch_text``.

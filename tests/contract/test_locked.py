@@ -1,4 +1,4 @@
-"""Tables under ACCESS EXCLUSIVE: each loses only its own figures, and the holder is named, also by a new qmon."""
+"""Tables under ACCESS EXCLUSIVE: each loses only its own figures, and even a new qmon names the holder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configured names that are no table to watch: qmon reports their kind and the name to use instead."""
+"""If a configured name is not a table that qmon can watch, it reports the kind and the name to use instead."""
 
 from __future__ import annotations
 

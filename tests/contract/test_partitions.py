@@ -1,4 +1,4 @@
-"""Partitioned tables: counts of the partitions are added up, and attaching or detaching one is no flow."""
+"""Counts of partitions are added up. Attaching or detaching a partition does not count as pushes or pops."""
 
 from __future__ import annotations
 

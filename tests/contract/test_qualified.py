@@ -179,7 +179,7 @@ def _inner(text: str) -> Iterator[str]:
 
 
 def filled(sql: Query) -> str:
-    """Return the statement with a name in each of its slots."""
+    """Return the statement with a name in place of each placeholder."""
     texts = {"literal": "'ours_s.x'", "int": "1", "where": "true", "values": "(1, 1, 'x')", "order": "1"}
     texts |= {"type": "text", "utc": "now()", "clock": "now()", "on": "true", "recompile": ""}
     out = []

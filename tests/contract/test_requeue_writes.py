@@ -1,4 +1,4 @@
-"""Columns that a requeue writes: a place in the queue, those that go with the state, and dead only with a limit."""
+"""Columns that a requeue writes: the place in the queue, and columns that must change together with the state."""
 
 from __future__ import annotations
 

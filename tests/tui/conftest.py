@@ -1,4 +1,4 @@
-"""Work that is the same for every app in these tests is done once."""
+"""Do work only once that is the same for every app in these tests."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def queue(
 
 
 def part(name: str, **figures: Any) -> QueueView:
-    """Return a queue of a table with several, ``oban/mails`` of ``app.oban``. ``figures``: arguments of ``queue``."""
+    """Return a queue that shares its table, such as ``oban/mails`` in ``app.oban``. ``figures``: see ``queue``."""
     made = queue(name, gap=figure(None, "its rows come in no order"), **figures)
     group, _, value = name.partition("/")
     of = GroupPart(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))

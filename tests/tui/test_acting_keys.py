@@ -1,4 +1,4 @@
-"""The keys that act: the request of each, when it can do nothing and why, marks, and the screen of operations."""
+"""The keys of actions: their requests, the reasons why they are disabled, marks, and the screen of operations."""
 
 from __future__ import annotations
 

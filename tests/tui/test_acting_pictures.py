@@ -23,7 +23,7 @@ IDS = ["80x24", "120x40"]
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Moments are shown in the machine's time zone: the same one everywhere."""
+    """Set the same time zone on every machine, because screens show local times."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield

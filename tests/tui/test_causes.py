@@ -88,7 +88,7 @@ def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
 
 
 def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
-    """One session locks one queue, and holds vacuum back in all: only one of them is locked."""
+    """One session locks one queue and holds back vacuum in all queues. Only that queue is locked."""
     queues = having("ledger", locked(3, "ledger"), held(12)), having("mails", held(3)), having("audit", held(20_000))
     found = shared_causes(queues)
     (line,) = causes.cause_lines(found, 16, 120)

@@ -92,7 +92,7 @@ CHANGING_KEYS = {
 def key_bindings() -> Iterator[Binding]:
     """Every binding of every app, screen, dialog and widget of the dashboard, once per key.
 
-    Without buttons: their keys mean the button's text.
+    Buttons are left out, because their text explains their keys.
     """
     for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         module = import_module(found.name)

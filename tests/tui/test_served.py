@@ -1,4 +1,4 @@
-"""The dashboard that reads from a ``qmon serve``: it shows that, and keys that need more data give the reason."""
+"""A dashboard that reads from a ``qmon serve`` shows its source. Keys that need more data show the reason."""
 
 from __future__ import annotations
 

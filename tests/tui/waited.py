@@ -90,7 +90,7 @@ def use(rows: float | None, dead: int = 5_361) -> QueueUse:
 def waited_view(
     holders: tuple[HorizonSample, ...] | None = (SLEEPER, NEXT), found: Waiting | None = None, *, sequence: int = 7
 ) -> View:
-    """Return a view with all parts of screen 3; the queues that pop touch dead rows."""
+    """Return a view with all parts of screen 3, in which pops touch dead rows."""
     made = view(server=target(waiting=found or waiting(), horizon=holders), sequence=sequence)
     uses = {"mails": use(412.0), "invoices": use(88.4, 1_204), "orders": use(None, 0)}
     return replace(made, queues=tuple(replace(q, use=uses.get(q.name)) for q in made.queues))
