@@ -278,7 +278,7 @@ class QueueProbes:
 
     def _empty_statements(self) -> list[ProbeStatement]:
         """Return the statement that checks whether the table is empty, if only full counts count its messages."""
-        counted = self.facts.is_scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
+        counted = self.facts.has_scanned_figures and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
         if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}
