@@ -53,7 +53,7 @@ class LockChainLine:
         blocks: number of sessions that wait for the session, directly or not.
         directly: number of sessions that wait directly for the session.
         longest_s: longest wait of the sessions that wait for the session, in seconds.
-        again: true if the session is shown in full elsewhere.
+        is_repeated: true if the session is shown in full elsewhere.
     """
 
     session: BlockingSample
@@ -63,7 +63,7 @@ class LockChainLine:
     blocks: int = 0
     directly: int = 0
     longest_s: float | None = None
-    again: bool = False
+    is_repeated: bool = False
     held: tuple[HeldQueueRows, ...] = ()
 
     @property
@@ -91,7 +91,7 @@ class LockChains:
 
     def find_line(self, key: SessionKey) -> LockChainLine | None:
         """Return the line that shows a session in full, or ``None`` if there is no such line."""
-        return next((place for place in self.places if place.key == key and not place.again), None)
+        return next((place for place in self.places if place.key == key and not place.is_repeated), None)
 
 
 def build_lock_chains(
@@ -117,7 +117,7 @@ def build_lock_chains(
     def rank(key: SessionKey) -> tuple[float, float, SessionKey]:
         return -reach[key].bit_count(), -(people[key].transaction_s or 0.0), key
 
-    def place(key: SessionKey, rails: tuple[bool, ...], again: bool) -> LockChainLine:
+    def place(key: SessionKey, rails: tuple[bool, ...], is_repeated: bool) -> LockChainLine:
         mine = {order[i] for i in set_bits(reach[key])}
         waits = [w for k in mine if (w := people[k].waiting_s) is not None]
         return LockChainLine(
@@ -128,7 +128,7 @@ def build_lock_chains(
             len(mine),
             len(behind[key]),
             max(waits, default=None),
-            again,
+            is_repeated,
             (held or {}).get(key[0], ()) if key[0] else (),
         )
 

@@ -155,7 +155,7 @@ class QueueScreen(DashboardScreen):
             return clean(page.why) or lists.empty_text(page, paged=listing is not None)
         return "no message is stuck" if self.stuck_only else "no message is in progress"
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         found = self.current_queue()
         if found is None:
             return
