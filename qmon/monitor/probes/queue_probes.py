@@ -13,7 +13,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
     CountSample,
     DepthSample,
@@ -106,7 +106,7 @@ class QueueProbes:
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = QueueMemo()
         # The page that this poll read instead of the requested page.
-        self.page_read: Listing | None = None
+        self.page_read: PageRequest | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
 

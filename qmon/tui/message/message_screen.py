@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from qmon.model import formatting
 from qmon.model.operation_records import Choice
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
@@ -58,7 +58,7 @@ class MessageScreen(DashboardScreen):
     FILTER = ("search", "> next match · < previous match · esc clears")
 
     def __init__(
-        self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None
+        self, queue: str, listed: Sequence[MessageSample], at: int, listing: PageRequest | None = None
     ) -> None:
         super().__init__()
         self._listing = listing
