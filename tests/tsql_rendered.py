@@ -19,7 +19,7 @@ from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UTC_ZONE, TimeColumn, Zone
-from qmon.model.samples.listing_samples import Place
+from qmon.model.samples.listing_samples import PagePosition
 
 TIMES: frozenset[Form] = frozenset({"utc", "moment", "clock"})
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
@@ -39,7 +39,7 @@ def forms_of(query: Query) -> dict[str, set[Form]]:
 def _page_part(slot: str, kind: str) -> PagePart:
     """Return a part of a page in the order of a column, after some message."""
     state, at = Column("q_state", kind), Column("q_at", kind)
-    rows = PageRows(at, (ColumnTest(state, "=", "x"),), (), ("q_c",), after=Place("2026-01-01T00:00:00", "7"))
+    rows = PageRows(at, (ColumnTest(state, "=", "x"),), (), ("q_c",), after=PagePosition("2026-01-01T00:00:00", "7"))
     return PagePart(rows, "look" if slot == "look" else "empty" if slot == "empty" else "list")
 
 

@@ -52,7 +52,7 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
             dark=config.settings.theme != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
             known=past,
-            served=socket.gethostname() if in_browser else address.place,
+            served=socket.gethostname() if in_browser else address.host_and_port,
             preferences=Preferences() if in_browser else read_preferences(),
             in_browser=in_browser,
         )
@@ -68,8 +68,8 @@ def _open_source(address: ServeAddress) -> ServedSource:
     from qmon.stream.served_source import ServedSource
 
     if address.password is not None:
-        print_note(f"qmon: {command_line_warning(address.place)}")
-    target = Target(address.place, None, {}, password=address.password)
+        print_note(f"qmon: {command_line_warning(address.host_and_port)}")
+    target = Target(address.host_and_port, None, {}, password=address.password)
     target = replace(target, password=target.password or password_from_environment(target))
 
     def connect(known: Target) -> OpenStream:

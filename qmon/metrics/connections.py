@@ -25,11 +25,11 @@ _CLOSING_S: Final = 2.0
 _OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _OUT_OF_FILES_S: Final = 0.05
 _HEAD_BYTES: Final = 16 * 1024
-_SITE_BITS: Final = 64
+_NETWORK_BITS: Final = 64
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Client:
+class ClientConnection:
     """One accepted client connection.
 
     Args:
@@ -54,7 +54,7 @@ class Client:
         self.accepted = accepted
         self.transport: asyncio.WriteTransport | None = None
         self.deadline = deadline
-        self.address = _counted_address(accepted.getpeername()[0])
+        self.address = _address_group(accepted.getpeername()[0])
         self.local = str(accepted.getsockname()[0])
         self.is_kept = False
 
@@ -79,7 +79,7 @@ class BoundedListener:
     """
 
     def __init__(
-        self, listening: socket.socket, tls: ssl.SSLContext | None, serve: Callable[[Client], Awaitable[None]]
+        self, listening: socket.socket, tls: ssl.SSLContext | None, serve: Callable[[ClientConnection], Awaitable[None]]
     ) -> None:
         listening.setblocking(False)
         self._listening = listening
@@ -87,7 +87,7 @@ class BoundedListener:
         self._serve = serve
         self._max_connections = min(MAX_CONNECTIONS, system.max_open_files() // 2)
         # The connections of each address, oldest first.
-        self._connections: dict[str, dict[Client, None]] = {}
+        self._connections: dict[str, dict[ClientConnection, None]] = {}
 
     async def serve_forever(self) -> None:
         """Serve until this task is cancelled, then close all connections."""
@@ -111,7 +111,7 @@ class BoundedListener:
                 await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
-            connection = Client(accepted, loop.time() + REQUEST_S)
+            connection = ClientConnection(accepted, loop.time() + REQUEST_S)
         except OSError:  # the client has disconnected
             accepted.close()
             return
@@ -124,33 +124,33 @@ class BoundedListener:
         # The code of the task cannot do this, because a task that is cancelled before it starts runs no code.
         connection.task.add_done_callback(lambda _: self._end_connection(connection))
 
-    def _droppable_count(self, client: str) -> int:
-        return sum(not connection.is_kept for connection in self._connections.get(client, ()))
+    def _droppable_count(self, address: str) -> int:
+        return sum(not connection.is_kept for connection in self._connections.get(address, ()))
 
     def _most_crowded_address(self) -> str:
         return max(self._connections, key=self._droppable_count, default="")
 
-    def _drop_oldest(self, client: str) -> None:
-        for connection in self._connections.get(client, ()):
+    def _drop_oldest(self, address: str) -> None:
+        for connection in self._connections.get(address, ()):
             if not connection.is_kept:
                 self._forget_connection(connection)
                 connection.task.cancel()
                 return
 
-    def _forget_connection(self, connection: Client) -> None:
+    def _forget_connection(self, connection: ClientConnection) -> None:
         found = self._connections.get(connection.address, {})
         found.pop(connection, None)
         if not found:
             self._connections.pop(connection.address, None)
 
-    def _end_connection(self, connection: Client) -> None:
+    def _end_connection(self, connection: ClientConnection) -> None:
         self._forget_connection(connection)
         if connection.transport is not None:
             connection.transport.abort()
         else:
             connection.accepted.close()
 
-    async def _serve_connection(self, connection: Client) -> None:
+    async def _serve_connection(self, connection: ClientConnection) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_HEAD_BYTES)
         protocol = asyncio.StreamReaderProtocol(reader)
@@ -177,7 +177,7 @@ class BoundedListener:
             log.report_defect(problem)
 
 
-def _counted_address(address: str) -> str:
+def _address_group(address: str) -> str:
     """Return the address, or the network that counts as one address.
 
     For IPv6, a network counts, because one machine can usually use all addresses of its network.
@@ -187,4 +187,4 @@ def _counted_address(address: str) -> str:
         return str(found)
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
-    return str(IPv6Address(int(found) >> _SITE_BITS << _SITE_BITS)) if not found.is_loopback else str(found)
+    return str(IPv6Address(int(found) >> _NETWORK_BITS << _NETWORK_BITS)) if not found.is_loopback else str(found)

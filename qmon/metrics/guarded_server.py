@@ -14,7 +14,7 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.metrics.access import PasswordGate, Users
-from qmon.metrics.connections import BACKLOG, BoundedListener, Client
+from qmon.metrics.connections import BACKLOG, BoundedListener, ClientConnection
 from qmon.metrics.http_requests import Refused, Request, Response, check_origin, read_request
 
 # Maximum seconds that a client may take to read an answer, or one line of a stream.
@@ -27,7 +27,7 @@ _REFUSALS: Final = {
 }
 
 # A function that answers one request. It runs on the event loop's thread.
-Answer = Callable[[Request, Client], Awaitable[None]]
+Answer = Callable[[Request, ClientConnection], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class GuardedServer:
             self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join(_CLOSE_TIMEOUT_S)
 
-    async def _serve_client(self, client: Client) -> None:
+    async def _serve_client(self, client: ClientConnection) -> None:
         """Read one request and answer it."""
         request: Request | None = None
         try:
@@ -139,7 +139,7 @@ class GuardedServer:
         else:
             await self._answer(request, client)
 
-    async def _check_request(self, request: Request, client: Client) -> None:
+    async def _check_request(self, request: Request, client: ClientConnection) -> None:
         """Raise ``Refused`` if the client may not read the requested path."""
         check_origin(request, client.local, self._hosts, allows_links=self._allows_links)
         if self._gate is None or request.path in self._public_paths:

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from qmon.errors import BadInput
 from qmon.metrics.access import Users
-from qmon.metrics.connections import Client
+from qmon.metrics.connections import ClientConnection
 from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metric_list import METRICS
@@ -96,7 +96,7 @@ class _RequestHandler:
         self._registry = registry_for(targets)
         self._stream_readers = 0
 
-    async def answer(self, request: Request, client: Client) -> None:
+    async def answer(self, request: Request, client: ClientConnection) -> None:
         """Answer a request that has passed the checks."""
         if request.path == STREAM_PATH:
             await self._serve_stream(request, client)
@@ -115,7 +115,7 @@ class _RequestHandler:
             return Response(200 if any(polled.values()) else 503, "".join(lines).encode())
         return Response(404, b"/metrics, /stream, /healthz, /readyz\n")
 
-    async def _serve_stream(self, request: Request, client: Client) -> None:
+    async def _serve_stream(self, request: Request, client: ClientConnection) -> None:
         """Send the lines of a stream until it ends or the client disconnects. Drop a client that reads too slowly."""
         try:
             stream = stream_for(self._streams, request.query)

@@ -66,14 +66,14 @@ class Budget:
         """Return the milliseconds of server time that one poll may cost at this poll interval."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
-    def share_among(self, qmons: int) -> Budget:
-        """Return the share of the budget for each of several qmons on one database.
+    def share_among(self, instances: int) -> Budget:
+        """Return the share of the budget for each of several qmon instances on one database.
 
         A budget of a whole processor means no limit and is not divided.
         """
         if self.poll_ms is not None:
-            return replace(self, poll_ms=self.poll_ms / qmons)
-        return self if self.share >= 1 else replace(self, share=self.share / qmons)
+            return replace(self, poll_ms=self.poll_ms / instances)
+        return self if self.share >= 1 else replace(self, share=self.share / instances)
 
     @property
     def text(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import reason_without_list
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 
 
-def default_listing(layout: Layout) -> Listing:
+def default_listing(layout: Layout) -> PageRequest:
     """Return the page of messages that is read if no index supports the default list."""
-    return Listing("ready" if begins_at_head(layout) else "in_progress")
+    return PageRequest("ready" if begins_at_head(layout) else "in_progress")
 
 
 def begins_at_head(layout: Layout) -> bool:

@@ -265,7 +265,7 @@ def _check_scans(
     connection: Connection, engine: Engine, statements: StatementCache, spec: QueueSpec
 ) -> Iterator[Check]:
     """Run the first range of a scan, if figures come from scans, and propose indexes that would replace scans."""
-    if not spec.facts.is_scanned:
+    if not spec.facts.has_scanned_figures:
         return
     parts: list[PartSample] = []
     yield _check_timed("scan_parts", spec.layout.queue, lambda: parts.extend(read_parts(connection, statements, spec)))

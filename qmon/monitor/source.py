@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.snapshot import Snapshot
 
 
@@ -64,7 +64,7 @@ class Focus:
     """
 
     rows_of: str | None = None
-    listing: Listing | None = None
+    listing: PageRequest | None = None
     blocking: bool = False
     closely: bool = False
     cursor: str | None = None

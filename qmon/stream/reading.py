@@ -49,7 +49,7 @@ class OpenStream:
     """
 
     def __init__(self, address: ServeAddress, clock: Callable[[], float]) -> None:
-        self._place = address.place
+        self._place = address.host_and_port
         self._clock = clock
         self._connection = _connection_for(address)
         self._answer: http.client.HTTPResponse | None = None

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class ServeAddress:
-    """The address of a ``qmon serve``. ``place``: host and port, without secrets.
+    """The address of a ``qmon serve``.
 
     ``target``: the name of one of its targets; empty for the only target. ``trust``: TLS context; ``None`` without TLS.
     """
@@ -27,7 +27,7 @@ class ServeAddress:
     trust: ssl.SSLContext | None = None
 
     @property
-    def place(self) -> str:
+    def host_and_port(self) -> str:
         """Host and port, without secrets."""
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 

@@ -52,7 +52,7 @@ class ServedSource:
     @property
     def target(self) -> str:
         """The target's name on the server. Until it is known: the requested name, or host and port."""
-        return self._stream.session.target if self._stream else self._address.target or self._address.place
+        return self._stream.session.target if self._stream else self._address.target or self._address.host_and_port
 
     @property
     def environment(self) -> str:
@@ -114,7 +114,7 @@ class ServedSource:
             self._report_state(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
             stream = OpenStream(self._address, self._clock)
         self._stream = stream
-        _LOG.info("%s: reading from the qmon serve at %s", self.target, self._address.place)
+        _LOG.info("%s: reading from the qmon serve at %s", self.target, self._address.host_and_port)
         return stream
 
     def _read_stream(self, stream: OpenStream) -> None:

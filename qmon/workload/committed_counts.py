@@ -157,8 +157,8 @@ class CommittedCounts:
                 before, after = points[index - 1], points[index]
         share = 0.0 if after.at == before.at else (at - before.at) / (after.at - before.at)
 
-        def mix(a: int, b: int) -> float:
-            return a + (b - a) * share
+        def mix(earlier: int, later: int) -> float:
+            return earlier + (later - earlier) * share
 
         return (
             mix(before.pushed, after.pushed),

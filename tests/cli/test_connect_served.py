@@ -247,5 +247,5 @@ def test_what_is_no_address_is_refused_without_repeating_it() -> None:
         parse_address("https://anna:hunter22@host:x/shop", None, "a test")
     assert "hunter22" not in str(refused.value)
     made = partial(parse_address, ca=None, origin="a test")
-    assert made("https://ops-1/a%20b").place == "ops-1:443"
-    assert (made("http://[::1]:9777/x/y").place, made("http://[::1]:9777/x/y").target) == ("[::1]:9777", "x/y")
+    assert made("https://ops-1/a%20b").host_and_port == "ops-1:443"
+    assert (made("http://[::1]:9777/x/y").host_and_port, made("http://[::1]:9777/x/y").target) == ("[::1]:9777", "x/y")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qmon.config.config_file import parse_config
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.watching import Watched
@@ -18,7 +18,7 @@ def configured(text: str) -> tuple[ConfiguredQueue, ...]:
     return parse_config(text, Path("qmon.toml")).targets["t"].queues
 
 
-def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
+def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.samples.listing_samples import PAGE_SIZE, ListedSample, Listing, PageSample
+from qmon.model.samples.listing_samples import PAGE_SIZE, ListedSample, PageRequest, PageSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.poll.poller import POLL
@@ -31,12 +31,12 @@ class Reader:
     probes: QueueProbes
     read: int = 0
 
-    def page(self, listing: Listing) -> tuple[list[str], PageSample]:
+    def page(self, listing: PageRequest) -> tuple[list[str], PageSample]:
         """Return the ids of a page, and its number of messages if known."""
         messages, page = self.messages(listing)
         return [each.id for each in messages], page
 
-    def messages(self, listing: Listing) -> tuple[tuple[MessageSample, ...], PageSample]:
+    def messages(self, listing: PageRequest) -> tuple[tuple[MessageSample, ...], PageSample]:
         """Return the messages of a page."""
         results = self._results(listing)
         self.probes.page_read = closer_listing(self.probes, listing, results)
@@ -46,7 +46,7 @@ class Reader:
         assert found is not None
         return found
 
-    def _results(self, listing: Listing) -> Results:
+    def _results(self, listing: PageRequest) -> Results:
         statements = StatementCache(ENGINE, self.connection.version)
         results: Results = {}
         for each in statements_for_page(statements, self.probes, listing):
@@ -57,7 +57,7 @@ class Reader:
 
     def pages(self, state: str, *, descending: bool = False) -> Iterator[tuple[list[str], PageSample]]:
         """Yield all pages, one after the other."""
-        listing: Listing | None = Listing(state, descending=descending)
+        listing: PageRequest | None = PageRequest(state, descending=descending)
         while listing is not None:
             ids, page = self.page(listing)
             yield ids, page
@@ -130,7 +130,7 @@ def ids_of(url: str, state: str, order: str = "id") -> list[str]:
 BY_ID = "CREATE INDEX ON jobs (status, id)"
 
 
-def touched(reader: Reader, listing: Listing) -> int:
+def touched(reader: Reader, listing: PageRequest) -> int:
     """Return the buffers used by reading a page."""
     (asked,) = statements_for_page(StatementCache(ENGINE, reader.connection.version), reader.probes, listing)
     explained = replace(

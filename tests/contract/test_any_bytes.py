@@ -14,7 +14,7 @@ from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.any_bytes import bytes_from_text
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operation_records import Choice, OperationState, OwnerState
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.monitor.source import Focus
 from qmon.operate.operator import Operator
 from tests.contract.listing import reading
@@ -69,7 +69,7 @@ def any_bytes(server: EmbeddedServer) -> Iterator[str]:
 def test_lists_and_owners_show_bytes_that_are_not_utf_8_by_their_values(any_bytes: str) -> None:
     with reading(any_bytes, LAYOUT) as reader:
         for state, owner in (("ready", None), ("in_progress", "J<E5>rg"), ("dead", None)):
-            messages, page = reader.messages(Listing(state))
+            messages, page = reader.messages(PageRequest(state))
             assert page is not None
             assert {(each.owner or "").strip() or None for each in messages} == {owner}, state
             assert {each.payload[:7] for each in messages if each.payload} <= {"J<E5>rg", "\u00e5"}, state
@@ -153,7 +153,7 @@ def test_each_key_names_its_own_row_only(any_bytes: str, tmp_path: Path, at: int
     _named(any_bytes, key)
     layout = replace(NAMED, key=("tenant", "name") if tenant else ())
     with reading(any_bytes, layout) as reader:
-        ids, _ = reader.page(Listing("dead"))
+        ids, _ = reader.page(PageRequest("dead"))
     wanted = {tenant + (name.replace("\\", "\\\\").replace("/", "\\/") if tenant else name) for name in SHOWN}
     assert set(ids) == wanted, "no two keys are shown the same"
     operator = Operator(desk_at(any_bytes, tmp_path))

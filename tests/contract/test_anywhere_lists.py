@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from qmon.model.layout.list_states import STATES, reason_without_list
-from qmon.model.samples.listing_samples import PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import PAGE_SIZE, PageRequest
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.anywhere import Place
@@ -34,7 +34,7 @@ IDS: Final = {
 }
 
 
-def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
+def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
@@ -51,10 +51,10 @@ def test_each_state_of_tables_of_every_making_is_listed_in_both_orders(place: Pl
         seen = {}
         for layout in layouts(place):
             for state in (each for each in STATES if not reason_without_list(layout, each)):
-                found = listed(watched, layout.queue, Listing(state))
+                found = listed(watched, layout.queue, PageRequest(state))
                 assert found.failures == ()
                 seen[layout.queue, state] = ids(found)
-                turned = listed(watched, layout.queue, Listing(state, descending=True))
+                turned = listed(watched, layout.queue, PageRequest(state, descending=True))
                 assert ids(turned) == ids(found)[::-1]
         assert seen == IDS
 
@@ -67,7 +67,7 @@ def test_lists_and_messages_in_progress_have_the_newest_end_of_their_errors(plac
     )
     with watching(place.url, [replace(layouts(place)[0], error="failed")]) as watched:
         for state, error in (("dead", old[-200:]), ("in_progress", "refused"), ("scheduled", None)):
-            found = listed(watched, "tasks", Listing(state))
+            found = listed(watched, "tasks", PageRequest(state))
             assert found.failures == ()
             assert [message.error for message in found.messages or ()] == [error]
         watched.poller.set_focus(Focus(rows_of="tasks"))
@@ -89,12 +89,12 @@ def test_pages_go_on_where_the_last_one_ended(place: Place) -> None:
     with watching(place.url, [tasks]) as watched:
         for state, count in (("dead", 230), ("in_progress", 770)):
             pages: list[list[str]] = []
-            listing: Listing | None = Listing(state)
+            listing: PageRequest | None = PageRequest(state)
             while listing is not None:
                 found = listed(watched, "tasks", listing)
                 pages.append(ids(found))
                 after = None if found.page is None else found.page.next
-                listing = None if after is None else Listing(state, after)
+                listing = None if after is None else PageRequest(state, after)
             assert [len(page) for page in pages[:-1]] == [PAGE_SIZE] * (len(pages) - 1)
             every = [id for page in pages for id in page]
             assert len(every) == len(set(every)) == count
@@ -107,7 +107,7 @@ def test_ready_messages_of_each_design_are_listed_with_their_payloads(place: Pla
     with watching(place.url) as watched:
         watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS))
         for design in DESIGNS:
-            found = listed(watched, design, Listing("ready"))
+            found = listed(watched, design, PageRequest("ready"))
             assert found.failures == ()
             assert found.page is not None
             if why := reason_without_list(found.layout, "ready"):

@@ -54,7 +54,7 @@ def drawn(found: LockChains, sessions: OpenSessions) -> list[str]:
     """Return the tree with our names: a dot for each level, a star if a session is repeated."""
     names = {pid: name for name, pid in sessions.pids.items()}
     return [
-        f"{'.' * len(p.rails)}{names.get(p.session.session, p.session.gid)}{'*' if p.again else ''}"
+        f"{'.' * len(p.rails)}{names.get(p.session.session, p.session.gid)}{'*' if p.is_repeated else ''}"
         for p in found.places
     ]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.monitor.source import Focus
 from tests.contract.groups import configured, listed
 from tests.contract.listing import BY_ID, fill, jobs, reading, table
@@ -74,7 +74,7 @@ def test_a_list_shows_the_newest_end_of_an_error(database: str, kind: str, value
     query(database, f"INSERT INTO jobs (status, failed) VALUES ('dead', CAST({value} AS {kind}))")
     query(database, fill("dead", 1))
     with reading(database, jobs(error="failed")) as reader:
-        messages, _ = reader.messages(Listing("dead"))
+        messages, _ = reader.messages(PageRequest("dead"))
         assert [each.error for each in messages] == [shown, None]
 
 
@@ -83,7 +83,7 @@ def test_of_a_large_error_a_list_shows_its_size(database: str) -> None:
     query(database, "ALTER TABLE jobs ALTER COLUMN failed SET STORAGE EXTERNAL")
     query(database, "INSERT INTO jobs (status, failed) VALUES ('dead', repeat('x', 100000))")
     with reading(database, jobs(error="failed")) as reader:
-        ((message,), _) = reader.messages(Listing("dead"))
+        ((message,), _) = reader.messages(PageRequest("dead"))
         assert message.error == "98 kB stored"
 
 
@@ -106,7 +106,7 @@ def test_queues_of_each_kind_show_errors_but_not_the_results_of_done_messages(da
             found = watched.queue(name, lambda queue: queue.messages)
             assert [each.error for each in found.messages or ()] == ['{"error": "new"}'], name
         for state, error in (("dead", '{"error": "new"}'), ("done", None)):
-            found = listed(watched, "mails/a", Listing(state))
+            found = listed(watched, "mails/a", PageRequest(state))
             assert [each.error for each in found.messages or ()] == [error]
 
 
@@ -135,7 +135,7 @@ def test_the_error_of_a_library_is_found_by_its_column_or_in_another_table(
     query(database, tables)
     with watching(database) as watched:
         watched.queue(name)
-        found = listed(watched, name, Listing("dead"))
+        found = listed(watched, name, PageRequest("dead"))
         assert found.failures == ()
         assert [each.error for each in found.messages or ()] == ["no such host", None]
 
@@ -153,6 +153,6 @@ def test_the_error_column_of_a_guessed_queue_is_found_by_its_name(database: str)
     with watching(database) as watched:
         for name in ("job_queue", "mail_queue"):
             watched.queue(name)
-            found = listed(watched, name, Listing("dead"))
+            found = listed(watched, name, PageRequest("dead"))
             assert found.failures == ()
             assert [each.error for each in found.messages or ()] == ["no such host"], name

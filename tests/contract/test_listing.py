@@ -10,7 +10,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
 from qmon.model.view import QueueView
 from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import StatementCache
@@ -38,12 +38,12 @@ def test_every_message_in_a_state_is_on_one_page(database: str, index: str, desc
 def test_the_last_page_of_many_messages_costs_what_the_first_one_costs(database: str) -> None:
     table(database, BY_ID, fill("done", 200_000), "ANALYZE jobs")
     with reading(database, jobs()) as reader:
-        _, page = reader.page(Listing("done"))
+        _, page = reader.page(PageRequest("done"))
         assert page.next is not None
         late = replace(page.next, value="199950", id="199950")
-        for listing in (Listing("done"), Listing("done", late), Listing("done", late, descending=True)):
+        for listing in (PageRequest("done"), PageRequest("done", late), PageRequest("done", late, descending=True)):
             assert touched(reader, listing) < 60
-        ids, page = reader.page(Listing("done", late))
+        ids, page = reader.page(PageRequest("done", late))
         assert (ids[0], ids[-1], page.next) == ("199951", "200000", None)
 
 
@@ -63,7 +63,7 @@ def test_the_longest_running_come_first_and_those_without_a_start_last(database:
         stuck = reader.ids("stuck")
         assert stuck == wanted[: len(stuck)]
         assert 69 <= len(stuck) <= 130
-        messages, _ = reader.messages(Listing("stuck"))
+        messages, _ = reader.messages(PageRequest("stuck"))
         assert {each.state for each in messages} == {"in_progress"}
         assert messages[0].age_s == pytest.approx(130, abs=30)
 
@@ -132,7 +132,7 @@ def test_an_index_on_the_state_alone_leads_to_the_first_of_them(database: str) -
     table(database, "CREATE INDEX ON jobs (status)", fill("done", 5_000), fill("dead", 230), "ANALYZE jobs")
     with reading(database, jobs()) as reader:
         assert sorted(reader.ids("dead")) == sorted(ids_of(database, "dead"))
-        _, page = reader.page(Listing("done"))
+        _, page = reader.page(PageRequest("done"))
         assert (page.order, page.cut, page.looked) == ("", True, MAX_ROWS_READ)
 
 
@@ -194,7 +194,7 @@ def test_the_ready_messages_of_each_design_are_listed_with_their_payload(databas
         for n in range(3):
             push(connection, layout, n)
     with reading(database) as reader:
-        messages, page = reader.messages(Listing("ready"))
+        messages, page = reader.messages(PageRequest("ready"))
         assert (len(messages), page.next, page.why) == (3, None, "")
         assert {each.state for each in messages} == {"ready"}
         assert {each.payload for each in messages} == {"m0", "m1", "m2"}
@@ -210,7 +210,7 @@ def test_a_column_that_our_role_may_not_read_and_the_page_does_not_need_is_not_r
     table(database, BY_ID, fill("dead", 3), "ALTER TABLE jobs ADD COLUMN secret text")
     with reading(database, jobs()) as reader:
         (asked,) = statements_for_page(
-            StatementCache(ENGINE, reader.connection.version), reader.probes, Listing("dead")
+            StatementCache(ENGINE, reader.connection.version), reader.probes, PageRequest("dead")
         )
         assert "secret" not in asked.bound.statement.text
 
@@ -253,7 +253,7 @@ def test_every_message_of_a_table_made_by_chance_is_on_one_page(database: str, s
             assert set(found) == truth
 
 
-def is_page(listing: Listing, queue: QueueView) -> bool:
+def is_page(listing: PageRequest, queue: QueueView) -> bool:
     """Return whether that page was read."""
     return queue.page is not None and queue.page.listing == listing
 
@@ -265,7 +265,7 @@ def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str
         fill("working", MAX_ROWS_READ + 100, "started_at", "timestamptz '2026-01-02'"),
     )
     with watching(database, [jobs()]) as watched:
-        listing = Listing("in_progress")
+        listing = PageRequest("in_progress")
         for first in (1, 101):
             watched.poller.set_focus(Focus(rows_of="jobs", listing=listing))
             found = watched.queue("jobs", partial(is_page, listing))

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
 from tests.contract.groups import configured, listed
 from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import Watched, watching
@@ -42,7 +42,7 @@ def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> 
 def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:
     """Return the payloads of all pages."""
     out: list[list[str]] = []
-    listing: Listing | None = Listing(state)
+    listing: PageRequest | None = PageRequest(state)
     while listing is not None:
         found = listed(watched, queue, listing)
         assert found.failures == ()
@@ -51,7 +51,7 @@ def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:
         assert found.page.looked <= MAX_ROWS_READ
         assert not found.page.cut
         out.append([str(message.payload) for message in found.messages or ()])
-        listing = None if found.page.next is None else Listing(state, found.page.next)
+        listing = None if found.page.next is None else PageRequest(state, found.page.next)
     return out
 
 
@@ -73,7 +73,7 @@ def test_every_message_of_the_queue_is_on_one_page(database: str) -> None:
         ]
         assert sum(len(page) for page in pages(watched, "jobs/a", "stuck")) == 3
         assert sum(len(page) for page in pages(watched, "jobs/a", "in_progress")) == 5
-        found = listed(watched, "jobs/a", Listing("done"))
+        found = listed(watched, "jobs/a", PageRequest("done"))
         assert found.page is not None
         assert found.page.why == "no column of this table shows that a message is done"
 
@@ -96,7 +96,7 @@ def test_hostile_names_stay_names(database: str) -> None:
     text = f"[[target.t.queue]]\nname = '[a]]b].[c d]'\ntable = '[{EVIL}]'\nid = 'id'\nqueue = '{EVIL}'\n"
     with watching(database, configured(text)) as watched:
         watched.view(lambda view: len(view.queues) == 2)
-        found = listed(watched, f"[a]]b].[c d]/{EVIL}", Listing("ready", descending=True))
+        found = listed(watched, f"[a]]b].[c d]/{EVIL}", PageRequest("ready", descending=True))
         assert [message.id for message in found.messages or ()] == ["2", "1"]
 
 
@@ -104,6 +104,6 @@ def test_without_an_index_to_walk_along_it_is_said(database: str) -> None:
     query(database, TABLE.replace(" PRIMARY KEY", ""))
     fill(database, "a", "dead", 3)
     with watching(database, configured(TEXT)) as watched:
-        found = listed(watched, "jobs/a", Listing("dead"))
+        found = listed(watched, "jobs/a", PageRequest("dead"))
         assert found.page is not None
         assert found.page.why == "no index leads with `id`"

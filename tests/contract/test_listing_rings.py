@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
 from tests.contract.listing import Reader, reading, touched
 from tests.facts import connected, query
 from tests.queues import call, made, opened
@@ -72,7 +72,7 @@ def test_pages_go_over_the_end_of_the_ring_and_over_numbers_without_a_message(da
         held = reader.ids("in_progress", descending=True)
         assert held == [str(row[0]) for row in popped][::-1][-len(held) :]
         assert len(held) == (1 if design == "ring_subscribers" else 4)  # numbers that both subscribers have drawn
-        messages, page = reader.messages(Listing("ready", descending=True))
+        messages, page = reader.messages(PageRequest("ready", descending=True))
         assert (messages[0].payload, messages[0].state, messages[0].owner) == ("m160", "ready", None)
         assert messages[0].age_s is not None
         assert (page.order, page.every, page.cut, page.why) == ("message_id", False, False, "")
@@ -93,15 +93,15 @@ def test_what_is_popped_between_two_pages_is_left_out_and_nothing_else(database:
     layout = made(database, "ring", ring_size=SIZE)
     push(database, SIZE)
     with reading(database) as reader:
-        ids, page = reader.page(Listing("ready"))
+        ids, page = reader.page(PageRequest("ready"))
         assert (ids[0], ids[-1], page.next is not None) == ("1", "100", True)
         pop(database, layout, 130)
         push(database, 40)
-        assert reader.page(Listing("ready", page.next))[0] == [str(n) for n in range(131, 231)]
-        ids, page = reader.page(Listing("ready", descending=True))
+        assert reader.page(PageRequest("ready", page.next))[0] == [str(n) for n in range(131, 231)]
+        ids, page = reader.page(PageRequest("ready", descending=True))
         assert (ids[0], ids[-1]) == ("290", "191")
         pop(database, layout, 20)
-        assert reader.page(Listing("ready", page.next, descending=True))[0] == [str(n) for n in range(190, 150, -1)]
+        assert reader.page(PageRequest("ready", page.next, descending=True))[0] == [str(n) for n in range(190, 150, -1)]
 
 
 def test_what_a_repair_leaves_a_lap_behind_or_ahead_is_listed(database: str) -> None:
@@ -155,22 +155,22 @@ def test_the_last_page_of_a_deep_ring_costs_what_the_first_one_costs(database: s
     rows = f"SELECT n, {number}, 'm' || n FROM generate_series(0, {size - 1}) AS n"
     make(database, (*ring_of(size, rows, pop_last + size, pop_last), "ANALYZE slots"))
     with reading(database, mine(size)) as reader:
-        first, page = reader.page(Listing("ready"))
+        first, page = reader.page(PageRequest("ready"))
         assert page.next is not None
         assert first == [str(pop_last + n) for n in range(1, PAGE_SIZE + 1)]
         late = replace(page.next, value=str(pop_last + size - 50))
         for listing in (
-            Listing("ready"),
-            Listing("ready", descending=True),
-            Listing("ready", late),
-            Listing("ready", late, descending=True),
-            Listing("ready", replace(late, value=str(size - 50))),
+            PageRequest("ready"),
+            PageRequest("ready", descending=True),
+            PageRequest("ready", late),
+            PageRequest("ready", late, descending=True),
+            PageRequest("ready", replace(late, value=str(size - 50))),
         ):
             assert touched(reader, listing) < 60
-        assert reader.page(Listing("ready", late))[0][-1] == str(pop_last + size)
-        nothing, page = reader.page(Listing("in_progress", descending=True))
+        assert reader.page(PageRequest("ready", late))[0][-1] == str(pop_last + size)
+        nothing, page = reader.page(PageRequest("in_progress", descending=True))
         assert (nothing, page.every, page.looked, page.next is not None) == ([], True, MAX_ROWS_READ, True)
-        assert touched(reader, Listing("in_progress", page.next, descending=True)) < 60
+        assert touched(reader, PageRequest("in_progress", page.next, descending=True)) < 60
 
 
 @pytest.mark.parametrize("size", [1, 7, 230, 2_100])
@@ -195,7 +195,7 @@ def test_a_ring_without_an_index_by_slot_says_so(database: str) -> None:
     make(database, ring_of(5, "SELECT n, n, 'x' FROM generate_series(0, 4) AS n", 4, 1, index=False))
     with reading(database, mine(5)) as reader:
         for state in ("ready", "in_progress"):
-            ids, page = reader.page(Listing(state))
+            ids, page = reader.page(PageRequest(state))
             assert (ids, page.next) == ([], None)
             assert "no index starts with the slot `place`" in page.why
-        assert reader.page(Listing("dead"))[1].why == Reason.RING_HAS_NO_DEAD
+        assert reader.page(PageRequest("dead"))[1].why == Reason.RING_HAS_NO_DEAD

@@ -84,7 +84,7 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         line = words(panels.target_lines(view, 160))
         assert "blocked 1" in line
         assert "waits –" in line
-        assert "not visible" in words(tree.session_lines(top, 160, 5))
+        assert "not visible" in words(tree.panel_lines(top, 160, 5))
         assert "your role sees only its own sessions" in words(horizon_panel.horizon_lines(view, 200, 9))
         assert "your role sees only its own sessions" in waits_panel.empty_text(view, "")
 

@@ -98,7 +98,7 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
 @pytest.mark.parametrize("qmons", [1, 5])
 def test_all_qmons_together_sample_waits_four_times_a_second(database: str, qmons: int) -> None:
     sampler = WaitSampler(ENGINE, lambda session: ENGINE.connect(target_of(database), session))
-    sampler.qmons = qmons
+    sampler.instances = qmons
     pauses: list[float] = []
     prepared: list[int] = []
     known = Bound(Statement("test", "SELECT CAST(count(*) AS int) AS n FROM pg_prepared_statements", (), ("n",)))

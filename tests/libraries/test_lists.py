@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.layout.list_states import listable_states
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.watching import Watched, watching
@@ -23,7 +23,7 @@ def library(request: pytest.FixtureRequest, database: str) -> Library:
     return made
 
 
-def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
+def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
     watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
@@ -41,13 +41,13 @@ def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(libra
         assert {"ready", "scheduled"} <= set(listable_states(layout))
         every: list[str] = []
         for state in listable_states(layout):
-            found = listed(watched, name, Listing(state))
+            found = listed(watched, name, PageRequest(state))
             assert found.failures == ()
             assert found.page is not None
             assert (found.page.why, found.page.next) == ("", None)
             ids = [message.id for message in found.messages or ()]
             assert len(ids) == {"ready": 3, "scheduled": 2}.get(state, 0), state
-            turned = listed(watched, name, Listing(state, descending=True))
+            turned = listed(watched, name, PageRequest(state, descending=True))
             assert [message.id for message in turned.messages or ()] == ids[::-1]
             every += ids
         assert len(set(every)) == 5

@@ -113,7 +113,7 @@ def _driver(folder: Path, targets: int, days: int) -> Iterator[str]:
         assert done is not None
         if day < 3 or day % 10 == 9 or day == days - 1:
             cost = f"this batch {processor_s() - spent:.0f} processor s, {time.monotonic() - began:.0f} s"
-            so_far = f"{done[1]['segments']:,} segments, {done[1]['samples']:,} samples"
+            so_far = f"{done.totals['segments']:,} segments, {done.totals['samples']:,} samples"
             yield f"{targets:,} targets, day {day + 1}: {so_far}; {cost}; {_needed(session)}"
     before = time.monotonic()
     found = len(intake._folder.file_sizes(".jsonl.zst"))

@@ -487,9 +487,9 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
     ended_at = view.sampled_at + view.server.client_ms / 1000
     before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
     inside = before >= 0 and after < len(world.times)
-    forest = view.server.blocking
+    chains = view.server.blocking
     same = bisect_right(world.rights_changed, view.sampled_at - 1.0) == bisect_left(world.rights_changed, ended_at)
-    if inside and same and forest is not None and not forest.waiters and all(world.waiting[before : after + 1]):
+    if inside and same and chains is not None and not chains.waiters and all(world.waiting[before : after + 1]):
         told.lies.append(f"poll {view.sequence}: nobody waits for a lock, but {world.waiting[before : after + 1]} do")
     for queue in view.queues:
         told.said[queue.verdict.code] += 1

@@ -12,7 +12,7 @@ from qmon.model.cost_budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing_samples import PAGE_SIZE, Listing, PageSample, Place
+from qmon.model.samples.listing_samples import PAGE_SIZE, PagePosition, PageRequest, PageSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
@@ -41,7 +41,9 @@ def dead(count: int, first: int = FIRST) -> tuple[MessageSample, ...]:
     )
 
 
-def answer(listing: Listing, listed: Sequence[MessageSample], following: Place | None = None, **more: object) -> View:
+def answer(
+    listing: PageRequest, listed: Sequence[MessageSample], following: PagePosition | None = None, **more: object
+) -> View:
     """Give the poll after a page was requested."""
     page = PageSample(listing, order="queue_id", looked=len(listed) + 1, next=following)
     page = replace(page, **more)  # type: ignore[arg-type]  # checked by replace
@@ -54,7 +56,7 @@ async def opened(d: Driver, *lists: str) -> None:
     await d.press("enter", *("l" for _ in lists))
 
 
-def focus(d: Driver) -> Listing | None:
+def focus(d: Driver) -> PageRequest | None:
     """Return the page that the source was asked for."""
     return d.source.focus.listing
 
@@ -70,7 +72,7 @@ async def test_l_goes_through_the_lists_that_the_queue_has() -> None:
         assert seen == ["ready", "in_progress", "stuck", "dead", "done", None, "ready"]
         assert "no list of scheduled: this table has no column for the due time" in d.said()
         await d.press("L", "L")
-        assert focus(d) == Listing("done")
+        assert focus(d) == PageRequest("done")
 
 
 async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
@@ -78,14 +80,14 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
         await opened(d, "ready", "in progress", "stuck", "dead")
         assert d.lines("rows-heading").startswith("── dead messages ──")
         assert "the next poll reads the rows" in d.text()
-        following = Place("9120410", "9120410")
-        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), following))
+        following = PagePosition("9120410", "9120410")
+        await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), following))
         assert d.lines("rows-heading").startswith("── dead messages  100 of 12,431, page 1 · by `queue_id` ──")
         assert d.grid.row_keys[:2] == (str(FIRST), str(FIRST + 1))
         await d.press("full_stop")
-        assert focus(d) == Listing("dead", following)
+        assert focus(d) == PageRequest("dead", following)
         assert d.grid.row_keys == ()
-        await d.give(answer(Listing("dead", following), dead(31, FIRST + PAGE_SIZE)))
+        await d.give(answer(PageRequest("dead", following), dead(31, FIRST + PAGE_SIZE)))
         assert d.lines("rows-heading").startswith(
             "── dead messages  101–131 of 12,431, page 2, the last · by `queue_id` ──"
         )
@@ -93,14 +95,14 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
         await d.press("full_stop")
         assert "this is the last page" in d.said()
         await d.press("comma")
-        assert focus(d) == Listing("dead")
-        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), following))
+        assert focus(d) == PageRequest("dead")
+        await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), following))
         await d.press("comma")
         assert "this is the first page" in d.said()
 
 
 async def test_a_list_has_a_column_of_errors_while_a_message_has_one_and_there_is_room() -> None:
-    listing = Listing("dead")
+    listing = PageRequest("dead")
     listed = dead(4)
     failed = (*listed[:3], replace(listed[3], error="timeout \x1b[31m after 30s"))
     async with dashboard() as d:
@@ -125,7 +127,7 @@ async def test_a_list_has_a_column_of_errors_while_a_message_has_one_and_there_i
 def test_errors_are_covered_before_any_screen_has_them() -> None:
     failed = replace(dead(1)[0], error="card 4111-1111 refused")
     fold = redacting_fold(
-        lambda _: answer(Listing("dead"), (failed, *dead(1))), lambda text: text.replace("4111-1111", "•••")
+        lambda _: answer(PageRequest("dead"), (failed, *dead(1))), lambda text: text.replace("4111-1111", "•••")
     )
     (shown,) = fold(snapshot(1)).queues
     assert [each.error for each in shown.messages or ()] == ["card ••• refused", None]
@@ -134,15 +136,15 @@ def test_errors_are_covered_before_any_screen_has_them() -> None:
 async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_first_the_one_before() -> None:
     async with dashboard() as d:
         await opened(d, "ready")
-        following = Place("7", "7")
-        await d.give(answer(Listing("ready"), dead(PAGE_SIZE), following))
+        following = PagePosition("7", "7")
+        await d.give(answer(PageRequest("ready"), dead(PAGE_SIZE), following))
         await d.press("end")
-        assert focus(d) == Listing("ready")
+        assert focus(d) == PageRequest("ready")
         await d.press("pagedown")
-        assert focus(d) == Listing("ready", following)
-        await d.give(answer(Listing("ready", following), dead(PAGE_SIZE, FIRST + PAGE_SIZE)))
+        assert focus(d) == PageRequest("ready", following)
+        await d.give(answer(PageRequest("ready", following), dead(PAGE_SIZE, FIRST + PAGE_SIZE)))
         await d.press("pageup")
-        assert focus(d) == Listing("ready")
+        assert focus(d) == PageRequest("ready")
         await d.press("escape")
         await d.give()
         await d.press("end", "pagedown")
@@ -152,7 +154,7 @@ async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_fir
 async def test_columns_sort_the_page_and_the_heading_says_so() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7")))
+        await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), PagePosition("7", "7")))
         assert "▾" not in d.text()
         await d.press("s")
         assert "this page sorted by age" in d.lines("rows-heading")
@@ -168,38 +170,38 @@ async def test_columns_sort_the_page_and_the_heading_says_so() -> None:
 async def test_the_order_of_the_whole_list_is_turned_around() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7")))
+        await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), PagePosition("7", "7")))
         await d.press("full_stop", "S")
-        assert focus(d) == Listing("dead", None, descending=True)
-        await d.give(answer(Listing("dead", None, descending=True), dead(9)))
+        assert focus(d) == PageRequest("dead", None, descending=True)
+        await d.give(answer(PageRequest("dead", None, descending=True), dead(9)))
         assert "9 of 12,431 · by `queue_id`, highest first" in d.lines("rows-heading")
 
 
 async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
     async with dashboard(size=(200, 40)) as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), (), Place("7", "7"), every=True, looked=2_000))
+        await d.give(answer(PageRequest("dead"), (), PagePosition("7", "7"), every=True, looked=2_000))
         assert "no index for this list: 2,000 rows read by `queue_id`" in d.lines("rows-heading")
         assert "no dead message among these 2,000 rows" in d.text()
-        await d.give(answer(Listing("dead"), dead(3), cut=True))
+        await d.give(answer(PageRequest("dead"), dead(3), cut=True))
         assert "too many messages share one `queue_id`: some messages are missing" in d.lines("rows-heading")
-        await d.give(answer(Listing("dead"), dead(3), cut=True, order="", looked=2_000))
+        await d.give(answer(PageRequest("dead"), dead(3), cut=True, order="", looked=2_000))
         assert "unsorted, because no index gives an order: only 2,000 rows read" in d.lines("rows-heading")
-        await d.give(answer(Listing("dead"), (), why="no index leads with `status` or `queue_id`"))
+        await d.give(answer(PageRequest("dead"), (), why="no index leads with `status` or `queue_id`"))
         assert "no index leads with `status` or `queue_id`" in d.text()
-        await d.give(answer(Listing("dead"), ()))
+        await d.give(answer(PageRequest("dead"), ()))
         assert " no dead message\n" in d.text()
 
 
 async def test_a_list_that_is_read_less_often_than_its_queue_stays() -> None:
     async with dashboard() as d:
         await opened(d, "ready")
-        await d.give(answer(Listing("ready"), dead(3), Place("7", "7")))
+        await d.give(answer(PageRequest("ready"), dead(3), PagePosition("7", "7")))
         given = invoices(messages=None, throttled=(Throttled("invoices", "messages_page", 8.0, 2.0, 4.0),))
         await d.give(view([given]))
         assert list(d.grid.row_keys) == [each.id for each in dead(3)]
         await d.press("full_stop")
-        assert focus(d) == Listing("ready", Place("7", "7"))
+        assert focus(d) == PageRequest("ready", PagePosition("7", "7"))
         assert list(d.grid.row_keys) == []
 
 
@@ -221,7 +223,7 @@ async def test_another_queue_begins_with_what_is_in_progress() -> None:
 async def test_marks_are_of_the_list_that_is_shown() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(4)))
+        await d.give(answer(PageRequest("dead"), dead(4)))
         await d.press("space", "down", "space")
         screen = d.app.screen
         assert screen.message_choice().ids == (str(FIRST), str(FIRST + 1))  # type: ignore[attr-defined]
@@ -233,11 +235,11 @@ async def test_marks_are_of_the_list_that_is_shown() -> None:
 async def test_a_message_that_is_open_keeps_its_page() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(4)))
+        await d.give(answer(PageRequest("dead"), dead(4)))
         await d.press("enter")
-        assert focus(d) == Listing("dead")
+        assert focus(d) == PageRequest("dead")
         await d.press("escape")
-        assert focus(d) == Listing("dead")
+        assert focus(d) == PageRequest("dead")
 
 
 async def test_a_queue_without_lists_says_why() -> None:
@@ -255,11 +257,11 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         ring = queue("orders", "ring")
         await d.give(view([ring]))
         await d.press("enter", "l")
-        assert focus(d) == Listing("ready")
+        assert focus(d) == PageRequest("ready")
         await d.press("l")
-        assert focus(d) == Listing("in_progress", descending=True)
+        assert focus(d) == PageRequest("in_progress", descending=True)
         assert "no list of scheduled: a ring has no due time" in d.said()
-        listing, following = Listing("in_progress", descending=True), Place("2000")
+        listing, following = PageRequest("in_progress", descending=True), PagePosition("2000")
         page = PageSample(listing, order="message_id", looked=2_000, every=True, next=following)
         held = tuple(MessageSample(str(n), "in_progress", 2.0, None, None, f"m{n}") for n in (4_000, 3_998))
         await d.give(view([replace(ring, messages=held, page=page)]))
@@ -270,7 +272,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         await d.press("enter")
         assert focus(d) == listing
         await d.press("escape", "full_stop")
-        assert focus(d) == Listing("in_progress", following, descending=True)
+        assert focus(d) == PageRequest("in_progress", following, descending=True)
         await d.press("l")
         assert focus(d) is None
         for why in ("a ring does not record when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
@@ -281,9 +283,9 @@ async def test_a_queue_of_a_table_with_several_has_the_lists_of_its_states() -> 
     async with dashboard() as d:
         await d.give(view([part("oban/mails")]))
         await d.press("enter", "l", "l", "l")
-        assert (d.source.focus.rows_of, focus(d)) == ("oban/mails", Listing("in_progress"))
+        assert (d.source.focus.rows_of, focus(d)) == ("oban/mails", PageRequest("in_progress"))
         await d.press("L")
-        assert focus(d) == Listing("scheduled")
+        assert focus(d) == PageRequest("scheduled")
 
 
 async def test_of_a_serve_no_other_list_can_be_had() -> None:
@@ -299,7 +301,7 @@ def test_a_page_of_dead_messages(snap_compare: Compare, size: tuple[int, int]) -
 
     async def ready(pilot: Pilot[None]) -> None:
         await shot.ready(pilot)
-        given = answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7"))
+        given = answer(PageRequest("dead"), dead(PAGE_SIZE), PagePosition("7", "7"))
         shot.source.give(replace(given, sequence=given.sequence + 1))
         for _ in range(3):
             await pilot.pause()

@@ -50,7 +50,7 @@ class Dashboard:
         address = parse_address(f"http://{listen}/", None, "a test")
         self.source = ServedSource(address)
         self.history, self.views = TargetHistory(), list[View]()
-        self.app = QmonApp(self.source, self.fold, plain=False, served=address.place)
+        self.app = QmonApp(self.source, self.fold, plain=False, served=address.host_and_port)
 
     def fold(self, snapshot: object) -> View:
         """Keep each view."""

@@ -17,7 +17,7 @@ from tests.unit.blocking import _ONE, blocks, waits
 
 def drawn(found: LockChains) -> list[str]:
     """Return the tree, one line per place: depth, number, and a star if it is repeated."""
-    return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.again else ''}" for p in found.places]
+    return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.is_repeated else ''}" for p in found.places]
 
 
 # Pairs of waiter and blocker; 0: the waiter only blocks.
@@ -46,7 +46,7 @@ def reach_of(graph: list[tuple[int, int]], start: int) -> set[int]:
 def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: list[tuple[int, int]]) -> None:
     found = build_lock_chains(rows_of(graph))
     sessions = {number for pair in graph for number in pair if number}
-    in_full = [p.session.session for p in found.places if not p.again]
+    in_full = [p.session.session for p in found.places if not p.is_repeated]
     assert sorted(in_full) == sorted(sessions)
     for place in found.places:
         number = place.session.session

@@ -15,7 +15,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.designs import TRAITS
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_for
-from qmon.operate.install.install_queue import available_designs, design_numbers
+from qmon.operate.install.install_queue import available_designs, number_placeholders
 
 ENGINES: dict[EngineName, Engine] = {"postgres": Postgres(), "sqlserver": SqlServer()}
 VERSIONS: dict[EngineName, tuple[int, ...]] = {"postgres": (14, 18), "sqlserver": (10, 11, 12, 13, 14, 15, 16, 17)}
@@ -33,7 +33,7 @@ def files(engine: EngineName, design: str, major: int) -> tuple[Query, ...]:
 
 
 def rendered(engine: EngineName, query: Query, schema: str, queue: str) -> str:
-    names = object_names.names_for(query, schema, queue, design_numbers(64, 3))
+    names = object_names.names_for(query, schema, queue, number_placeholders(64, 3))
     return queries.render(query, names, ENGINES[engine]).text
 
 
@@ -140,7 +140,7 @@ def test_any_name_stays_a_name(design: str) -> None:
 
 def bare(engine: EngineName, query: Query, schema: str, queue: str) -> str:
     text = rendered(engine, query, schema, queue)
-    names = object_names.names_for(query, schema, queue, design_numbers(64, 3))
+    names = object_names.names_for(query, schema, queue, number_placeholders(64, 3))
     for slot in sorted(query.names - object_names.NUMBER_SLOTS, key=len, reverse=True):
         parts = names[slot]
         assert isinstance(parts, str | tuple)

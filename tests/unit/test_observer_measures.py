@@ -31,7 +31,7 @@ def polled(
     read = []
     for _ in range(polls):
         chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).watched)]
-        timed = observer.choose_timed()
+        timed = observer.choose_probes_to_time()
         assert timed <= set(chosen)
         observer.record_times({key: costs[key] for key in timed}, {}, sum(costs[key] for key in chosen) + 0.5)
         read.append(set(chosen))
@@ -42,11 +42,11 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     observer = ProbeBudget(Budget(0.01))
     cheap = {job.key: 0.5 for job in JOBS} | CLOCK
     assert all(len(read) == len(JOBS) for read in polled(observer, cheap, 10))
-    assert observer.to_observing(0).throttled == ()
+    assert observer.to_polling_cost(0).throttled == ()
 
     dear = {**cheap, ("b", "head"): 40.0}
     polled(observer, dear, 20)
-    (throttled,) = observer.to_observing(0).throttled
+    (throttled,) = observer.to_polling_cost(0).throttled
     assert (throttled.queue, throttled.probe, throttled.instead_s) == ("b", "head", 1.0)
     assert throttled.every_s >= 4.0
     assert observer.left_out_probes("b") in ((), ("head",))
@@ -56,7 +56,7 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     assert sum(sum(dear[key] for key in read) for read in reads) / len(reads) <= 10.0
 
     back = polled(observer, cheap, 60)
-    assert observer.to_observing(0).throttled == ()
+    assert observer.to_polling_cost(0).throttled == ()
     assert all(len(read) == len(JOBS) for read in back[-5:])
 
 
@@ -75,7 +75,7 @@ def test_all_is_read_once_when_that_is_asked_for() -> None:
     dear = {job.key: 0.1 for job in JOBS} | {(queue, "head"): 20.0 for queue in ("a", "b", "c")}
     reads = polled(observer, dear, 60)
     assert all(len(read) < len(JOBS) for read in reads[-8:])
-    observer.read_all()
+    observer.request_full_poll()
     assert polled(observer, dear, 1) == [{job.key for job in JOBS}]
     assert all(len(read) < len(JOBS) for read in polled(observer, dear, 2))
 
@@ -88,10 +88,10 @@ def test_what_others_cost_is_not_what_the_probes_cost() -> None:
         read = [job.key for job in observer.choose_statements(JOBS, 1.0)]
         times = {
             key: CLOCK.get(key, 1.2) * (30.0 if busy and chance.random() < 0.2 else 1.0)
-            for key in observer.choose_timed()
+            for key in observer.choose_probes_to_time()
         }
         observer.record_times(times, {}, 30.0 * len(read) if busy else 1.3 * len(read), 1000.0 + poll)
-        seen = observer.to_observing(0)
+        seen = observer.to_polling_cost(0)
         assert seen.throttled == (), poll
         assert seen.expected_ms <= 10.0
         if 110 <= poll < 300:
@@ -117,12 +117,15 @@ def test_what_was_dear_among_others_is_timed_anew_once_they_are_gone(gone: int) 
         read = [job.key for job in observer.choose_statements(jobs, 1.0)]
         took = {key: CLOCK.get(key, 0.5) if key != detail else 160.0 if poll < gone else 3.0 for key in read}
         observer.record_times(
-            {key: took[key] for key in observer.choose_timed()}, {}, times * (0.5 * len(read) + 3.5), 1000.0 + poll
+            {key: took[key] for key in observer.choose_probes_to_time()},
+            {},
+            times * (0.5 * len(read) + 3.5),
+            1000.0 + poll,
         )
         if poll in (60, gone - 1):
-            assert [each.probe for each in observer.to_observing(0).throttled] == ["statistics"]
+            assert [each.probe for each in observer.to_polling_cost(0).throttled] == ["statistics"]
         if poll >= gone + 6:
-            assert observer.to_observing(0).throttled == ()
+            assert observer.to_polling_cost(0).throttled == ()
 
 
 def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() -> None:
@@ -134,7 +137,7 @@ def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() ->
         (read,) = polled(observer, costs, 1)
         waited = {key: 0.0 if key in read else late + observer.interval_s for key, late in waited.items()}
         assert max(waited.values()) <= 10.0
-    seen = observer.to_observing(0)
+    seen = observer.to_polling_cost(0)
     assert seen.expected_ms > seen.allowed_ms  # and the screen reports that the budget is exceeded
 
 
@@ -143,7 +146,7 @@ def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:
     costs = {job.key: 25.0 if job.probe == "server" else 0.1 for job in JOBS}
     polled(observer, costs, 12)
     assert 2.5 <= observer.interval_s <= 4.0
-    assert observer.to_observing(0).allowed_ms >= 25.0
+    assert observer.to_polling_cost(0).allowed_ms >= 25.0
     polled(observer, {job.key: 0.1 for job in JOBS}, 30)
     assert observer.interval_s == 1.0
 
@@ -160,7 +163,7 @@ def test_the_cost_is_what_the_sessions_take_of_a_processor_and_not_the_least_tim
     costs = {job.key: 0.08 for job in JOBS} | {("", "clock"): 0.008}
     polled(observer, costs, 20)
     least = sum(costs.values())
-    assert 1.35 * least < observer.to_observing(0).expected_ms < 1.65 * least
+    assert 1.35 * least < observer.to_polling_cost(0).expected_ms < 1.65 * least
 
 
 def test_where_queues_have_turns_each_poll_reads_what_decides_for_all_of_them() -> None:
@@ -170,9 +173,11 @@ def test_where_queues_have_turns_each_poll_reads_what_decides_for_all_of_them() 
     left_out = 0
     for poll in range(60):
         read = {job.key for job in observer.choose_statements(JOBS, 1.0, every_s=10.0, shown=("a", "b"))}
-        observer.record_times({key: costs[key] for key in observer.choose_timed()}, {}, sum(costs[key] for key in read))
+        observer.record_times(
+            {key: costs[key] for key in observer.choose_probes_to_time()}, {}, sum(costs[key] for key in read)
+        )
         if poll >= 20:
             assert ("", "waits") in read
             left_out += len(JOBS) - len(read)
     assert left_out > 0
-    assert {each.queue for each in observer.to_observing(0).throttled} <= {"a", "b"}
+    assert {each.queue for each in observer.to_polling_cost(0).throttled} <= {"a", "b"}

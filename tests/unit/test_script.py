@@ -13,10 +13,10 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout_io import layout_to_json
 from qmon.operate.install import roles
 from qmon.operate.install.install_queue import REGISTER_FILE, prepare_install
-from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_version
+from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_file_version
 from tests.unit.sent_tsql import DESIGNS, ENGINE, HOSTILE, design_script, printed_designs, printed_setups, setup_script
 
-VERSIONS: Final = (11, 12, 13, newest_version("sqlserver"), 17)
+VERSIONS: Final = (11, 12, 13, newest_file_version("sqlserver"), 17)
 
 
 def batches(text: str) -> list[str]:

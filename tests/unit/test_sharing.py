@@ -70,7 +70,7 @@ def test_each_keeps_to_its_part_and_has_the_whole_again_alone() -> None:
         for _ in range(polls):
             observer.set_share(qmons)
             read = [each.key for each in observer.choose_statements(STATEMENTS, 1.0)]
-            times = {key: 0.02 if key[1] == "clock" else 0.5 for key in observer.choose_timed()}
+            times = {key: 0.02 if key[1] == "clock" else 0.5 for key in observer.choose_probes_to_time()}
             observer.record_times(times, {}, 0.5 * len(read))
             spent += 0.5 * sum(key[1] == "head" for key in read) / observer.interval_s
         return spent / polls
@@ -78,13 +78,13 @@ def test_each_keeps_to_its_part_and_has_the_whole_again_alone() -> None:
     polled(20, 1)
     assert polled(40, 1) == 5.0
     polled(20, 5)
-    observing = observer.to_observing(0)
+    observing = observer.to_polling_cost(0)
     assert (observing.budget, observing.qmons) == ("1%", 5)
     assert observing.allowed_ms == pytest.approx(2.0)
     assert observing.throttled
     assert polled(100, 5) <= 2.0
     polled(2, 1)
-    assert observer.to_observing(0).throttled == ()
+    assert observer.to_polling_cost(0).throttled == ()
     assert polled(10, None) == 5.0
 
 
@@ -95,10 +95,10 @@ def test_what_other_sessions_of_ours_take_is_part_of_the_budget() -> None:
         observer.set_share(1, 0.0 if poll < 20 else 0.005)
         read = [each.key for each in observer.choose_statements(STATEMENTS, 1.0)]
         observer.record_times(
-            {key: 0.02 if key[1] == "clock" else 0.4 for key in observer.choose_timed()}, {}, 0.4 * len(read)
+            {key: 0.02 if key[1] == "clock" else 0.4 for key in observer.choose_probes_to_time()}, {}, 0.4 * len(read)
         )
-        expected.append(observer.to_observing(0).expected_ms)
-        assert bool(observer.to_observing(0).throttled) == (poll >= 20), poll
+        expected.append(observer.to_polling_cost(0).expected_ms)
+        assert bool(observer.to_polling_cost(0).throttled) == (poll >= 20), poll
     assert expected[19] > 5.0  # with five milliseconds more than there is room for
     assert 8.0 < expected[-1] <= 10.0
 
@@ -108,6 +108,8 @@ def test_what_decides_for_all_queues_is_throttled_last() -> None:
     observer = ProbeBudget(Budget(0.005))
     for _ in range(40):
         observer.choose_statements([*of_target, *STATEMENTS], 1.0, watched={each.queue for each in STATEMENTS})
-        observer.record_times({key: 0.02 if key[1] == "clock" else 0.5 for key in observer.choose_timed()}, {}, 0.5)
-    throttled = observer.to_observing(0).throttled
+        observer.record_times(
+            {key: 0.02 if key[1] == "clock" else 0.5 for key in observer.choose_probes_to_time()}, {}, 0.5
+        )
+    throttled = observer.to_polling_cost(0).throttled
     assert throttled and all(each.queue for each in throttled)

@@ -13,7 +13,7 @@ from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
-from qmon.model.samples.listing_samples import Listing, Place
+from qmon.model.samples.listing_samples import PagePosition, PageRequest
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
@@ -90,9 +90,9 @@ def test_a_page_is_read_along_the_index_of_its_state_and_planned_as_that_asks(st
     statements = StatementCache(ENGINE, VERSION)
     probes = QueueProbes(statements, QueueSpec(JOBS, facts("varchar", filtered=filtered)))
     index = {"ready": "head", "dead": "dead" if filtered else "head"}.get(state, "work")
-    (first,) = statements_for_page(statements, probes, Listing(state))
+    (first,) = statements_for_page(statements, probes, PageRequest(state))
     (later,) = statements_for_page(
-        statements, probes, Listing(state, Place("2026-01-01T00:00:00", "7"), descending=True)
+        statements, probes, PageRequest(state, PagePosition("2026-01-01T00:00:00", "7"), descending=True)
     )
     for text in (first.bound.statement.text, later.bound.statement.text):
         assert text.count(f"WITH (INDEX ([{index}]))") == 2
@@ -168,7 +168,7 @@ def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tupl
     statements = StatementCache(ENGINE, version)
     probes = QueueProbes(statements, QueueSpec(layout, known))
     for descending, bounds in ((False, (40, 2**63 - 1)), (True, (-1, 40))):
-        (asked,) = statements_for_page(statements, probes, Listing("ready", Place("40"), descending))
+        (asked,) = statements_for_page(statements, probes, PageRequest("ready", PagePosition("40"), descending))
         text, values = asked.bound.statement.text, asked.bound.values
         assert "FROM [dbo].[Jobs] AS q WITH (FORCESEEK)" in text
         assert ("ORDER BY q.[Slot] DESC\n" if descending else "ORDER BY q.[Slot]\n") in text
@@ -177,4 +177,4 @@ def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tupl
         assert (values["above"], values["below"], values["down"]) == (*bounds, int(descending))
         assert (values["walk"], values["limit"], values["pop_sequences"]) == (64, 101, "2")
     for state in ("scheduled", "stuck", "dead", "done"):
-        assert statements_for_page(statements, probes, Listing(state)) == []
+        assert statements_for_page(statements, probes, PageRequest(state)) == []

@@ -220,11 +220,11 @@ def test_a_number_that_is_no_time_is_never_converted(engine: SqlServer | Postgre
     assert zone.count is not None
     expression = engine.utc_expression("[At]", zone)
     start = datetime(1, 1, 1, tzinfo=UTC)
-    for number, at in ((zone.count.first, start), (zone.count.last + 1, datetime(9999, 12, 31, tzinfo=UTC))):
+    for number, at in ((zone.count.min_number, start), (zone.count.max_number + 1, datetime(9999, 12, 31, tzinfo=UTC))):
         seconds = number // zone.count.per_s - zone.count.zero_days * 86_400
         assert abs(seconds - at.timestamp()) <= 86_400
     first, last = re.findall(r"WHEN \(?\[At\]\)? [<>] (-?\d+) THEN", expression)
-    assert (int(first), int(last)) == (zone.count.first, zone.count.last)
+    assert (int(first), int(last)) == (zone.count.min_number, zone.count.max_number)
     assert "ELSE DATEADD" in expression or "ELSE to_timestamp" in expression
 
 

@@ -25,7 +25,7 @@ from qmon import files
 from qmon.cli.web.page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
 from qmon.errors import BadInput
 from qmon.metrics.access import generate_login
-from qmon.metrics.connections import Client
+from qmon.metrics.connections import ClientConnection
 from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metrics_server import MetricsServer
@@ -92,7 +92,7 @@ class WebDashboard:
         self._server.close()
         self._source.close()
 
-    async def _answer(self, request: Request, client: Client) -> None:
+    async def _answer(self, request: Request, client: ClientConnection) -> None:
         name = unquote(request.path.removeprefix("/ws/"))
         if request.path.startswith("/ws/") and name in self._targets:
             response = self._refuse_socket(request)
@@ -128,7 +128,7 @@ class WebDashboard:
             return Response(403, b"the header Origin is missing\n")
         return Response(503, _LIMIT) if self._viewers >= MAX_VIEWERS else None
 
-    async def _serve_viewer(self, name: str, request: Request, client: Client) -> None:
+    async def _serve_viewer(self, name: str, request: Request, client: ClientConnection) -> None:
         """Let aiohttp handle the connection until the browser disconnects, the viewer ends or the task is cancelled."""
         started, finished = asyncio.Event(), asyncio.Event()
 

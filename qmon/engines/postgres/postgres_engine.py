@@ -183,8 +183,8 @@ class Postgres:
             return f"CAST({expression} AS timestamptz)"
         if (count := zone.count) is not None:
             time = f"to_timestamp(({expression}) / CAST({count.per_s} AS float8) - {count.zero_days * 86_400})"
-            never = f"WHEN ({expression}) < {count.first} THEN CAST('0001-01-01 00:00:00Z' AS timestamptz)"
-            never += f" WHEN ({expression}) > {count.last} THEN CAST('9999-12-31 23:59:59Z' AS timestamptz)"
+            never = f"WHEN ({expression}) < {count.min_number} THEN CAST('0001-01-01 00:00:00Z' AS timestamptz)"
+            never += f" WHEN ({expression}) > {count.max_number} THEN CAST('9999-12-31 23:59:59Z' AS timestamptz)"
             return f"CASE {never} ELSE {time} END"
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 

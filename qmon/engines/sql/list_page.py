@@ -10,7 +10,7 @@ from qmon.engines.base import Engine, Value
 from qmon.engines.sql.condition_sql import ROW_ALIAS
 from qmon.model.layout.table_facts import Column
 from qmon.model.layout.time_zones import TimeColumn
-from qmon.model.samples.listing_samples import Place
+from qmon.model.samples.listing_samples import PagePosition
 
 CompareOperator = Literal["=", "<", ">", "<=", ">="]
 Bind = Callable[[Value], str]
@@ -60,7 +60,7 @@ class PageRows:
     more: tuple[RowTest, ...]
     called: tuple[str, ...]
     descending: bool = False
-    after: Place | None = None
+    after: PagePosition | None = None
     then: Column | None = None
 
 

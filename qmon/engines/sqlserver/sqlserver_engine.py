@@ -154,8 +154,8 @@ class SqlServer:
             number, day = f"CAST({expression} AS bigint)", f"CAST({86_400 * count.per_s} AS bigint)"
             days = f"DATEADD(DAY, {number} / {day} - {count.zero_days}, {_EPOCH})"
             time = f"DATEADD(MILLISECOND, {number} % {day} * 1000 / {count.per_s}, {days})"
-            never = f"WHEN {expression} < {count.first} THEN '0001-01-01T00:00:00'"
-            never += f" WHEN {expression} > {count.last} THEN '9999-12-31T23:59:59'"
+            never = f"WHEN {expression} < {count.min_number} THEN '0001-01-01T00:00:00'"
+            never += f" WHEN {expression} > {count.max_number} THEN '9999-12-31T23:59:59'"
             return f"CASE {never} ELSE {time} END"
         plain = f"CAST({expression} AS datetime2(7))"
         ahead = _minutes_ahead(zone, plain, local=True)

@@ -109,12 +109,12 @@ class TableFacts:
     lists: Mapping[str, ListPath] = field(default_factory=dict)
 
     @property
-    def is_scanned(self) -> bool:
+    def has_scanned_figures(self) -> bool:
         """True if some figures come from scans of the table, because no index supports these figures."""
         return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
 
     @property
-    def is_read_by_range(self) -> bool:
+    def needs_range_scan(self) -> bool:
         """True if the table is scanned range by range, even if only to find unknown states."""
         return bool(self.slow) and self.push_sequence_id is None
 

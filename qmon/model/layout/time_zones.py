@@ -50,12 +50,12 @@ class TimeUnit:
     words: str
 
     @property
-    def first(self) -> int:
+    def min_number(self) -> int:
         """The number of the first moment of the year 1, the first year that both servers can store."""
         return (self.zero_days - _DAYS_TO_1970) * _DAY_S * self.per_s
 
     @property
-    def last(self) -> int:
+    def max_number(self) -> int:
         """The number of the last moment of the year 9999."""
         return (self.zero_days - _DAYS_TO_1970 + _DAYS_TO_10000) * _DAY_S * self.per_s - 1
 

@@ -13,7 +13,7 @@ MAX_ROWS_READ: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """A place in a list. The list is sorted by the value of a column and then by id.
 
     Attributes:
@@ -31,7 +31,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class PageRequest:
     """The requested page.
 
     Attributes:
@@ -40,7 +40,7 @@ class Listing:
     """
 
     state: str
-    after: Place | None = None
+    after: PagePosition | None = None
     descending: bool = False
 
 
@@ -83,10 +83,10 @@ class PageSample:
         why: why no page can be read, else empty.
     """
 
-    listing: Listing
+    listing: PageRequest
     order: str = ""
     looked: int = 0
     every: bool = False
-    next: Place | None = None
+    next: PagePosition | None = None
     cut: bool = False
     why: str = ""

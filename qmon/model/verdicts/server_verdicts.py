@@ -339,18 +339,18 @@ def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: Queue
     return keeps if store.total >= LARGE_BYTES and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
 
 
-def _ghosts(s: RuleInput) -> str | None:
+def _ghosts(context: RuleInput) -> str | None:
     """Return how many ghosts scans skip per popped message, if there are many ghosts and most belong to this queue.
 
     The server counts skipped ghosts for all tables together, but new ghosts per index. The queue must therefore make at
     least half of the new ghosts of all watched queues. Pops that are rolled back also make ghosts, so there may be
     ghosts even if no message is popped.
     """
-    found, pops = s.target.ghosts, s.pops
-    made = s.queue.use.ghosted if s.queue.use is not None else None
+    found, pops = context.target.ghosts, context.pops
+    made = context.queue.use.ghosted if context.queue.use is not None else None
     if found is None or not made or pops is None or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
         return None
-    if not pops and not s.ready.value:
+    if not pops and not context.ready.value:
         return None
     if made < GHOSTS_SHARE * found.made:
         return None

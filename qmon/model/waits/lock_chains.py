@@ -54,7 +54,7 @@ class LockChainLine:
         blocks: number of sessions that wait for this session, directly or through other sessions.
         directly: number of sessions that wait for this session directly.
         longest_s: the longest wait among the sessions counted in ``blocks``, in seconds.
-        again: true if another line shows this session in full and this line only repeats it.
+        is_repeated: true if another line shows this session in full and this line only repeats it.
     """
 
     session: BlockingSample
@@ -64,7 +64,7 @@ class LockChainLine:
     blocks: int = 0
     directly: int = 0
     longest_s: float | None = None
-    again: bool = False
+    is_repeated: bool = False
     held: tuple[HeldQueueRows, ...] = ()
 
     @property
@@ -92,7 +92,7 @@ class LockChains:
 
     def find_line(self, key: SessionKey) -> LockChainLine | None:
         """Return the line that shows a session in full, or ``None`` if there is no such line."""
-        return next((place for place in self.places if place.key == key and not place.again), None)
+        return next((place for place in self.places if place.key == key and not place.is_repeated), None)
 
 
 def build_lock_chains(
@@ -118,7 +118,7 @@ def build_lock_chains(
     def rank(key: SessionKey) -> tuple[float, float, SessionKey]:
         return -reach[key].bit_count(), -(people[key].transaction_s or 0.0), key
 
-    def place(key: SessionKey, rails: tuple[bool, ...], again: bool) -> LockChainLine:
+    def place(key: SessionKey, rails: tuple[bool, ...], is_repeated: bool) -> LockChainLine:
         mine = {order[i] for i in set_bits(reach[key])}
         waits = [w for k in mine if (w := people[k].waiting_s) is not None]
         return LockChainLine(
@@ -129,7 +129,7 @@ def build_lock_chains(
             len(mine),
             len(behind[key]),
             max(waits, default=None),
-            again,
+            is_repeated,
             (held or {}).get(key[0], ()) if key[0] else (),
         )
 

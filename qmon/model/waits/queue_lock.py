@@ -67,7 +67,7 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     found = build_lock_chains(rows)
     held_up: dict[SessionKey, int] = {}
     for waiter in waiters:
-        for head in _find_heads(waiter, {place.key: place for place in found.places if not place.again}):
+        for head in _find_heads(waiter, {place.key: place for place in found.places if not place.is_repeated}):
             held_up[head] = held_up.get(head, 0) + 1
     head = max(held_up, key=lambda key: (held_up[key], key))
     place = found.find_line(head)

@@ -33,7 +33,7 @@ class BackgroundReader(ABC):
         self._connect = connect
         self._clock = clock
         # The number of qmon instances that share the cost budget of background readers.
-        self.qmons = 1
+        self.instances = 1
         # The share of one server processor that this reader constantly uses.
         self.share = 0.0
         self._lock = threading.Lock()

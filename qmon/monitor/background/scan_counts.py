@@ -142,11 +142,11 @@ class ScanCounts:
             self._counts[queue] = replace(count, counted_at=at)
             return True
 
-    def count_next_range(self, connection: Connection, spec: QueueSpec, qmons: int = 1) -> ScanStep | None:
+    def count_next_range(self, connection: Connection, spec: QueueSpec, instances: int = 1) -> ScanStep | None:
         """Count one more range, or the whole table if it has no ranges.
 
-        ``qmons``: the number of qmon instances that share the cost budget. Returns ``None`` if there is not enough time
-        to count the table. Raises the errors of ``Connection.fetch``.
+        ``instances``: the number of qmon instances that share the cost budget. Returns ``None`` if there is not enough
+        time to count the table. Raises the errors of ``Connection.fetch``.
         """
         queue = spec.layout.queue
         statements = StatementCache(self._engine, connection.version)
@@ -155,7 +155,7 @@ class ScanCounts:
         scan = self._scans.get(queue)
         if scan is None or scan.spec.facts.table_id != spec.facts.table_id:
             scan = self._begin_scan(connection, statements, spec)
-        allowed = scan_allowance(self._budget, self._within_s, scan.pages, qmons)
+        allowed = scan_allowance(self._budget, self._within_s, scan.pages, instances)
         if self._exceeds_time(scan, allowed):
             return None
         began = self._clock()
@@ -164,10 +164,10 @@ class ScanCounts:
         if scan.by_range:
             rest_s = self._throttle.record_range(pages, max(0.0, took_s - self._trip_s), allowed)
             self._rest_until = self._clock() + rest_s
-            often = spec.facts.is_scanned or scan.pages <= _FEW_PAGES
+            often = spec.facts.has_scanned_figures or scan.pages <= _FEW_PAGES
             every_s = max(EVERY_S if often else _WHOLE_EVERY_S, rest_s)
         else:
-            rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * qmons)
+            rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * instances)
         with self._lock:
             if self._scans.get(queue) is not scan:  # the table was replaced in the meantime
                 return ScanStep(0.0, done=False)

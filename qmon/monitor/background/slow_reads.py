@@ -360,7 +360,7 @@ class SlowReads(BackgroundReader):
                 reader = self._fragmentation_reader if task.kind == "fragments" else self.plan_reader
                 reader.read(connection, StatementCache(self._engine, connection.version), found)
             else:
-                step = self.scan_counts.count_next_range(connection, found, self.qmons)
+                step = self.scan_counts.count_next_range(connection, found, self.instances)
                 given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
         finally:
             took = self._clock() - started
@@ -368,7 +368,7 @@ class SlowReads(BackgroundReader):
             with self._lock:
                 if task.due_at == _RUNNING and not given_up:
                     dear = task.kind not in ("count", "catalog")
-                    rest = max(every, took * COST_FACTOR * self.qmons) if dear else every
+                    rest = max(every, took * COST_FACTOR * self.instances) if dear else every
                     task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
                     task.again = task.again and not counted
         with self._lock:
@@ -412,7 +412,7 @@ class SlowReads(BackgroundReader):
         if isinstance(problem, LockTimeout):
             again = _LOCK_RETRY_S
         elif isinstance(problem, DeadlineExceeded) and task.kind != "catalog":
-            again = _DEADLINE_S * COST_FACTOR * self.qmons
+            again = _DEADLINE_S * COST_FACTOR * self.instances
         task.due_at = self._clock() + again
         if task.kind == "count":
             self.scan_counts.record_failure(task.queue, str(problem))

@@ -56,14 +56,14 @@ class Allowance:
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
-def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
+def scan_allowance(budget: Budget, within_s: float | None, pages: int, instances: int = 1) -> Allowance:
     """Return the allowance for scanning a table with ``pages`` pages.
 
     The allowance is half of the budget of polls, divided among all qmon instances. A short-lived command does not
     divide its allowance, which is larger for a small table.
     """
     if within_s is None:
-        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / qmons, _PAGES_S / qmons)
+        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / instances, _PAGES_S / instances)
     if pages <= AT_ONCE_PAGES:
         return Allowance(_SHORT_SHARE, _PAGES_S * 8, within_s)
     return Allowance(_LONG_SHARE, _PAGES_S, within_s)
@@ -101,7 +101,7 @@ class Scan:
     def __init__(self, statements: StatementCache, spec: QueueSpec, parts: Sequence[PartSample]) -> None:
         self.spec = spec
         self.by_range = (
-            spec.facts.is_read_by_range and bool(parts) and all(_has_ranges(part, statements) for part in parts)
+            spec.facts.needs_range_scan and bool(parts) and all(_has_ranges(part, statements) for part in parts)
         )
         self.pages = sum(part.pages or 0 for part in parts)
         self.is_done = False

@@ -149,11 +149,11 @@ class WaitSampler(BackgroundReader):
             cost = took_s * _AROUND
             often_s = CLOSELY_S if self._focus.closely else EVERY_S
             if not self._focus.closely and started - waited_at > _QUIET_AFTER_S:
-                often_s = max(EVERY_S, QUIET_S / self.qmons)
+                often_s = max(EVERY_S, QUIET_S / self.instances)
             if self._focus.away:
                 often_s = AWAY_S
             factor = _COST_FACTOR_CLOSELY if self._focus.closely else _COST_FACTOR
-            planned = max(often_s, cost * factor) * self.qmons
+            planned = max(often_s, cost * factor) * self.instances
             self.share = cost / planned
             self._wake.wait(planned)
             self._wake.clear()

@@ -36,35 +36,35 @@ def table_facts(
 
     ``data``: the second table, if the queue has two. ``divided_by``: see ``TableFacts``.
     """
-    reader = _PathFinder(layout, details, divided_by)
+    reader = _FactCollector(layout, details, divided_by)
     readers: list[SequenceRow] = []
     if layout.ring is not None:
-        reader.find_ring()
+        reader.record_ring_index()
         push = find_sequence(layout.ring.push_sequence, sequences)
         pop = find_sequence(layout.ring.pop_sequence, sequences)
         found_readers = [find_sequence(name, sequences) for name in layout.ring.subscribers]
         readers = [each for each in found_readers if each is not None]
     else:
-        reader.find_head()
-        reader.find_in_progress()
-        reader.find_dead()
-        reader.find_blocked()
-        reader.find_states()
-        reader.find_priority()
+        reader.record_head_index()
+        reader.record_in_progress_index()
+        reader.record_dead_index()
+        reader.record_blocked_index()
+        reader.record_unknown_states_index()
+        reader.record_priority_index()
         push = pop = None
-    reader.mark_unknown_ages()
-    reader.mark_unknown_rates()
+    reader.mark_ages_without_zone()
+    reader.mark_inapplicable_figures()
     sequence = reader.find_gap_sequence(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
     return TableFacts(
         table_id=details.table.table_id,
         data_table_id=data.table.table_id if data else None,
-        sequence_id=sequence.sequence_id if sequence else reader.identity_table(details.table.table_id),
+        sequence_id=sequence.sequence_id if sequence else reader.identity_table_id(details.table.table_id),
         push_sequence_id=push.sequence_id if push else None,
         pop_sequence_id=pop.sequence_id if pop else None,
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         order_by=reader.order_by,
-        order_by_number=reader.type_of(reader.order_by) in WHOLE_TYPES,
-        newest_id_seek=reader.type_of(layout.id) in WHOLE_TYPES
+        order_by_number=reader.column_type(reader.order_by) in WHOLE_TYPES,
+        newest_id_seek=reader.column_type(layout.id) in WHOLE_TYPES
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.ordered_indexes),
         columns=details.facts_columns,
         payload=payload.for_facts if (payload := (data or details).column(layout.payload)) is not None else None,
@@ -106,7 +106,7 @@ def list_column(details: TableDetails, key: str | None) -> Column | None:
     return None if column is None or column.type_name not in _LIST_TYPES else column.for_facts
 
 
-class _PathFinder:
+class _FactCollector:
     """Collect the facts about the figures of one layout."""
 
     def __init__(self, layout: Layout, details: TableDetails, divided_by: frozenset[str]) -> None:
@@ -119,7 +119,7 @@ class _PathFinder:
         self.slow: dict[str, str] = {}
         self.order_by = self._choose_order()
 
-    def type_of(self, column: str | None) -> str:
+    def column_type(self, column: str | None) -> str:
         """Return the type of a column; empty if it does not exist."""
         found = self.details.column(column)
         return found.type_name if found else ""
@@ -129,27 +129,27 @@ class _PathFinder:
 
         If pops sort by a time, and only an index on this time finds the ready rows in order, return the time.
         """
-        if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_ID_TYPES:
+        if self.layout.id is not None and self.column_type(self.layout.id) not in RANDOM_ID_TYPES:
             first = self.layout.order[0].column if self.layout.order else None
             column = self.details.column(first)
             timed = column is not None and column.not_null and column.type_name in TIME_TYPES
             if (
                 first is None
                 or not timed
-                or self._index_of("ready", (self.layout.id,))
+                or self._index_for_state("ready", (self.layout.id,))
                 or self.layout.order[0].descending
             ):
                 return self.layout.id
-            return first if self._index_of("ready", (first,)) is not None else self.layout.id
+            return first if self._index_for_state("ready", (first,)) is not None else self.layout.id
         for time in (self.layout.enqueued_at, self.layout.due_at):
-            if time is not None and self._index_of("ready", (time,)) is not None:
+            if time is not None and self._index_for_state("ready", (time,)) is not None:
                 return time
         return None
 
     def _is_same_value(self, value: str | None, wanted: object) -> bool:
         if value is None:
             return False
-        if self.type_of(self.state.column if self.state else None) in ("boolean", "bit"):
+        if self.column_type(self.state.column if self.state else None) in ("boolean", "bit"):
             both = {str(value).lower(), str(wanted).lower()}
             return both <= _FALSE or both <= _TRUE
         return value == str(wanted)
@@ -161,7 +161,7 @@ class _PathFinder:
         allowed = index.where.values_if_only(self.state.column)
         return allowed is not None and len(allowed) == 1 and self._is_same_value(next(iter(allowed)), wanted)
 
-    def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
+    def _index_for_state(self, state: str, then: Sequence[str]) -> Index | None:
         """Return an index in which the rows of this state are adjacent and sorted by the columns in ``then``.
 
         If there is no state column, the index contains all rows.
@@ -186,9 +186,9 @@ class _PathFinder:
         where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
         return f"an index on (`{column}`){where} would help"
 
-    def find_head(self) -> None:
-        """Find indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""
-        self._find_due()
+    def record_head_index(self) -> None:
+        """Record indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""
+        self._record_due_index()
         layout = self.layout
         if layout.due_at is not None and "due" in self.indexes:
             self.indexes["ready"] = self.indexes["head"] = self.indexes["due"]
@@ -197,7 +197,7 @@ class _PathFinder:
             self.slow["ready"] = self.slow["oldest"] = self.slow["scheduled"]
             return
         if self.order_by is None:
-            kind = self.type_of(layout.id)
+            kind = self.column_type(layout.id)
             reason = Reason.IDS_IN_NO_ORDER.format(type=kind) if layout.id else Reason.NO_ORDER
             if layout.enqueued_at is None and layout.due_at is None:
                 self.unknown["oldest"] = reason
@@ -208,20 +208,22 @@ class _PathFinder:
                 self.slow["ready"] = Reason.SCANNED_UNLESS_SMALL.format(reason=reason)
                 self.slow["oldest"] = Reason.FOUND_WHILE_SMALL.format(reason=reason)
             return
-        if (ready := self._index_of("ready", (self.order_by,))) is not None:
+        if (ready := self._index_for_state("ready", (self.order_by,))) is not None:
             self.indexes["ready"] = self.indexes["head"] = ready.name
         elif (plain := self._leading_index(self.order_by)) is not None and self.state and self.state.done is None:
             self.indexes["head"] = plain.name
-        if "head" not in self.indexes and (walk := self._mixed_index()) is not None:
+        if "head" not in self.indexes and (walk := self._index_by_time_and_state()) is not None:
             self.indexes["walk"] = walk.name
             self.order_by = walk.keys[0]
         elif "head" not in self.indexes:
             lead = self._leading_index(self.order_by)
-            why = "finished rows stay in the index on the id" if lead else self._describe_no_lead(self.order_by)
+            why = (
+                "finished rows stay in the index on the id" if lead else self._describe_no_leading_index(self.order_by)
+            )
             text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._describe_missing_index("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
-    def _mixed_index(self) -> Index | None:
+    def _index_by_time_and_state(self) -> Index | None:
         """Return an index of the rows of all states, sorted by a time. qmon then assumes that pops use this order."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
@@ -232,7 +234,7 @@ class _PathFinder:
                     return index
         return None
 
-    def _describe_no_lead(self, column: str) -> str:
+    def _describe_no_leading_index(self, column: str) -> str:
         if any(each.keys[:1] == (column,) for each in self.details.indexes if not each.ordered):
             return f"the index on `{column}` is not read in its order"
         return f"no index leads with `{column}`"
@@ -240,7 +242,7 @@ class _PathFinder:
     def _leading_index(self, column: str) -> Index | None:
         return next((i for i in self.details.ordered_indexes if i.where is None and i.keys[:1] == (column,)), None)
 
-    def _find_due(self) -> None:
+    def _record_due_index(self) -> None:
         due = self.layout.due_at
         if due is None:
             self.unknown["scheduled"] = Reason.NO_DUE_TIME
@@ -249,13 +251,13 @@ class _PathFinder:
         if column is not None and not column.not_null:
             text = Reason.DUE_MAY_BE_NULL.format(column=due)
             self.slow["scheduled"] = text
-        elif (index := self._index_of("ready", (due,))) is not None:
+        elif (index := self._index_for_state("ready", (due,))) is not None:
             self.indexes["due"] = index.name
         else:
             self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._describe_missing_index("ready", due))
 
-    def find_in_progress(self) -> None:
-        """Find indexes for messages in progress and stuck messages."""
+    def record_in_progress_index(self) -> None:
+        """Record indexes for messages in progress and stuck messages."""
         state = self.state
         if pops_in_transaction(self.layout):
             if "head" not in self.indexes:
@@ -271,34 +273,34 @@ class _PathFinder:
                 self.unknown["pop_rate"] = self.unknown["complete_rate"] = Reason.UPDATES_ONLY.format(reason=reason)
             return
         started = self.layout.started_at
-        if started is not None and (index := self._index_of("in_progress", (started,))) is not None:
+        if started is not None and (index := self._index_for_state("in_progress", (started,))) is not None:
             self.indexes["stuck"] = self.indexes["progress"] = index.name
-        elif (index := self._index_of("in_progress", ())) is not None:
+        elif (index := self._index_for_state("in_progress", ())) is not None:
             self.indexes["progress"] = index.name
         else:
             wanted = self._describe_missing_index("in_progress", started or self.layout.id or state.column)
             text = Reason.NO_INDEX_FOR_PROGRESS.format(index=wanted)
             self.slow["in_progress"] = self.slow["stuck"] = text
 
-    def mark_unknown_ages(self) -> None:
+    def mark_ages_without_zone(self) -> None:
         """Mark ages as unknown if the time zone of their column is unknown."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
             if column is not None and not self.layout.has_known_time(column):
                 self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.format(column=column))
 
-    def find_dead(self) -> None:
-        """Find an index for dead messages."""
+    def record_dead_index(self) -> None:
+        """Record an index for dead messages."""
         if self.state is None or self.state.dead is None:
             self.unknown["dead"] = Reason.NO_DEAD_STATE
-        elif (index := self._index_of("dead", ())) is not None:
+        elif (index := self._index_for_state("dead", ())) is not None:
             self.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
             text = Reason.NO_INDEX_FOR_DEAD.format(index=self._describe_missing_index("dead", column))
             self.slow["dead"] = text
 
-    def find_states(self) -> None:
-        """Find an index for messages in states that qmon does not know."""
+    def record_unknown_states_index(self) -> None:
+        """Record an index for messages in states that qmon does not know."""
         if self.state is None or self._has_known_values_only(self.state):
             return
         column = self.state.column
@@ -312,16 +314,16 @@ class _PathFinder:
 
         The type of the column or a check proves this. It is also true if only qmon's routines write the column.
         """
-        if self.layout.routines or self.type_of(state.column) in BOOLEAN_TYPES:
+        if self.layout.routines or self.column_type(state.column) in BOOLEAN_TYPES:
             return True
         known = known_values(self.details, state.column)
         return known.closed and set(known.values) <= {str(value) for value in state.values}
 
-    def find_blocked(self) -> None:
-        """Find an index for blocked messages. Scans do not count blocked messages."""
+    def record_blocked_index(self) -> None:
+        """Record an index for blocked messages. Scans do not count blocked messages."""
         if self.state is None or self.state.blocked is None:
             return
-        if (index := self._index_of("blocked", ())) is not None:
+        if (index := self._index_for_state("blocked", ())) is not None:
             self.indexes["blocked"] = index.name
         else:
             wanted = self._describe_missing_index("blocked", self.layout.id or self.state.column)
@@ -350,7 +352,7 @@ class _PathFinder:
 
         If no such index exists, return an index that contains all rows and is sorted by id.
         """
-        index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
+        index = self._index_for_state(state, () if first is None else (first,)) or self._index_for_state(state, ())
         if index is None:
             return walk_path_for(self.details, self.layout.ids)
         led = self.state is not None and index.keys[0] == self.state.column
@@ -360,16 +362,21 @@ class _PathFinder:
             then = None
         return ListPath(IndexName(index.name, index.where is not None), column, then=then)
 
-    def find_priority(self) -> None:
-        """Find an index for the oldest ready message of each priority."""
+    def record_priority_index(self) -> None:
+        """Record an index for the oldest ready message of each priority."""
         column, order = self.layout.priority, self.order_by
-        if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE_TYPES:
+        if (
+            column is None
+            or order is None
+            or self.layout.due_at is not None
+            or self.column_type(column) not in WHOLE_TYPES
+        ):
             return
-        if (index := self._index_of("ready", (column, order))) is not None:
+        if (index := self._index_for_state("ready", (column, order))) is not None:
             self.indexes["priority"] = index.name
 
-    def find_ring(self) -> None:
-        """Find the index on the slots of a ring."""
+    def record_ring_index(self) -> None:
+        """Record the index on the slots of a ring."""
         ring = self.layout.ring
         assert ring is not None  # noqa: S101 - the caller has checked it
         if (index := self._leading_index(ring.slot)) is not None:
@@ -384,12 +391,12 @@ class _PathFinder:
         ):
             self.unknown[figure] = reason
 
-    def identity_table(self, table_id: int) -> int | None:
+    def identity_table_id(self, table_id: int) -> int | None:
         """Return the table id if its id column is an identity that no sequence fills (SQL Server)."""
         column = self.details.column(self.layout.id)
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
-    def mark_unknown_rates(self) -> None:
+    def mark_inapplicable_figures(self) -> None:
         """Mark as unknown the figures that do not exist for the design."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS

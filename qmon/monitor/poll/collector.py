@@ -171,8 +171,8 @@ class Collector:
             self._turns.read_each_poll,
         )
         commits = self._commits()
-        results, failures = self._runner.run_statements(statements, self.probe_budget.choose_timed())
-        self.probe_budget.record_missed(self._runner.missed)
+        results, failures = self._runner.run_statements(statements, self.probe_budget.choose_probes_to_time())
+        self.probe_budget.record_unreached(self._runner.missed)
         table_counters.split_results(results)
         self._locked_tables.record_results(results, failures)
         self._permissions.record_results(results)
@@ -265,7 +265,7 @@ class Collector:
             version_store=more.version_store,
             server_counters=counters,
             broker=self._broker_probes.record_results(results, server.now_at),
-            observing=self.probe_budget.to_observing(commits),
+            observing=self.probe_budget.to_polling_cost(commits),
             first=self._is_first,
             every_s=self._turns.every_s,
             server_state=state,
@@ -276,10 +276,10 @@ class Collector:
 
     def _divide_budget(self, server: ServerSample) -> None:
         """Divide the cost budget among all qmon instances that poll this database."""
-        qmons = self._instance_count.record_pollers(server.now_at, server.pollers)
-        self.probe_budget.set_share(qmons, sum(reader.share for reader in self._background))
+        instances = self._instance_count.record_pollers(server.now_at, server.pollers)
+        self.probe_budget.set_share(instances, sum(reader.share for reader in self._background))
         for reader in self._background:
-            reader.qmons = qmons or 1
+            reader.instances = instances or 1
 
     def _read_blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool, sees_waits: bool
@@ -301,7 +301,7 @@ class Collector:
         statement = self._statements.statement_for_target(
             "blocking", {"chars": _STATEMENT_CHARS, "waiters": 1} if shown else None
         )
-        if not self.probe_budget.is_due(statement.key):
+        if not self.probe_budget.admit_follow_up(statement.key):
             return None, 0.0
         rows = self._run_additional([statement], failures).get(("", "blocking"))
         if rows is not None:

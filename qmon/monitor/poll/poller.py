@@ -306,7 +306,7 @@ class Poller:
             began = self._mark_busy(attempt, self._poll_deadline_s())
             if self._reads_all.is_set():
                 self._reads_all.clear()
-                collector.probe_budget.read_all()
+                collector.probe_budget.request_full_poll()
             while self._changed:
                 collector.count_again(self._changed.pop())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)

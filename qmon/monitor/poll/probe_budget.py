@@ -90,16 +90,18 @@ _DETAIL: Final = frozenset(
     }
 )
 _CLOCK: Final = ("", "clock")
-_SHARE: Final = 8
-_SHARE_SLOW: Final = 3
-_FEWEST: Final = 4
-_LEAST_OF: Final = 8
+
+# Each poll times one of this many probes, and more of them while the server is slow.
+_TIMED_FRACTION: Final = 8
+_TIMED_FRACTION_SLOW: Final = 3
+_MIN_TIMED: Final = 4
+_KEPT_TIMES: Final = 8
 
 # The usual time of a probe as a multiple of its shortest time. The cache usually lacks some of the pages.
-_USUAL: Final = 1.25
+_USUAL_FACTOR: Final = 1.25
 
 # Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
-_AROUND: Final = 4.0
+_STATEMENT_OVERHEAD: Final = 4.0
 _PROVEN: Final = 3
 
 # Number of polls after connecting in which everything is read and timed, because statements and tables are not cached
@@ -110,7 +112,7 @@ _SETTLING: Final = 12
 _TOO_LONG: Final = 0.5
 
 # A throttled probe is timed again when polls are this many times faster than at its last timing.
-_EASED: Final = 2.0
+_RETIME_RATIO: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _MOST_EXPENSIVE: Final = 5
@@ -118,7 +120,7 @@ _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
 
 # Time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
-_ALONE: Final = 3.0
+_ALONE_FACTOR: Final = 3.0
 
 
 class ProbeBudget:
@@ -132,7 +134,7 @@ class ProbeBudget:
         self._total_budget = budget or UNLIMITED
         # Our share of the budget.
         self.budget = self._total_budget
-        self._qmons: int | None = None
+        self._instances: int | None = None
         self._other_share = 0.0
         self._pace = ProbePace(0.0)
         self._times: dict[ProbeKey, deque[float]] = {}
@@ -161,35 +163,36 @@ class ProbeBudget:
         """Seconds until the next poll: the configured interval, or more if the budget is too small for it."""
         return max(self._pace.interval_s, self._asked_s)
 
-    def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
-        """Use one of ``qmons`` equal shares of the budget from now on, or the whole budget if ``qmons`` is ``None``.
+    def set_share(self, instances: int | None, other_share: float = 0.0) -> None:
+        """Use one of ``instances`` equal shares of the budget from now on, or the whole budget if it is ``None``.
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """
-        self._qmons, self._other_share = qmons, other_share
-        self.budget = self._total_budget.share_among(qmons or 1)
+        self._instances, self._other_share = instances, other_share
+        self.budget = self._total_budget.share_among(instances or 1)
 
     def choose_statements(
         self,
         statements: Sequence[ProbeStatement],
-        asked_s: float,
+        interval_s: float,
         watched: Collection[str] = (),
         every_s: float = 0.0,
         shown: Collection[str] = (),
     ) -> list[ProbeStatement]:
         """Return the statements of this poll, except statements that the budget leaves out.
 
-        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: seconds between
-        readings of queues that are neither ``watched`` nor ``shown``; 0: all queues are read in each poll.
+        ``interval_s``: configured seconds between polls. ``watched``: queues that are throttled last. ``every_s``:
+        seconds between readings of queues that are neither ``watched`` nor ``shown``; 0: all queues are read in each
+        poll.
         """
         self._polls += 1
-        self._asked_s = asked_s
-        self._turn, self._always = asked_s / every_s if every_s else 1.0, frozenset(("", *watched, *shown))
+        self._asked_s = interval_s
+        self._turn, self._always = interval_s / every_s if every_s else 1.0, frozenset(("", *watched, *shown))
         self._set_watched(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
             # The server was slower when this cost was measured, so measure it again.
-            if self._slowness_when_timed.get(key, 0.0) > _EASED * self._slowness.ratio:
+            if self._slowness_when_timed.get(key, 0.0) > _RETIME_RATIO * self._slowness.ratio:
                 self._waited[key] = self._pace.every[key]
         if self._reads_all:
             self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
@@ -209,7 +212,7 @@ class ProbeBudget:
             self._record_request(key)
         return [each for each in statements if each.key in self._read]
 
-    def read_all(self) -> None:
+    def request_full_poll(self) -> None:
         """Run all probes in the next poll, even if that exceeds the budget."""
         self._reads_all = True
 
@@ -224,13 +227,13 @@ class ProbeBudget:
             }
             self._pace = replace(self._pace, every=every)
 
-    def record_missed(self, keys: Collection[ProbeKey]) -> None:
+    def record_unreached(self, keys: Collection[ProbeKey]) -> None:
         """Mark as left out the chosen probes that the poll did not reach."""
         for key in keys:
             self._left_out.setdefault(key[0], set()).add(_without_part(key[1]))
             self._waited[key] = self._waited.get(key, 0) + 1
 
-    def is_due(self, key: ProbeKey) -> bool:
+    def admit_follow_up(self, key: ProbeKey) -> bool:
         """Return whether the budget allows this probe in the current poll.
 
         Call it for probes whose need shows only from results read earlier in the same poll.
@@ -245,16 +248,16 @@ class ProbeBudget:
         if key in self._often:
             self._often[key] += _SMOOTH
         else:
-            self._often[key] = 1.0 if self._is_in_each_poll(key) else self._turn
+            self._often[key] = 1.0 if self._is_requested_every_poll(key) else self._turn
 
-    def choose_timed(self) -> frozenset[ProbeKey]:
+    def choose_probes_to_time(self) -> frozenset[ProbeKey]:
         """Return the probes to time in this poll. The list is longer while the server is slow."""
         read = [key for key in self._asked if key in self._read]
         if not read or self._polls <= _SETTLING:
             return frozenset(read)
-        count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.is_doubtful else _SHARE))
+        count = max(_MIN_TIMED, len(read) // (_TIMED_FRACTION_SLOW if self._slowness.is_doubtful else _TIMED_FRACTION))
         timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
-        timed |= {key for key in read if not self._is_proven(key)}
+        timed |= {key for key in read if not self._has_enough_times(key)}
         self._next = (self._next + count) % len(read)
         return frozenset(timed | (self._read & self._pace.every.keys()) | (self._read & {_CLOCK}))
 
@@ -270,13 +273,13 @@ class ProbeBudget:
         ``alone``: times of probes that ran alone. Such times are longer than times in a batch, and are used only until
         a time in a batch is known. ``now_at``: server clock, seconds.
         """
-        self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
+        self._costs |= {key: max(0.0, ms) / _ALONE_FACTOR for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
-            self._times.setdefault(key, deque(maxlen=_LEAST_OF)).append(max(0.0, ms))
-        nothing = self._clock_ms
+            self._times.setdefault(key, deque(maxlen=_KEPT_TIMES)).append(max(0.0, ms))
+        nothing = self._clock_read_ms
         for key in times:
-            cost = _USUAL * max(0.0, min(self._times[key]) - nothing) + _AROUND * nothing
-            self._costs[key] = cost if self._is_proven(key) else cost / _ALONE
+            cost = _USUAL_FACTOR * max(0.0, min(self._times[key]) - nothing) + _STATEMENT_OVERHEAD * nothing
+            self._costs[key] = cost if self._has_enough_times(key) else cost / _ALONE_FACTOR
             self._slowness_when_timed[key] = self._slowness.ratio
         for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
             for memory in (self._often, self._times, self._costs, self._slowness_when_timed, self._waited):
@@ -306,24 +309,23 @@ class ProbeBudget:
         probe = _without_part(key[1])
         if probe in _ALWAYS:
             return Rank.ALWAYS
-        if probe in _DETAIL and self._is_proven(key):
+        if probe in _DETAIL and self._has_enough_times(key):
             return Rank.DETAIL
-        if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
-            # Queues that are read in turn are read only every ten seconds, and a poll that reads them also needs the
-            # probes of the target.
+        if not self._is_requested_every_poll(key) or (self._turn < 1.0 and not key[0]):
+            # Each queue is read only every ten seconds, and that poll also needs the probes of the target.
             return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
-    def _is_proven(self, key: ProbeKey) -> bool:
+    def _has_enough_times(self, key: ProbeKey) -> bool:
         """Return whether a probe was timed often enough.
 
         The first runs are slower, because the server plans the statement and loads its tables into memory.
         """
-        return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
+        return len(self._times.get(key, ())) >= (_PROVEN if self._is_requested_every_poll(key) else 1)
 
-    def _is_in_each_poll(self, key: ProbeKey) -> bool:
+    def _is_requested_every_poll(self, key: ProbeKey) -> bool:
         """Return whether a probe runs in each poll.
 
         A part of a probe does not, and neither does a probe of a queue that is read in turn.
@@ -331,7 +333,7 @@ class ProbeBudget:
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property
-    def _clock_ms(self) -> float:
+    def _clock_read_ms(self) -> float:
         """Milliseconds to read the clock: half the time between the first and the last of three readings in a row."""
         return min(self._times.get(_CLOCK, (0.0,))) / 2
 
@@ -343,7 +345,7 @@ class ProbeBudget:
     @property
     def _overhead_ms(self) -> float:
         """Milliseconds that a poll costs outside its probes: the clock readings for the timed probes."""
-        return self._clock_ms * (2 + len(self._asked) / _SHARE)
+        return self._clock_read_ms * (2 + len(self._asked) / _TIMED_FRACTION)
 
     def cost_s(self, key: ProbeKey) -> float:
         """Return the seconds that a probe costs the server each time; 0 if unknown."""
@@ -353,7 +355,7 @@ class ProbeBudget:
         """Return the probes of a queue that are left out of this poll."""
         return tuple(sorted(self._left_out.get(queue, ())))
 
-    def to_observing(self, commits: int) -> PollingCost:
+    def to_polling_cost(self, commits: int) -> PollingCost:
         """Return the cost of polling.
 
         ``commits``: qmon's own transactions that the server had counted before this poll.
@@ -372,7 +374,7 @@ class ProbeBudget:
                 + self._other_sessions_ms
                 + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
             ),
-            throttled=tuple(_merge_parts(throttled)),
+            throttled=tuple(_keep_slowest_parts(throttled)),
             dearest=tuple(
                 ProbeCost(
                     key[0],
@@ -385,7 +387,7 @@ class ProbeBudget:
             slower=round(self._slowness.factor, 1),
             slower_since=self._slowness.since_at,
             commits=commits,
-            qmons=self._qmons,
+            qmons=self._instances,
         )
 
     def _to_throttled(self, key: ProbeKey, every: int) -> Throttled:
@@ -404,7 +406,7 @@ def _without_part(probe: str) -> str:
     return probe.partition(PART)[0]
 
 
-def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
+def _keep_slowest_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
     """Return one entry for each probe: the entry of the part that is read least often."""
     out: dict[ProbeKey, Throttled] = {}
     for each in throttled:

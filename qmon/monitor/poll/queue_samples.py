@@ -195,7 +195,7 @@ class QueueFiling:
         self._slow_reads.record_needs(needs, versions, now_at)
         return tuple(
             replace(q, counting=self._slow_reads.count_state_for(q.layout.queue).progress)
-            if needs.get(q.layout.queue) and probes[q.layout.queue].facts.is_scanned
+            if needs.get(q.layout.queue) and probes[q.layout.queue].facts.has_scanned_figures
             else q
             for q in queues
         )
@@ -234,7 +234,7 @@ def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[s
 def needs_count(samples: QueueSamples, facts: TableFacts, now_at: float) -> bool:
     """Return whether the number of messages of a queue can only be found by counting the whole table."""
     if "states" in facts.slow or (
-        facts.is_scanned and (samples.layout.state is not None or samples.layout.due_at is not None)
+        facts.has_scanned_figures and (samples.layout.state is not None or samples.layout.due_at is not None)
     ):
         return True
     if samples.layout.ring is not None or (samples.depth is not None and samples.depth.counted_at >= now_at):

@@ -226,14 +226,18 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     return samples
 
 
-def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
+def _messages_without_masks(
+    samples: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns
+) -> QueueSamples:
     """Remove list columns and evidence about single messages that masks would make wrong."""
     times = columns.oldest | columns.stuck
     if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
-        q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    ordered = q.page is not None and _first_masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
-    if q.page is not None and ordered:  # the next page would start at a masked value
-        q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
+        samples = replace(samples, diagnostics=NO_DIAGNOSTICS)
+    ordered = samples.page is not None and _first_masked(
+        samples.layout, masked, {(samples.layout.table.name, samples.page.order)}
+    )
+    if samples.page is not None and ordered:  # the next page would start at a masked value
+        samples = replace(samples, messages=(), page=replace(samples.page, next=None, why=ordered))
     hidden: dict[str, Any] = {}
     shown = (
         ("age_s", times),
@@ -244,9 +248,9 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
     )
     for name, read in shown:
         hidden |= {name: None} if masked.keys() & read else {}
-    if q.messages and hidden:
-        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
-    return q
+    if samples.messages and hidden:
+        samples = replace(samples, messages=tuple(replace(each, **hidden) for each in samples.messages))
+    return samples
 
 
 def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:

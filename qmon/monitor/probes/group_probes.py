@@ -22,7 +22,7 @@ from qmon.model.samples.group_samples import (
     GroupStateSample,
     GroupWorkersSample,
 )
-from qmon.model.samples.listing_samples import Listing, PageSample
+from qmon.model.samples.listing_samples import PageRequest, PageSample
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, MessageSample, ProgressSample
 from qmon.model.sessions.owners import NAME_ONLY
@@ -90,10 +90,10 @@ class GroupProbes:
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
         # The queue and the page of messages requested in this poll.
-        self._listing: tuple[str, Listing] | None = None
+        self._listing: tuple[str, PageRequest] | None = None
 
     def statements_for_poll(
-        self, now: float, shown: str | None, rows: int, listing: Listing | None = None
+        self, now: float, shown: str | None, rows: int, listing: PageRequest | None = None
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
@@ -333,7 +333,7 @@ class GroupProbes:
             return None if any(row.counted for row in found) else 0
         return sum(row.counted for row in found if row.queue == value)
 
-    def _page_statements(self, value: str | None, listing: Listing) -> list[ProbeStatement]:
+    def _page_statements(self, value: str | None, listing: PageRequest) -> list[ProbeStatement]:
         return statements_for_group_page(self._statements.cache, self.found_group, self._layout_for(value), listing)
 
     def _message_statements(self, value: str | None, rows: int) -> list[ProbeStatement]:
@@ -392,7 +392,7 @@ class TargetGroups:
         return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
 
     def statements_for_poll(
-        self, now: float, shown: str | None, rows: int, listing: Listing | None = None
+        self, now: float, shown: str | None, rows: int, listing: PageRequest | None = None
     ) -> list[ProbeStatement]:
         """Return the statements of this poll; see ``GroupProbes``."""
         return [

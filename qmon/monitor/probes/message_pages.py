@@ -19,7 +19,14 @@ from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import reason_without_list, row_state
 from qmon.model.layout.table_facts import ListPath
-from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, ListedSample, Listing, PageSample, Place
+from qmon.model.samples.listing_samples import (
+    MAX_ROWS_READ,
+    PAGE_SIZE,
+    ListedSample,
+    PagePosition,
+    PageRequest,
+    PageSample,
+)
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
@@ -36,7 +43,7 @@ Page = tuple[tuple[MessageSample, ...], PageSample]
 _BOUNDARY: Final = 2
 
 
-def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
+def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: PageRequest) -> list[ProbeStatement]:
     """Return the statement that reads a page; empty if no index gives the rows an order."""
     if probes.layout.ring is not None:
         return statements_for_ring_page(statements, probes, listing)
@@ -83,7 +90,7 @@ def statements_for_page(statements: StatementCache, probes: QueueProbes, listing
     ]
 
 
-def page_from_results(probes: QueueProbes, listing: Listing, results: Results) -> Page | None:
+def page_from_results(probes: QueueProbes, listing: PageRequest, results: Results) -> Page | None:
     """Return the messages of a page and its description; ``None`` if this poll did not read it."""
     if probes.layout.ring is not None:
         return ring_page_from_results(probes, listing, results)
@@ -104,7 +111,7 @@ def page_from_results(probes: QueueProbes, listing: Listing, results: Results) -
     )
 
 
-def closer_listing(probes: QueueProbes, listing: Listing, results: Results) -> Listing | None:
+def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) -> PageRequest | None:
     """Return the page to read instead if all scanned rows share one value and an index also sorts these rows by id."""
     path, queue, after = _list_path(probes.spec, listing), probes.layout.queue, listing.after
     rows: Sequence[ListedSample] = results.get((queue, PAGE_PROBE), results.get((queue, SPLIT_PAGE_PROBE), ()))
@@ -114,11 +121,11 @@ def closer_listing(probes: QueueProbes, listing: Listing, results: Results) -> L
     if end is None or rows[0].at != end.at:
         return None
     id = after.id if after is not None and after.value == end.at else None
-    return replace(listing, after=Place(end.at, id, within=True))
+    return replace(listing, after=PagePosition(end.at, id, within=True))
 
 
 def statements_for_group_page(
-    statements: StatementCache, found: FoundGroup, layout: Layout, listing: Listing
+    statements: StatementCache, found: FoundGroup, layout: Layout, listing: PageRequest
 ) -> list[ProbeStatement]:
     """Return the statement that reads a page of a group's queue; empty if no index gives the rows an order."""
     group, path, part = found.group, _walk_path(found, layout), layout.part
@@ -150,7 +157,7 @@ def statements_for_group_page(
     return [statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)]
 
 
-def group_page_from_results(found: FoundGroup, layout: Layout, listing: Listing, results: Results) -> Page | None:
+def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequest, results: Results) -> Page | None:
     """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walk_path(found, layout)
     if why := reason_without_list(layout, listing.state):
@@ -166,7 +173,7 @@ def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
     return found.walk if found.walk is None or found.walk.within is None or named else None
 
 
-def _to_page(results: Results, layout: Layout, path: ListPath, listing: Listing, walk: int) -> Page | None:
+def _to_page(results: Results, layout: Layout, path: ListPath, listing: PageRequest, walk: int) -> Page | None:
     """Return the page that was read. ``walk``: maximum number of rows scanned."""
     rows: Sequence[ListedSample] | None = next(
         (
@@ -190,21 +197,21 @@ def _message(row: ListedSample) -> MessageSample:
     return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
-def _ready_start(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
+def _ready_start(probes: QueueProbes, listing: PageRequest, path: ListPath) -> PagePosition | None:
     """Return the place of the first ready message. The index may still contain popped rows before this place."""
     facts = probes.facts
     known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.head_bound()
     by = path.column.name if path.column is not None else None
     if known is None or listing.state != "ready" or listing.descending or path.every or by != facts.order_by:
         return None
-    return Place(known)
+    return PagePosition(known)
 
 
-def _list_path(spec: QueueSpec, listing: Listing) -> ListPath | None:
+def _list_path(spec: QueueSpec, listing: PageRequest) -> ListPath | None:
     return spec.facts.lists.get(row_state(listing.state))
 
 
-def _scan_limit(layout: Layout, path: ListPath, listing: Listing, more: Sequence[RowTest]) -> int:
+def _scan_limit(layout: Layout, path: ListPath, listing: PageRequest, more: Sequence[RowTest]) -> int:
     """Return how many rows to scan: only the rows of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
     return PAGE_SIZE + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
@@ -230,8 +237,8 @@ def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[Row
 
 
 def _cut_page(
-    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: Place | None
-) -> tuple[Sequence[ListedSample], Place | None, bool]:
+    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: PagePosition | None
+) -> tuple[Sequence[ListedSample], PagePosition | None, bool]:
     """Return the rows of the page, the place where the next page begins, and whether rows may be missing.
 
     Rows with the same value are not scanned in id order. If the scan may have ended before the last row with a value,
@@ -244,7 +251,7 @@ def _cut_page(
         )
         return (
             listed[:PAGE_SIZE],
-            Place(after.value, past=True) if last is None else replace(_place_of_row(last), within=True),
+            PagePosition(after.value, past=True) if last is None else replace(_place_of_row(last), within=True),
             False,
         )
     if not rows:
@@ -264,13 +271,13 @@ def _cut_page(
     before = [row for row in page if row.at != end.at]
     alone = rows[0].at == end.at
     if before or not page:
-        return before, Place(end.at, past=alone), alone
-    return page, more or Place(end.at, past=True), True
+        return before, PagePosition(end.at, past=alone), alone
+    return page, more or PagePosition(end.at, past=True), True
 
 
 def _has_unique_values(layout: Layout, path: ListPath) -> bool:
     return path.column is not None and layout.ids == (path.column.name,)
 
 
-def _place_of_row(row: ListedSample) -> Place:
-    return Place(row.at, row.id)
+def _place_of_row(row: ListedSample) -> PagePosition:
+    return PagePosition(row.at, row.id)

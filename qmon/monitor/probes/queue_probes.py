@@ -13,7 +13,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
     CountSample,
     DepthSample,
@@ -106,7 +106,7 @@ class QueueProbes:
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = QueueMemo()
         # The page that this poll read instead of the requested page.
-        self.page_read: Listing | None = None
+        self.page_read: PageRequest | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
 
@@ -277,11 +277,8 @@ class QueueProbes:
         return "empty" if self.layout.state is None else "empty_state"
 
     def _empty_statements(self) -> list[ProbeStatement]:
-        """Return the statement that checks whether the table is empty.
-
-        Only tables whose messages are counted by table scans need this check.
-        """
-        counted = self.facts.is_scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
+        """Return the statement that checks whether the table is empty, if only full counts count its messages."""
+        counted = self.facts.has_scanned_figures and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
         if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}

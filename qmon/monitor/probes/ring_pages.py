@@ -14,7 +14,14 @@ from qmon.engines.sql.list_page import PagePart, PageRows
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.list_states import reason_without_list
 from qmon.model.layout.table_facts import Column
-from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, ListedSample, Listing, PageSample, Place
+from qmon.model.samples.listing_samples import (
+    MAX_ROWS_READ,
+    PAGE_SIZE,
+    ListedSample,
+    PagePosition,
+    PageRequest,
+    PageSample,
+)
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
@@ -27,7 +34,9 @@ _BEFORE_ALL: Final = -1
 _BEHIND_ALL: Final = 2**63 - 1
 
 
-def statements_for_ring_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
+def statements_for_ring_page(
+    statements: StatementCache, probes: QueueProbes, listing: PageRequest
+) -> list[ProbeStatement]:
     """Return the statement that reads a page of a ring; empty if its slots or positions cannot be read."""
     layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
     if ring is None or reason_without_list(layout, listing.state) or _why_unreadable(probes):
@@ -50,7 +59,7 @@ def statements_for_ring_page(statements: StatementCache, probes: QueueProbes, li
 
 
 def ring_page_from_results(
-    probes: QueueProbes, listing: Listing, results: Results
+    probes: QueueProbes, listing: PageRequest, results: Results
 ) -> tuple[tuple[MessageSample, ...], PageSample] | None:
     """Return the messages of a ring's page and its description; see ``page_from_results``."""
     layout, ring = probes.layout, probes.layout.ring
@@ -71,7 +80,7 @@ def ring_page_from_results(
         order=ring.message_id,
         looked=last.place,
         every=listing.state == "in_progress",
-        next=None if last.at is None else Place(last.at),
+        next=None if last.at is None else PagePosition(last.at),
     )
     messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in page)
     return with_text_payloads(layout, probes.facts, messages), found

@@ -35,7 +35,7 @@ from qmon.operate.plan.selection import (
     check_choice,
     check_push_time,
     column_names,
-    shown_columns,
+    columns_for_undo,
     state_value,
 )
 from qmon.operate.row_set import Mark, marks_for
@@ -79,7 +79,10 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             title=f"Purge {chosen.counts_text} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
-            sql=tuple(sql.statement(name, strategy.shown_names).text for name in ("lock", *strategy.statement_names)),
+            sql=tuple(
+                sql.statement(name, strategy.statement_placeholders).text
+                for name in ("lock", *strategy.statement_names)
+            ),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=LARGEST_BATCH,
@@ -90,15 +93,15 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
                 time.time() + context.trash_days * _DAY_S,
             ),
             consequences=_consequences(context, layout, strategy),
-            risks=(*_risks(wanted), *strategy.copy_risks(sql)),
+            risks=(*_risks(wanted), *strategy.describe_unmasked_values(sql)),
             consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
     record = OperationRecord(
-        table_to_text(layout.table), _frozen_values(chosen, strategy), undoable=True, tables=queue_tables(layout)
+        table_to_text(layout.table), _values_to_record(chosen, strategy), undoable=True, tables=queue_tables(layout)
     )
     return PreparedAction(
-        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.name_row) if count else None, record
+        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.read_row_name) if count else None, record
     )
 
 
@@ -125,13 +128,13 @@ class _PurgeStrategy:
         """The statements of a batch."""
         return ("purge",) if self.data is None else ("purge_data", "purge")
 
-    def copy_risks(self, sql: Sql) -> tuple[str, ...]:
+    def describe_unmasked_values(self, sql: Sql) -> tuple[str, ...]:
         """Describe which values other roles can read in the trash."""
         tables = filter(None, (self.table, self.data))
         return tuple(risk for each in tables for risk in unmasked_copy_risks(sql, each.table, each.kept_columns))
 
     @property
-    def shown_names(self) -> dict[str, Name]:
+    def statement_placeholders(self) -> dict[str, Name]:
         """Names for showing the statements before the trash table has a number."""
         layout = self.layout
         return {
@@ -145,8 +148,8 @@ class _PurgeStrategy:
     def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Create the trash table if it is missing. Return the function that purges one batch."""
         layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
-        self._check_unchanged(sql, ())
-        names = self.shown_names | {
+        self._check_tables_unchanged(sql, ())
+        names = self.statement_placeholders | {
             "trash": undo_tables.ensure_store(sql, "trash", self.table, self.table.kept_columns).parts
         }
         data_names: dict[str, Name] = {}
@@ -169,7 +172,7 @@ class _PurgeStrategy:
                 tally.done = sql.execute("purge", names, values)
                 self._check_gone(sql, names, values, len(own), tally.done)
                 watch.check_deleted(deleted + tally.done)
-            self._check_unchanged(sql, marks)
+            self._check_tables_unchanged(sql, marks)
             return held
 
         return move
@@ -183,14 +186,14 @@ class _PurgeStrategy:
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):
             raise RowRefused("the table's triggers inserted the row again")
 
-    def _check_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
+    def _check_tables_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check_unchanged(sql, marks)
         if self.data_place is not None:
             self.data_place.check_unchanged(sql)
 
-    def name_row(self, sql: Sql, mark: Mark) -> str:
+    def read_row_name(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
-        return read_message_name(sql, self.shown_names, marks_for(sql.engine.name, [mark], self.table.key))
+        return read_message_name(sql, self.statement_placeholders, marks_for(sql.engine.name, [mark], self.table.key))
 
     def describe_effects(self) -> tuple[str, ...]:
         """Describe which messages may be skipped, and which effects other programs will notice."""
@@ -286,8 +289,8 @@ def _risks(criteria: Criteria) -> tuple[str, ...]:
     return ("a consumer that is processing one of the messages cannot complete the message",)
 
 
-def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:
+def _values_to_record(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:
     layout = strategy.layout
     data = None if strategy.data is None else table_to_text(strategy.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    return out | shown_columns(layout, strategy.table, strategy.since)
+    return out | columns_for_undo(layout, strategy.table, strategy.since)

@@ -14,7 +14,7 @@ from qmon.model.formatting import count_text, number
 from qmon.model.layout.layout import Layout, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
-from qmon.operate.actions.requeue import RequeueStrategy, undo_for, why_unwritable
+from qmon.operate.actions.requeue import RequeueStrategy, describe_undo, why_update_unreliable
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows
@@ -54,7 +54,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
         place = read_table_identity(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
-        if (never := why_unwritable(context, structure)) is not None:
+        if (never := why_update_unreliable(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place, again)
         query = MessageQuery(sql, layout, structure, choice, wanted)
@@ -64,7 +64,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         watched = structure.is_identified_by(called) and not set(called) & set(strategy.ready.columns)
         chosen = query.select_messages()
         count = chosen.rows.count
-        undo = undo_for(sql, strategy, chosen)
+        undo = describe_undo(sql, strategy, chosen)
         copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
         plan = Plan(
             OperationKind.REDRIVE,
@@ -85,7 +85,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             refused=why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
-    frozen |= strategy.shown_columns()
+    frozen |= strategy.columns_for_undo()
     record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     names = (
         dict(strategy.names)
@@ -96,7 +96,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         each.column == layout.attempts and each.what == "value" and each.value == 0 for each in strategy.ready.writes
     )
     look = partial(_read_outcomes, layout=layout, called=called, names=names, fresh=fresh) if watched else None
-    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.name_row, limits, look)
+    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.read_row_name, limits, look)
     return PreparedAction(context, plan, work if count else None, record)
 
 
@@ -109,7 +109,7 @@ class RedriveWork:
 
     rows: RowSet
     begin: Callable[[Sql, RunningOperation, FailureWatch], MoveBatch]
-    name_row: Callable[[Sql, Mark], str]
+    read_row_name: Callable[[Sql, Mark], str]
     limits: RedriveLimits
     read_outcomes: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
 
@@ -122,7 +122,7 @@ class RedriveWork:
         batches = Batches(
             operation, sql.connection, self.rows.count, on_progress, stopped, rate=self.limits.rate, watch=watch
         )
-        batches.move_all(self.rows, move, partial(self.name_row, sql))
+        batches.move_all(self.rows, move, partial(self.read_row_name, sql))
         operation.add_note(watch.summary_text(operation.total.done))
 
 

@@ -66,7 +66,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
         place = read_table_identity(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
-        if (never := why_unwritable(context, structure)) is not None:
+        if (never := why_update_unreliable(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place)
         query = MessageQuery(sql, layout, structure, choice, wanted)
@@ -74,7 +74,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             return deny(never)
         chosen = query.select_messages()
         count = chosen.rows.count
-        undo = undo_for(sql, strategy, chosen)
+        undo = describe_undo(sql, strategy, chosen)
         copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
         why = why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE)
         plan = Plan(
@@ -96,10 +96,13 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             refused=why,
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
-    frozen |= strategy.shown_columns()
+    frozen |= strategy.columns_for_undo()
     record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     return PreparedAction(
-        context, plan, BatchWork(chosen.rows, strategy.prepare_batches, strategy.name_row) if count else None, record
+        context,
+        plan,
+        BatchWork(chosen.rows, strategy.prepare_batches, strategy.read_row_name) if count else None,
+        record,
     )
 
 
@@ -125,8 +128,10 @@ class RequeueStrategy:
         lasting = (key for key in structure.keys if not set(key) & set(changed))
         # Columns that identify a message after the requeue: a key that the requeue does not change or, if no such key
         # exists, the unchanged columns of the key.
-        self.known_columns = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
-        kept = (*self.known_columns, *called_by, *changed, layout.attempts)
+        self.identifying_columns = next(
+            lasting, tuple(each for each in structure.key or called_by if each not in changed)
+        )
+        kept = (*self.identifying_columns, *called_by, *changed, layout.attempts)
         self.kept_columns = tuple(dict.fromkeys(each for each in kept if each is not None))
         since = layout.started_at if criteria.states == ("in_progress",) else layout.enqueued_at
         self.names: dict[str, Name] = {
@@ -154,7 +159,7 @@ class RequeueStrategy:
         found = (why_no_transition(sql, self._layout, each, source) for each in self.transitions)
         return next((why for why in found if why is not None), None)
 
-    def shown_columns(self) -> dict[str, object]:
+    def columns_for_undo(self) -> dict[str, object]:
         """Return the columns by which an undo finds and shows messages.
 
         Columns to which the requeue writes a value are left out.
@@ -164,20 +169,20 @@ class RequeueStrategy:
         slots = ("called", "state", "since", "owner", "attempts", "payload")
         columns = {slot: None if names[slot] in given else names[slot] for slot in slots}
         clocked = [column for made in self.transitions for column in made.clock_columns]
-        return {"columns": columns, "known": self.known_columns, "clocked": clocked}
+        return {"columns": columns, "known": self.identifying_columns, "clocked": clocked}
 
     @property
-    def known_text(self) -> str:
+    def identifying_columns_text(self) -> str:
         """The columns that identify a message after the requeue, as text."""
-        return ", ".join(self.known_columns)
+        return ", ".join(self.identifying_columns)
 
-    def count_alike(self, sql: Sql, rows: RowSet) -> int | None:
+    def count_indistinguishable(self, sql: Sql, rows: RowSet) -> int | None:
         """Return how many of the rows an undo cannot distinguish from other rows. For many rows, return an upper limit.
 
         ``None`` means all rows. It is returned on SQL Server if the requeue changes every key, because SQL Server needs
         an unchanged key to find rows.
         """
-        if self.structure.is_identified_by(self.known_columns):
+        if self.structure.is_identified_by(self.identifying_columns):
             return 0
         if not sql.has_statement("alike"):
             return None
@@ -185,7 +190,7 @@ class RequeueStrategy:
         (source,) = self._criteria.states
         marks = marks_for(sql.engine.name, rows.first(CHUNK_ROWS) if some else [])
         values: dict[str, Value] = {**marks, "some": some, "state": state_value(self._layout, source)}
-        found = sql.fetch_count("alike", {**self.names, "known": self.known_columns}, values)
+        found = sql.fetch_count("alike", {**self.names, "known": self.identifying_columns}, values)
         return min(found, rows.count)
 
     def prepare_batches(self, sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
@@ -197,12 +202,12 @@ class RequeueStrategy:
         self._place.check_unchanged(sql)
         keeping = (
             operation.recorded
-            and bool(self.known_columns)
+            and bool(self.identifying_columns)
             and not set(self.structure.kept_columns) & set(undo_tables.OWN_COLUMNS)
         )
         if keeping:
             names["kept"] = undo_tables.ensure_store(
-                sql, "kept", self.structure, self.kept_columns, self.known_columns[-1]
+                sql, "kept", self.structure, self.kept_columns, self.identifying_columns[-1]
             ).parts
 
         # all batches use the same place, so the messages keep their order
@@ -243,7 +248,7 @@ class RequeueStrategy:
         }
         return sql.fetch(WrittenRow, transition.statement_name, names | transition.names, values | written | limit)
 
-    def name_row(self, sql: Sql, mark: Mark) -> str:
+    def read_row_name(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
         return read_message_name(sql, self.names, marks_for(sql.engine.name, [mark], self.structure.key))
 
@@ -255,9 +260,9 @@ class RequeueStrategy:
         elif self._max_attempts is not None:
             lines.append(f"messages with {count_text(self._max_attempts, 'attempt')} or more become dead letters")
         written = (each.writes_text() for each in self.transitions)
-        return (*lines, *(each for each in written if each is not None), *self._describe_exceptions())
+        return (*lines, *(each for each in written if each is not None), *self._describe_skipped())
 
-    def _describe_exceptions(self) -> tuple[str, ...]:
+    def _describe_skipped(self) -> tuple[str, ...]:
         """Describe which messages may be skipped, and why."""
         out = []
         if unique := self.structure.obstacle_names("unique"):
@@ -318,7 +323,7 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     return Criteria((state,), layout.started_at, choice.older_than_s, layout.timeout_s if by_age else None)
 
 
-def why_unwritable(context: OperatorContext, structure: TableStructure) -> str | None:
+def why_update_unreliable(context: OperatorContext, structure: TableStructure) -> str | None:
     """Return why rows cannot be written reliably, or ``None`` if they can."""
     if context.engine.name == "sqlserver" and (why := why_no_key(structure)):
         return why
@@ -327,9 +332,9 @@ def why_unwritable(context: OperatorContext, structure: TableStructure) -> str |
     return None
 
 
-def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
+def describe_undo(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
     """Return whether the requeue can be undone, and which messages an undo cannot restore."""
-    if not strategy.known_columns:
+    if not strategy.identifying_columns:
         return Undo(possible=False, notes=("messages cannot be identified: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
         return Undo(possible=False, notes=(f"the table has a column {min(taken)}, a name that qmon's own table uses",))
@@ -337,14 +342,14 @@ def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
         return Undo(
             possible=False, notes=("your role cannot store the data for an undo; run: qmon setup --role operator",)
         )
-    lost = strategy.count_alike(sql, chosen.rows)
+    lost = strategy.count_indistinguishable(sql, chosen.rows)
     if lost is None:
-        why = f"the requeue changes the key, and {strategy.known_text} may not identify a message"
+        why = f"the requeue changes the key, and {strategy.identifying_columns_text} may not identify a message"
         return Undo(possible=False, notes=(why,))
     notes = ("an undo only restores messages that have not been popped again",)
     if lost == 0:
         return Undo(possible=True, notes=notes)
     count = chosen.rows.count
     which = f"{'up to ' if count > CHUNK_ROWS else ''}{lost:,} of {count_text(count, 'message')} cannot be undone"
-    why = f"other messages have the same {strategy.known_text}, or the value is NULL"
+    why = f"other messages have the same {strategy.identifying_columns_text}, or the value is NULL"
     return Undo(possible=lost < count, notes=(f"{which}: {why}", *notes[: lost < count]))

@@ -139,7 +139,7 @@ def prepare_install(
         owner_held_while_working=owner_held_while_working,
         max_attempts=max_attempts,
     )
-    return PreparedInstall(files, objects, layout, design_numbers(ring_size, readers, max_attempts))
+    return PreparedInstall(files, objects, layout, number_placeholders(ring_size, readers, max_attempts))
 
 
 def install_queue(
@@ -172,7 +172,7 @@ def install_queue(
             for name in CONTROL_FILES:  # also serializes concurrent installs until they commit
                 sql.execute(name, {})
             check_trusted(connection, engine)
-            _refuse_taken(_read_objects(sql, schema, queue, objects), schema, queue)
+            _check_can_create(_read_objects(sql, schema, queue, objects), schema, queue)
             for file in ready.files:
                 _run_file(sql, file, ready.names_for(file))
             _register_queue(sql, ready.layout)
@@ -243,7 +243,7 @@ def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
     """
     check_trusted(connection, engine)
     sql = Sql(connection, engine)
-    if not any(each.kind == "table" for each in _read_taken(sql, "qmon", ["queues"])):
+    if not any(each.kind == "table" for each in _read_existing(sql, "qmon", ["queues"])):
         return {}
     rows = connection.fetch(Bound(sql.statement("control/registry", {})))
     queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
@@ -252,7 +252,7 @@ def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
     return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
 
 
-def design_numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
+def number_placeholders(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
     """Return the values of the number placeholders in a design's files."""
     most = max_attempts or DEFAULT_MAX_ATTEMPTS
     return {object_names.SIZE: ring_size, object_names.SUBSCRIBERS: subscribers, object_names.MAX_ATTEMPTS: most}
@@ -286,17 +286,17 @@ def _run_file(sql: Sql, file: Query, names: dict[str, queries.Name]) -> None:
 
 
 def _read_objects(sql: Sql, schema: str, queue: str, slots: Iterable[str]) -> tuple[DatabaseObject, ...]:
-    return _read_taken(sql, schema, [object_names.object_name(queue, slot) for slot in slots])
+    return _read_existing(sql, schema, [object_names.object_name(queue, slot) for slot in slots])
 
 
-def _read_taken(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject, ...]:
+def _read_existing(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject, ...]:
     """Return which of these names exist in the schema. The result also contains the schema if it exists."""
     values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
     rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
     return tuple(DatabaseObject(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
 
 
-def _refuse_taken(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
+def _check_can_create(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
     there = [each for each in taken if each.kind != "schema"]
     if len(there) == len(taken):
         raise BadInput(f"the schema {schema!r} does not exist; create this schema first, or name another one")

@@ -28,7 +28,7 @@ _SLOT_COMMENT: Final = re.compile(r"--\s*\{([a-z0-9_]+)[^}]*\}\s*(.*)")
 _SERVER_NAMES: Final[dict[EngineName, str]] = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
 
 
-def newest_version(engine: EngineName) -> int:
+def newest_file_version(engine: EngineName) -> int:
     """Return the latest major version for which a design or the registry has a separate file, or 0."""
     return max(
         file.since
@@ -55,15 +55,15 @@ def install_script(engine: Engine, version: tuple[int, int], ready: PreparedInst
     values = {"queue": ready.layout.queue, "design": ready.layout.design, "layout": layout_to_json(ready.layout)}
     parts.append(f"{_file_header(engine, register, {})}{_text_with_literals(engine, register, values)}")
     title = _title(engine, version, ready)
-    return (_one_transaction if engine.name == "postgres" else _batches)(title, parts)
+    return (_wrap_in_transaction if engine.name == "postgres" else _wrap_in_batches)(title, parts)
 
 
-def _one_transaction(title: str, parts: list[str]) -> str:
+def _wrap_in_transaction(title: str, parts: list[str]) -> str:
     ended = [part if part.endswith(";") else f"{part}\n;" for part in parts]
     return "\n\n".join([title, f"{SCRIPT_HEADERS['postgres']}BEGIN;", *ended, "COMMIT;\n"])
 
 
-def _batches(title: str, parts: list[str]) -> str:
+def _wrap_in_batches(title: str, parts: list[str]) -> str:
     guard = "GO\nIF @@TRANCOUNT = 0 SET NOEXEC ON;\nGO"
     body = [f"{part}\n{guard}" for part in parts]
     first = f"{SCRIPT_HEADERS['sqlserver']}BEGIN TRANSACTION;\nGO"
@@ -100,7 +100,7 @@ def _file_header(engine: Engine, query: Query, names: dict[str, queries.Name]) -
             shown = (
                 str(name) if isinstance(name, int) else engine.quote((name,) if isinstance(name, str) else name or ())
             )
-            out.append(f"--   {_printable(shown)}: {_printable(found[2])}")
+            out.append(f"--   {_escape_unprintable(shown)}: {_escape_unprintable(found[2])}")
         elif not line.startswith("-- :"):
             out.append(line)
     return "\n".join(out) + "\n"
@@ -126,9 +126,9 @@ def _text_with_literals(engine: Engine, query: Query, values: dict[str, str]) ->
 
 
 def _comment_lines(text: str) -> list[str]:
-    return [f"-- {line}" for line in textwrap.wrap(_printable(text), SCRIPT_WIDTH - 3, break_on_hyphens=False)]
+    return [f"-- {line}" for line in textwrap.wrap(_escape_unprintable(text), SCRIPT_WIDTH - 3, break_on_hyphens=False)]
 
 
-def _printable(text: str) -> str:
+def _escape_unprintable(text: str) -> str:
     """Return the text with unprintable characters escaped, because a line break in a name would end the comment."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -172,7 +172,7 @@ def column_names(layout: Layout, structure: TableStructure, since: str | None) -
     }
 
 
-def shown_columns(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, object]:
+def columns_for_undo(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, object]:
     """Return the columns by which an undo finds and shows messages, in the form that is stored with an operation."""
     names = column_names(layout, structure, since) | {"since": since}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}

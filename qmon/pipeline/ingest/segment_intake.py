@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -39,6 +39,13 @@ _TRIES: Final = 3
 _NO_DATE: Final = datetime.date(1970, 1, 1)
 
 
+class BatchResult(NamedTuple):
+    """The number of a batch, and the totals since the lake was created."""
+
+    batch: int
+    totals: Mapping[str, int]
+
+
 class SegmentIntake:
     """Reads new segments of a folder of recordings into the lake, batch by batch.
 
@@ -53,18 +60,15 @@ class SegmentIntake:
         if not self._folder.exists():
             raise BadInput(f"the folder {recordings} does not exist; record one with: qmon record TARGET --to DIR")
 
-    def run_batch(self) -> tuple[int, Mapping[str, int]] | None:
-        """Run one batch.
-
-        Returns its number and the totals since the lake was created, or ``None`` if nothing is new.
-        """
+    def run_batch(self) -> BatchResult | None:
+        """Run one batch. Returns ``None`` if nothing is new."""
         there = self._folder.file_sizes(SEGMENT_SUFFIX)
         claimed = newest_batch(self._table.version()) or 0
         held = newest_batch(self._lake.table("samples").version()) or 0
         if self._known is None:
             self._known = self._known_files(there)
             if there:
-                self._write_mark(there)  # written before the first batch, so that retention waits for this lake
+                self._write_lake_mark(there)  # written before the first batch, so that retention waits for this lake
         self._known &= there.keys()
         if claimed > held:
             batch, files = claimed, self._batch_files(claimed)
@@ -78,10 +82,10 @@ class SegmentIntake:
             self._claim_batch(batch, files)
         totals = self._ingest_with_retries(batch, {self._folder.full_path(name): size for name, size in files.items()})
         self._known |= files.keys() & there.keys()
-        self._write_mark(there)
-        return batch, totals
+        self._write_lake_mark(there)
+        return BatchResult(batch, totals)
 
-    def _write_mark(self, there: Collection[str]) -> None:
+    def _write_lake_mark(self, there: Collection[str]) -> None:
         """Write this lake's marker file to the folder of recordings. It lists the segments that the lake has."""
         lake = self._lake.storage.root
         # A copied lake has the same id as the original, so the name also depends on the path.
@@ -134,7 +138,7 @@ def run_intake(
     intake: SegmentIntake,
     *,
     every_s: float | None = None,
-    on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
+    on_batch: Callable[[BatchResult], None] | None = None,
     stop: threading.Event | None = None,
 ) -> None:
     """Read all new segments. With ``every_s`` (seconds), look for new segments at this interval until ``stop`` is set.
@@ -147,7 +151,7 @@ def run_intake(
         if (done := intake.run_batch()) is None:
             return False
         if on_batch is not None:
-            on_batch(*done)
+            on_batch(done)
         return True
 
     try:

@@ -23,7 +23,7 @@ from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_EMPTY_FOREST: Final = LockChains()
+_EMPTY_CHAINS: Final = LockChains()
 
 
 class BlockingScreen(DashboardScreen):
@@ -45,7 +45,7 @@ class BlockingScreen(DashboardScreen):
         yield Lines(id="reports", most=6)
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        places = tree.filter_sessions(self._forest(shown), self.filter_text)
+        places = tree.filter_sessions(self._chains(shown), self.filter_text)
         self._lines_by_key = dict(zip(tree.row_keys(places), places, strict=True))
         empty = tree.empty_text(shown.view, self.filter_text)
         self.grid.show(tree.rows_for(places), stale=stale, empty=empty)
@@ -57,17 +57,17 @@ class BlockingScreen(DashboardScreen):
             lambda cells, rows: reports.report_lines(blocked, cells, min(rows, most)), stale=stale
         )
 
-    def _forest(self, shown: Shown) -> LockChains:
-        return (shown.view.server.blocking if shown.view is not None else None) or _EMPTY_FOREST
+    def _chains(self, shown: Shown) -> LockChains:
+        return (shown.view.server.blocking if shown.view is not None else None) or _EMPTY_CHAINS
 
     def _draw_session(self, *, stale: bool) -> None:
         place = self._selected_session()
         self.set_class(place is None, "-nobody")
-        self.query_one("#session", Lines).show(lambda cells, rows: tree.session_lines(place, cells, rows), stale=stale)
+        self.query_one("#session", Lines).show(lambda cells, rows: tree.panel_lines(place, cells, rows), stale=stale)
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the titles: waiting sessions, deadlocks, and ages."""
-        extra = tree.blocking_summary(self._forest(shown))
+        extra = tree.blocking_summary(self._chains(shown))
         if shown.view is not None:
             rate = shown.view.server.deadlocks.text(formatting.rate)
             extra = " · ".join(part for part in (extra, f"deadlocks/s {rate}") if part)
@@ -89,7 +89,7 @@ class BlockingScreen(DashboardScreen):
     def _selected_session(self) -> LockChainLine | None:
         """Return the session under the cursor, at the place in the tree where it is listed in full."""
         place = self._lines_by_key.get(self.grid.cursor or "")
-        return self._forest(self.app.shown).find_line(place.key) if place is not None and place.again else place
+        return self._chains(self.app.shown).find_line(place.key) if place is not None and place.is_repeated else place
 
     def disabled_reasons(self) -> dict[str, str]:
         """Return why the session under the cursor cannot be ended."""
@@ -126,7 +126,7 @@ class BlockingScreen(DashboardScreen):
 
     def _newest_version(self, place: LockChainLine) -> LockChainLine | None:
         """Return the same session in its newest state, or ``None`` if it neither waits nor blocks any more."""
-        now = self._forest(self.app.shown).find_line(place.key)
+        now = self._chains(self.app.shown).find_line(place.key)
         return now if now is not None and now.session.started_at == place.session.started_at else None
 
     @on(Grid.Selected)

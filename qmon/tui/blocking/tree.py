@@ -106,7 +106,9 @@ def row_keys(places: list[LockChainLine]) -> list[str]:
     for place in places:
         del path[len(place.rails) :]
         path.append(place.key)
-        found.append("@".join(session_name(key) for key in (path[-1:] + path[-2:-1] if place.again else path[-1:])))
+        found.append(
+            "@".join(session_name(key) for key in (path[-1:] + path[-2:-1] if place.is_repeated else path[-1:]))
+        )
     return found
 
 
@@ -115,16 +117,16 @@ def session_name(key: SessionKey) -> str:
     return str(key[0]) if not key[1] else clean(key[1])
 
 
-def filter_sessions(forest: LockChains, filter_text: str) -> list[LockChainLine]:
+def filter_sessions(chains: LockChains, filter_text: str) -> list[LockChainLine]:
     """Return the lines that match the filter, and all their ancestors in the tree."""
     path: list[int] = []
     keep: set[int] = set()
-    for index, place in enumerate(forest.places):
+    for index, place in enumerate(chains.places):
         del path[len(place.rails) :]
         path.append(index)
         if matches_filter(filter_text, searchable_text(place)):
             keep.update(path)
-    return [place for index, place in enumerate(forest.places) if index in keep]
+    return [place for index, place in enumerate(chains.places) if index in keep]
 
 
 def searchable_text(place: LockChainLine) -> str:
@@ -140,7 +142,7 @@ def searchable_text(place: LockChainLine) -> str:
 def _row(place: LockChainLine, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
-    if place.again:
+    if place.is_repeated:
         cells = [(_tree_text(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
         return GridRow(key, tuple(cells), id=session_name(place.key))
     waits = bool(place.blockers)
@@ -171,7 +173,7 @@ def _row(place: LockChainLine, key: str) -> GridRow:
 
 def _tree_text(place: LockChainLine) -> str:
     """Return the branches that lead to a session, its symbol and its number."""
-    end = f"{session_name(place.key)}{' ↻' if place.again else ''}"
+    end = f"{session_name(place.key)}{' ↻' if place.is_repeated else ''}"
     if place.is_head:
         return f"■ {end}"
     branch = "├─ " if place.rails[-1] else "└─ "
@@ -201,7 +203,7 @@ def client_text(session: BlockingSample) -> str:
 def _lock_text(place: LockChainLine) -> str:
     s = place.session
     if not place.blockers:
-        return f"holds {held_text(place)}" if place.held else ""
+        return f"holds {held_rows_text(place)}" if place.held else ""
     lock = f"{s.object} ({mode_text(s)})" if s.mode else s.object
     return f"{lock}, {len(place.blockers)} blockers" if len(place.blockers) > 1 else lock
 
@@ -211,7 +213,7 @@ def mode_text(session: BlockingSample) -> str:
     return session.mode.removesuffix("Lock")
 
 
-def held_text(place: LockChainLine) -> str:
+def held_rows_text(place: LockChainLine) -> str:
     """Return ``≥200 rows of mails, 3 rows of orders``."""
     return ", ".join(
         f"{'≥' if h.at_least else ''}{formatting.count_text(h.rows, 'row')} of {h.queue}" for h in place.held
@@ -229,13 +231,13 @@ def blockers_text(place: LockChainLine) -> str:
     return f"waits in the lock queue behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
 
 
-def session_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line]:
+def panel_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line]:
     """Return the panel about one session in at most ``rows`` lines."""
     if place is None:
         return []
     s = place.session
     out: list[Line] = entry_lines(
-        shorten(session_name(place.key), 9), _session_text(place), cells, most=max(1, rows - 2)
+        shorten(session_name(place.key), 9), _situation_text(place), cells, most=max(1, rows - 2)
     )
     out += entry_lines(
         "client", f"{client_text(s)} · database {clean(s.database)}" if s.database else client_text(s), cells, most=1
@@ -244,7 +246,7 @@ def session_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Li
     return out[:rows]
 
 
-def _session_text(place: LockChainLine) -> str:
+def _situation_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
@@ -267,7 +269,7 @@ def _session_text(place: LockChainLine) -> str:
         longest = f", the longest for {formatting.duration(place.longest_s)}" if place.longest_s is not None else ""
         parts.append(f"blocks {formatting.count_text(place.blocks, 'session')}, {place.directly} directly{longest}")
     if place.held:
-        parts.append(f"holds {held_text(place)}")
+        parts.append(f"holds {held_rows_text(place)}")
     return "; ".join(parts)
 
 
@@ -297,11 +299,11 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
         ),
         *entry_lines("lock", f"{mode_text(s)} on {s.object}" if place.blockers else "", cells),
         *entry_lines("blocks", blocks if place.blocks else "none", cells),
-        *entry_lines("holds", held_text(place), cells),
+        *entry_lines("holds", held_rows_text(place), cells),
         *entry_lines("client", client_text(s), cells),
         *entry_lines("database", s.database, cells),
         *entry_lines("process", f"{s.kind}, began {began}" if began else s.kind, cells),
-        *entry_lines("work", _work_text(s), cells),
+        *entry_lines("work", _resources_text(s), cells),
         *entry_lines("statement", s.statement, cells, most=20),
         (),
     ]
@@ -317,7 +319,7 @@ def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
     )
 
 
-def _work_text(session: BlockingSample) -> str:
+def _resources_text(session: BlockingSample) -> str:
     """Return ``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
     parts = []
     if session.reads is not None:
@@ -335,10 +337,10 @@ def _threads_suffix(session: BlockingSample) -> str:
     return f" ({session.threads} of its threads)" if session.threads is not None and session.threads > 1 else ""
 
 
-def blocking_summary(forest: LockChains) -> str:
+def blocking_summary(chains: LockChains) -> str:
     """Return ``14 waiting · 2 head blockers``."""
-    heads = len(forest.heads)
-    return f"{forest.waiters} waiting · {formatting.count_text(heads, 'head blocker')}" if forest.places else ""
+    heads = len(chains.heads)
+    return f"{chains.waiters} waiting · {formatting.count_text(heads, 'head blocker')}" if chains.places else ""
 
 
 def empty_text(view: View | None, filter_text: str) -> str:

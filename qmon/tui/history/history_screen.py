@@ -273,7 +273,7 @@ class HistoryScreen(OperationsReading):
         for id in ("#events", "#values", "#event", "#usual"):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Read again if needed. This screen shows no ages."""
         self._read_if_outdated()
 

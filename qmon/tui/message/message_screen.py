@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from qmon.model import formatting
 from qmon.model.operation_records import Choice
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
@@ -57,7 +57,9 @@ class MessageScreen(DashboardScreen):
     AUTO_FOCUS = "#payload"
     FILTER = ("search", "> next match · < previous match · esc clears")
 
-    def __init__(self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None) -> None:
+    def __init__(
+        self, queue: str, listed: Sequence[MessageSample], at: int, listing: PageRequest | None = None
+    ) -> None:
         super().__init__()
         self._listing = listing
         self._queue, self._listed, self._list_index = queue, tuple(listed), at
@@ -158,7 +160,7 @@ class MessageScreen(DashboardScreen):
             for pager in self.query(Pager):
                 pager.search(self._searched_text)
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the titles: kind and size, matches, the visible lines, and the age."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
@@ -177,7 +179,7 @@ class MessageScreen(DashboardScreen):
 
     def on_pager_moved(self) -> None:
         """Update the visible lines in the title."""
-        self.draw_ages(self.app.shown, self.app.clock())
+        self.draw_headings(self.app.shown, self.app.clock())
 
     def required_focus(self) -> Focus:
         """Return a focus that polls the list, so that the state of the message stays current."""
@@ -224,7 +226,7 @@ class MessageScreen(DashboardScreen):
         """Go to the next or previous match."""
         pager = self.focused if isinstance(self.focused, Pager) else self.query_one("#payload", Pager)
         pager.go_to_match(by)
-        self.draw_ages(self.app.shown, self.app.clock())
+        self.draw_headings(self.app.shown, self.app.clock())
 
     def action_copy(self) -> None:
         self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")

@@ -56,7 +56,7 @@ class OperationsScreen(OperationsReading):
             return "reading the operations"
         return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operations yet"
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         count = f"{len(self.grid.row_keys)}"
         read = f"read {formatting.whole_seconds(now - self._read_at)} ago" if self.operations is not None else ""
         problem = self._problem and f"cannot be read: {clean(self._problem)}"

@@ -131,7 +131,7 @@ class OverviewScreen(ArrangedScreen):
             lambda cells, rows: trend_lines(queue, cells, rows, plain=plain) if queue is not None else [], stale=stale
         )
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the summary and the titles of the panels."""
         view = shown.view
         if view is None:

@@ -10,7 +10,7 @@ from qmon.model.default_list import default_listing
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
-from qmon.model.samples.listing_samples import Listing, PageSample, Place
+from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
 from qmon.tui.sanitize import clean, shorten
@@ -40,10 +40,10 @@ class MessageLists:
         self._queue = ""
         self._state: str | None = None
         self._descending = False
-        self._places: list[Place | None] = [None]
+        self._places: list[PagePosition | None] = [None]
         # The number of messages on each earlier page.
         self._counts: list[int] = []
-        self._last: tuple[QueueView, Listing | None] | None = None
+        self._last: tuple[QueueView, PageRequest | None] | None = None
 
     @property
     def page_number(self) -> int:
@@ -55,13 +55,13 @@ class MessageLists:
         """The number of messages that the earlier pages had when they were read."""
         return sum(self._counts)
 
-    def listing_for(self, queue: str | None) -> Listing | None:
+    def listing_for(self, queue: str | None) -> PageRequest | None:
         """Return the chosen page of ``queue``; ``None`` if the user has chosen no list."""
         if self._state is None or queue != self._queue:
             return None
-        return Listing(self._state, self._places[-1], self._descending)
+        return PageRequest(self._state, self._places[-1], self._descending)
 
-    def fill_messages(self, queue: QueueView, listing: Listing | None) -> QueueView:
+    def fill_messages(self, queue: QueueView, listing: PageRequest | None) -> QueueView:
         """Return the queue with the messages that were last read, if messages are polled less often than figures."""
         if queue.messages is not None:
             self._last = queue, listing
@@ -116,7 +116,7 @@ class MessageLists:
         return ""
 
 
-def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
+def disabled_list_keys(queue: QueueView | None, listing: PageRequest | None, fixed: str) -> dict[str, str]:
     """Return why keys are disabled, keyed by binding id. ``fixed``: why no other list can be read, or an empty text."""
     none = queue is None or not listable_states(queue.layout)
     why = fixed or (
@@ -127,12 +127,12 @@ def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: 
     return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l to open a list with pages")
 
 
-def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
+def shown_page(queue: QueueView, listing: PageRequest | None, fixed: str) -> PageSample | None:
     """Return the page on screen; ``None`` if no list is chosen or the page has not been read yet."""
     return queue.page if is_chosen_list(queue, listing, fixed) else None
 
 
-def is_chosen_list(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
+def is_chosen_list(queue: QueueView, listing: PageRequest | None, fixed: str) -> bool:
     """Return whether the messages that were read belong to the chosen list."""
     read = None if queue.page is None else queue.page.listing
     return bool(fixed) or read == listing or (listing is None and read == default_listing(queue.layout))

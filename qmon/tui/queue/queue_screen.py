@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from qmon.model import formatting
 from qmon.model.operation_records import Choice, OperationResult
-from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
@@ -110,7 +110,7 @@ class QueueScreen(DashboardScreen):
             self.query_one(id, Lines).show(writer, stale=stale)
 
     @property
-    def _listing(self) -> Listing | None:
+    def _listing(self) -> PageRequest | None:
         """The chosen page; ``None`` if the user has chosen no list."""
         return None if self.app.fixed_reason else self.lists.listing_for(self.app.selected)
 
@@ -155,7 +155,7 @@ class QueueScreen(DashboardScreen):
             return clean(page.why) or lists.empty_text(page, paged=listing is not None)
         return "no message is stuck" if self.stuck_only else "no message is in progress"
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         found = self.current_queue()
         if found is None:
             return

@@ -136,7 +136,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             header.show(lambda cells, _: header_lines(shown, now, cells))
             self._draw_target_notices(shown, now)
             self._show_keys(read_only_word(self.app.runner, shown.view))
-        self.draw_ages(shown, now)
+        self.draw_headings(shown, now)
 
     def _draw_target_notices(self, shown: Shown, now: float) -> None:
         """Draw the pauses of the target, and the step of the tour."""
@@ -169,7 +169,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the figures; grey if ``stale``. Subclasses override this."""
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the titles of the panels, which contain ages. Subclasses override this."""
 
     def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:

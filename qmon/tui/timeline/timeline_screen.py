@@ -129,7 +129,7 @@ class TimelineScreen(OperationsReading):
         reading = self._reader is not None and self._reader.is_reading
         return "reading the recordings" if reading else "no events yet"
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the title, with the number of events and the time of the oldest."""
         count = len(self.grid.row_keys)
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"

@@ -80,7 +80,7 @@ def has_readings(view: View | None) -> bool:
     )
 
 
-def has_trouble(view: View | None) -> bool:
+def has_bad_reading(view: View | None) -> bool:
     """Return True if a reading shows a problem."""
     return view is not None and any(each.bad for each in _readings(view))
 
@@ -146,7 +146,7 @@ def _state_readings(view: View) -> Iterator[_Reading]:
         yield _log_reading(state.log, _LOG_PIECES.get(view.engine, "segments"))
     local, copies = state.local_server, state.replicas
     if local is not None and (copies or local.role):
-        yield _local_reading(local)
+        yield _local_server_reading(local)
     for copy in copies:
         yield _replica_reading(copy)
     if state.temp_space is not None:
@@ -228,7 +228,7 @@ def _service_reading(service: ServiceSample, state: ServerState) -> _Reading:
     return _Reading("service", tuple(parts), bool(limits_reached(limits)))
 
 
-def _local_reading(local: ReplicationSample) -> _Reading:
+def _local_server_reading(local: ReplicationSample) -> _Reading:
     spans: list[Span] = [(clean(local.name), "strong")]
     if local.role:
         spans.append((f" {local.role}", "text"))

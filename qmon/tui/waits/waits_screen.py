@@ -79,7 +79,9 @@ class WaitsScreen(DashboardScreen):
         view = shown.view
         self.set_class(self._shows_server_only, "-whole")
         self.set_class(
-            self._shows_server_only or server_health.has_trouble(view) or (tall and server_health.has_readings(view)),
+            self._shows_server_only
+            or server_health.has_bad_reading(view)
+            or (tall and server_health.has_readings(view)),
             "-stated",
         )
         most = 100 if self._shows_server_only else _SERVER_ROWS if tall else _SERVER_ROWS_SHORT
@@ -126,7 +128,7 @@ class WaitsScreen(DashboardScreen):
         costs = {q.name: q.use.touched_per_pop.value or 0.0 for q in view.queues if q.use is not None}
         return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
 
-    def draw_ages(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: Shown, now: float) -> None:
         queue = self._shown_queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
         self.show_heading("waits-heading", "waits", waits_panel.waits_summary(found))

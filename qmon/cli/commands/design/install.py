@@ -43,8 +43,7 @@ def install(
 ) -> None:
     """Install queues, and record the queues in the database."""
     from qmon.cli.target_session import open_target
-    from qmon.operate.install.install_queue import DEFAULT_RING_SIZE
-    from qmon.operate.install.install_queue import install_queue as make
+    from qmon.operate.install.install_queue import DEFAULT_RING_SIZE, install_queue
 
     config = options.config_path(context)
     if queue is not None and len(design) > 1:
@@ -52,7 +51,7 @@ def install(
     with open_target(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
-            made = make(
+            made = install_queue(
                 at.connection,
                 at.engine,
                 each,
@@ -66,10 +65,10 @@ def install(
                 f"{clean_text(made.layout.queue)}: {each} as {clean_text(made.layout.table)}, "
                 f"{len(made.created)} objects"
             )
-            _grant_access(at, made.layout)
+            _grant_qmon_roles(at, made.layout)
 
 
-def _grant_access(at: ConnectedTarget, layout: Layout) -> None:
+def _grant_qmon_roles(at: ConnectedTarget, layout: Layout) -> None:
     """Grant qmon's roles, if they exist, access to the new queue."""
     from qmon.monitor.catalog.resolve import resolve_queues
     from qmon.operate.install.roles import missing_grants, run_setup
@@ -95,7 +94,7 @@ def uninstall(
     This cannot be undone.
     """
     from qmon.cli.target_session import open_target
-    from qmon.operate.install.install_queue import uninstall_queue as take_away
+    from qmon.operate.install.install_queue import uninstall_queue
 
     config = options.config_path(context)
     with open_target(target, config, "uninstall", read_only=False) as at:
@@ -103,7 +102,7 @@ def uninstall(
         if not yes:
             _confirm_removal(at, layouts)
         for name in queue:
-            gone = take_away(at.connection, at.engine, name)
+            gone = uninstall_queue(at.connection, at.engine, name)
             print_output(f"{clean_text(name)}: {len(gone.removed)} objects removed")
 
 

@@ -59,10 +59,10 @@ def show(
     """
     from qmon.engines.registry import engine_named as known
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE, prepare_install
-    from qmon.operate.install.install_script import install_script, newest_version
+    from qmon.operate.install.install_script import install_script, newest_file_version
 
     server = known(engine)
-    major = (newest_version(engine) if version is None else version, 0)
+    major = (newest_file_version(engine) if version is None else version, 0)
     ready = prepare_install(
         server,
         major,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, check_extra, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, check_pipeline_extra, open_lake
 from qmon.cli.output import clean_text, print_note, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
@@ -56,7 +56,7 @@ def messages(
     from qmon.cli.target_session import open_target
 
     config = options.config_path(context)
-    check_extra()
+    check_pipeline_extra()
     if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
         raise BadInput(f"queue {twice!r} is named twice")
     with open_target(target, config, "messages") as at:

@@ -14,7 +14,7 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.archived_messages import messages
-from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, lake_options, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, declare_lake_options, open_lake
 from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
@@ -23,6 +23,7 @@ from qmon.errors import BadInput
 from qmon.recording.write.retention import unread_bytes
 
 if TYPE_CHECKING:
+    from qmon.pipeline.ingest.segment_intake import BatchResult
     from qmon.pipeline.lake.lake import LakeView
 
 # A run with fewer bytes of new segments counts as brief. In a brief run, Java's second compiler costs more time than it
@@ -45,7 +46,7 @@ def register_commands(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Summarize recordings with Spark. Needs the extra `pipeline`.",
         no_args_is_help=True,
-        callback=lake_options,
+        callback=declare_lake_options,
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
@@ -228,8 +229,8 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
     return zones
 
 
-def _print_progress(batch: int, counts: Mapping[str, int]) -> None:
-    print_note(f"batch {batch}: {_counts_text(counts)} so far")
+def _print_progress(done: BatchResult) -> None:
+    print_note(f"batch {done.batch}: {_counts_text(done.totals)} so far")
 
 
 def _print_totals(view: LakeView, output: Format) -> None:

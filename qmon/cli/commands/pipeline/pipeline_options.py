@@ -32,13 +32,13 @@ Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", 
 EVERY_S: Final = 60.0
 
 
-def check_extra() -> None:
+def check_pipeline_extra() -> None:
     """Raise ``BadInput``, with the install command, if the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in _EXTRA_PACKAGES):
         raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {install_command('pipeline')}")
 
 
-def lake_options(lake: LakePath = None, master: Master = None, conf: Conf = None) -> None:
+def declare_lake_options(lake: LakePath = None, master: Master = None, conf: Conf = None) -> None:
     """Accept the options of all pipeline commands. ``lake_path`` and ``open_lake`` read the values from the context."""
 
 
@@ -57,7 +57,7 @@ def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
     lake = lake_path(context)
-    check_extra()
+    check_pipeline_extra()
     settings = {}
     conf: list[str] = shared_value(context, "conf") or []
     for text in conf:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline.pipeline_options import check_extra, lake_path, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, lake_path, open_lake
 from qmon.cli.output import print_output, print_table
 from qmon.errors import BadInput
 
@@ -57,7 +57,7 @@ def views(
     The SQL creates a view for each table, and views of rates, incidents and weeks; see `qmon help lake`. DuckDB needs
     its extension delta. Spark needs Delta Lake.
     """
-    check_extra()
+    check_pipeline_extra()
     from qmon.pipeline.lake.views import view_statements
 
     for statement in view_statements(reader, lake_path(context)):

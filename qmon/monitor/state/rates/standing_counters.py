@@ -72,7 +72,7 @@ class StandingCounters:
         self._inserted.record_total(counters.inserted, at, moved=through or new)
         self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
         # Rows were added without being counted, so other rows may also have left without being counted.
-        hidden = self._added.contradicts(at) and _drew_more_than_grew(before, samples)
+        hidden = self._added.contradicts(at) and _issued_more_than_grew(before, samples)
         gone = through or left or hidden or _has_shrunk(before, samples)
         self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
@@ -114,12 +114,12 @@ def _has_shrunk(before: QueueSamples | None, samples: QueueSamples) -> bool:
     return then is not None and now is not None and now < then
 
 
-def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
+def _issued_more_than_grew(before: QueueSamples | None, samples: QueueSamples) -> bool:
     """Return whether more ids were issued than rows were added. Messages may have been pushed and popped in between."""
-    then, now = (None if before is None else ready_rows(before)), ready_rows(q)
-    if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
+    then, now = (None if before is None else ready_rows(before)), ready_rows(samples)
+    if before is None or then is None or now is None or before.last_id is None or samples.last_id is None:
         return False
-    return q.last_id - before.last_id > max(0, now - then)
+    return samples.last_id - before.last_id > max(0, now - then)
 
 
 def _has_head_left(before: QueueSamples | None, samples: QueueSamples) -> bool:
