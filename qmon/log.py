@@ -1,7 +1,7 @@
 """The log: a private file in the user's state folder. An error while the log is written never affects the program.
 
-Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a literal of a statement or a
-payload. Servers and Python quote values in their errors, so the log hides quoted text, except names.
+Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a payload or a literal of a
+statement. Servers and Python quote values in their errors, so the log hides quoted text, except names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# The errors if another process has renamed the file or has it open. The next line that is logged tries again.
+# The errors that occur if another process has renamed the file or has it open. The next logged line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
@@ -203,9 +203,9 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     """Write a log while the context is open.
 
     The log contains qmon's records of ``level`` or above, warnings of other libraries, and errors that end a thread.
-    ``path``: ``None`` for the default path. ``level``: ``None`` for no log. The log hides passwords and the text that
-    functions passed to ``add_cover`` hide. Never raises. If the log cannot be written, ``write_problem`` returns the
-    reason.
+    ``path``: ``None`` for the default path. ``level``: ``None`` for no log. The log hides passwords. It also hides text
+    with the functions that were passed to ``add_cover``. Never raises. If the log cannot be written, ``write_problem``
+    returns the reason.
     """
     if level is None:
         yield

@@ -79,7 +79,7 @@ def hide_in_argument(text: str) -> str:
 
 
 def hide_secrets(text: str) -> str:
-    """Return the text with every known distinctive password, and all text that looks like a password, hidden.
+    """Hide every known password that is distinctive, and all text that looks like a password.
 
     This is a last resort: qmon's texts contain no passwords, and ``qmon.engines.driver_faults`` cleans the texts of
     drivers.
@@ -127,7 +127,7 @@ def _hide_word(text: str, word: str) -> str:
 def environment_without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a program that qmon starts, without secrets of qmon or of a database.
 
-    Other variables are kept, because the program may need them, such as a proxy or its own token.
+    Other variables, such as a proxy or the program's own token, are kept, because the program may need them.
     """
     return {
         name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _holds_secret(value)
@@ -188,7 +188,7 @@ _CLOSINGS: Final = re.compile(rf"[{''.join(set(_QUOTES.values()))}](?!\w)")
 
 
 def hide_values(text: str) -> str:
-    """Return one line of an error in which values are hidden: quoted, bracketed, JSON or XML, or in details.
+    """Hide the values in one line of an error: values in quotes, brackets and details, and JSON and XML.
 
     All text from the first quoted value to the last quote is hidden, because no server escapes quotes inside values. A
     quoted text after a word such as ``table`` is a name and is not hidden.

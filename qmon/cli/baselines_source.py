@@ -1,4 +1,4 @@
-"""Finds the baselines of a target for each hour of the week, and reloads the file when it changes."""
+"""Finds a target's baselines, which have a value for each hour of the week. Reloads the file when it changes."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _cover_message(message: str, arguments: Sequence[str]) -> str:
 
 
 def message_with_grant(problem: QmonError) -> str:
-    """Return the message, with the GRANT statement that would help if that statement is known."""
+    """Return the message. If the GRANT statement that would help is known, it is appended."""
     grant = problem.grant if isinstance(problem, PermissionMissing) else ""
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 

@@ -102,7 +102,7 @@ def _group_lines(group: Group) -> Iterator[str]:
                 f"{steps.table}{at}{'' if condition is None else f': {condition_text(condition)}'}"
             )
     if group.counters:
-        yield "  rates          the server's counters of the table, if it contains one queue"
+        yield "  rates          the server's counters of the table, if it contains only one queue"
     elif not group.steps:
         yield "  rates          none, because the tables do not record pushes and pops"
     yield f"  times          {'with a zone, or UTC' if group.zone.count is None else group.zone.description}"

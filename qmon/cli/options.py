@@ -127,7 +127,7 @@ Subscribers = Annotated[
 
 @dataclass(frozen=True)
 class SetupOptions:
-    """Options that confirm a plan, for commands that define their own option to print the SQL."""
+    """Options that confirm a plan. They are for commands that have their own option to print the SQL."""
 
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""

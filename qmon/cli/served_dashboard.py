@@ -24,9 +24,9 @@ def is_served(target: str) -> bool:
 def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: bool = False) -> int:
     """Show the polls of the ``qmon serve`` at a URL until the user quits. Return the exit code.
 
-    Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
-    screen opens and retries. ``in_browser``: ``qmon serve --web`` on this machine shows the screen, and preferences are
-    forgotten when it ends.
+    Raises ``PasswordNeeded``. Raises ``BadInput`` if the URL or a file cannot be used. If the server is unreachable,
+    the screen opens and retries. ``in_browser``: ``qmon serve --web`` on this machine shows the screen, and preferences
+    are forgotten when it ends.
     """
     from qmon import log
     from qmon.cli.alerting_setup import alerting_for

@@ -26,8 +26,8 @@ _MAX_THREADS: Final = 32
 def ask_targets(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
     """Return the answers of the targets in order. For a target that fails, print the error instead.
 
-    Raises ``typer.Exit`` if no target answers. The error of a single target is raised. With several targets ``ask``
-    runs on threads, so that Ctrl-C ends the command even if a server hangs.
+    Raises ``typer.Exit`` if no target answers. If ``known`` has only one target, its error is raised instead of
+    printed. With several targets, ``ask`` runs on threads, so that Ctrl-C ends the command even if a server hangs.
     """
     if len(known) == 1:
         return [ask(known[0], True)]

@@ -139,8 +139,8 @@ def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[C
     """Return the target with its password, and a connection for the poller.
 
     ``may_ask``: prompt for a password before a screen opens on the terminal. The connection is ``None`` if the target
-    is unreachable now; the poller reports the problem and retries. Raises ``BadInput`` and ``MissingDriver``. Raises
-    ``WrongPassword`` if no better password is available, and ``PasswordNeeded`` if no password is available.
+    is unreachable now; the poller reports the problem and retries. Raises ``BadInput`` and ``MissingDriver``. If no
+    password is available, raises ``PasswordNeeded``. If no better password is available, raises ``WrongPassword``.
     """
     from qmon.config.credentials import connect_with_password, password_sources
     from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
@@ -224,7 +224,7 @@ class ActionSession:
         return cast("Connections", self.context.connect)
 
     def queue_layout(self, name: str | None) -> Layout:
-        """Return the layout of a queue. Without a name, the target must have exactly one. Raises ``BadInput``."""
+        """Return the layout of a queue. Without a name, the target must have one queue. Raises ``BadInput``."""
         from qmon.api import layout_of
 
         return layout_of(self.connected.connection, self.connected.engine, self.connected.configured, name)

@@ -66,10 +66,10 @@ def find_target(text: str, config: Config, environment: Mapping[str, str] | None
 
 
 def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
-    """Return the names of the named targets without duplicates. A fleet is replaced by its targets.
+    """Return the names of the targets to use. A fleet is replaced by those of its targets that are not already listed.
 
-    ``all_targets``: return all targets of the file instead. Raises ``BadInput`` if no target is named, or if names are
-    given together with ``all_targets``.
+    If ``texts`` contains the name of a target twice, so does the result. ``all_targets``: return all targets of the
+    file instead. Raises ``BadInput`` if no target is named, or if names are given together with ``all_targets``.
     """
     if all_targets and texts:
         raise BadInput("--all selects every target in the configuration: leave out the names")
@@ -96,7 +96,7 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
 
 
 def _targets_sharing_variable(name: str, config: Config, environment: Mapping[str, str]) -> list[str]:
-    """Return the configured targets with the password variable of this name, or nothing if it is not set."""
+    """Return the configured targets with the same password variable as ``name``. Empty if the variable is not set."""
     mine = password_variable(name)
     return (
         sorted(other for other in config.targets if password_variable(other) == mine)
@@ -178,7 +178,7 @@ def _parse_target(text: str, origin: str) -> Target | None:
 
 
 def _url_for(text: str) -> str:
-    """Return an example of the URL to use instead of a JDBC URL or .NET connection string. It repeats no part of it."""
+    """Return an example URL to use instead of a JDBC URL or .NET connection string. It repeats no part of ``text``."""
     if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
         return "postgresql://user@host:5432/database"
     return "mssql://user@host:1433/Database"

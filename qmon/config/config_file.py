@@ -36,7 +36,7 @@ class Settings:
     """The settings of qmon.
 
     - ``interval_s``: seconds between polls.
-    - ``budget_percent``: share of one processor of the server that qmon may use.
+    - ``budget_percent``: the share of one of the server's processors that qmon may use, in percent.
     - ``theme``: theme of the dashboard; empty for the default theme.
     - ``redact``: regular expressions. All screens and reports hide matching parts of payloads.
     - ``trash_days``: days for which purged rows are kept.
@@ -135,7 +135,7 @@ def read_config(path: Path | None = None) -> Config:
 
 
 def _describe_executed(config: Config) -> str:
-    """Describe the command or driver's library that qmon would run as the user; empty if there is none."""
+    """Describe the command, or the library of a driver, that qmon would run as the user; empty if there is none."""
     if any(each.command for each in config.receivers):
         return "a command to run"
     return (
@@ -166,7 +166,7 @@ def parse_config(text: str, path: Path) -> Config:
 
 
 def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
-    """Return the targets of one fleet without duplicates. The order is that of the patterns, then of the file."""
+    """Return the targets of one fleet without duplicates, sorted by their patterns and then as in the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
         raise BadInput(f"{where}: " + ("a target already has this name" if name in targets else "a fleet needs a name"))

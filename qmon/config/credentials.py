@@ -28,7 +28,7 @@ T = TypeVar("T")
 KEYRING_SERVICE: Final = "qmon"
 _ALERTS_PATH: Final = "/api/v2/alerts"
 
-# The path or query of a secret URL is also hidden without the rest of the URL, if it has at least this length.
+# If the path or query of a secret URL has at least this many characters, it is also hidden when it appears alone.
 _MIN_HIDDEN_CHARS: Final = 12
 
 
@@ -110,8 +110,8 @@ def retry_with_password(
 
     Returns the target with the password that worked, and the result of ``attempt``. Later connections can use the
     target without a prompt. Call this function before a full-screen program uses the terminal. Exceptions of
-    ``attempt`` pass through. Raises ``WrongPassword`` if no source has another password, and ``PasswordNeeded`` with
-    advice if no source has a password.
+    ``attempt`` pass through. If no source has a password, raises ``PasswordNeeded`` with advice. If no source has
+    another password, raises ``WrongPassword``.
     """
     refused: PasswordNeeded | WrongPassword
     try:

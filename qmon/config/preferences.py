@@ -85,7 +85,7 @@ class Preferences:
         self._store_change(lambda stored: replace(stored, theme=name))
 
     def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
-        """Change the preferences for a target. ``change``: returns new preferences for the stored preferences."""
+        """Change the preferences for a target. ``change`` gets the stored and returns the new preferences."""
 
         def changed(stored: _Stored) -> _Stored:
             made = change(stored.targets.get(target, TargetPreferences()))

@@ -11,7 +11,7 @@ from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matc
 from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
 
-# Names in the status report of the figures for which the lake stores how long each value lasted.
+# The figures for which the lake stores how long each value lasted. The names are those of the status report.
 STORED_FIGURES: Final = ("ready", "oldest_seconds")
 _WINDOW_S: Final = 28 * 86_400.0
 _MIN_WINDOW_S: Final = 86_400.0

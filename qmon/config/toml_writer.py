@@ -22,7 +22,7 @@ def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
 
 
 def _without_unsure_state(layout: Layout) -> Layout:
-    """Remove the state if no row has shown yet which value means in progress, so that each connect finds it again."""
+    """Remove the state if no row has shown yet which value means in progress. Each connect then looks for it again."""
     state = layout.state
     unsure = state is not None and state.learnt and state.in_progress is None and layout.traits.completes
     return replace(layout, state=None) if unsure else layout

@@ -27,15 +27,15 @@ codecs.register_error(_HANDLER, _write_bytes)
 
 
 def text_from_bytes(raw: bytes) -> str:
-    """Return the text. A byte that is not part of UTF-8 is written like ``<E9>``."""
+    """Return the bytes as text. A byte that is not part of UTF-8 is written like ``<E9>``."""
     return _WRITTEN.sub(rb"<3C>\1>", raw).decode("utf-8", _HANDLER)
 
 
 def bytes_from_text(text: str) -> bytes:
     """Return the bytes of a text that ``text_from_bytes`` returned or a user typed.
 
-    A byte that Python could not decode on the command line (a lone surrogate) becomes this byte again. Raises
-    ``UnicodeEncodeError`` for other surrogates.
+    Python replaces a byte that it cannot decode on the command line by a lone surrogate. This surrogate becomes the
+    byte again. Raises ``UnicodeEncodeError`` for other surrogates.
     """
     raw = text.encode("utf-8", "surrogateescape")
     return _WRITTEN.sub(lambda found: bytes.fromhex(found[1].decode("ascii")), raw)

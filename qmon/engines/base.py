@@ -14,15 +14,15 @@ from qmon.model.layout.time_zones import Zone
 
 # Maximum UTF-16 units of a text that is not a large object (SQL Server).
 MAX_TEXT_UNITS: Final = 4000
-# Maximum characters of an error that lists and plans show.
+# Lists and plans show at most this many characters of an error.
 MOST_OF_AN_ERROR: Final = 200
 
 
 def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     """Return the values in the order of the statement's question marks.
 
-    Raises ``BadInput`` if a value is missing or not used. Unless ``nul_allowed``, also raises ``BadInput`` if a value
-    contains a NUL character, which PostgreSQL cannot store.
+    Raises ``BadInput`` if a value is missing or not used. If ``nul_allowed`` is false, also raises ``BadInput`` if a
+    value contains a NUL character, which PostgreSQL cannot store.
     """
     wanted, given = bound.statement.parameters, {**bound.statement.values, **bound.values}
     if missing := [name for name in wanted if name not in given]:
@@ -153,8 +153,8 @@ class Connection(Protocol):
     """One connection, for one thread. Only ``cancel`` and ``abandon`` may be called from another thread.
 
     Every method raises ``ConnectionLost`` if the connection broke or the server is silent for too long. It raises
-    ``DeadlineExceeded`` if the statement ran out of time or was cancelled, and ``PermissionMissing`` or another
-    ``QueryFailed`` if the server refused the statement. Outside ``transaction`` each statement commits by itself.
+    ``DeadlineExceeded`` if the statement ran out of time or was cancelled. If the server refused the statement, it
+    raises ``PermissionMissing`` or another ``QueryFailed``. Outside ``transaction`` each statement commits by itself.
     """
 
     @property
@@ -186,7 +186,7 @@ class Connection(Protocol):
         """
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
-        """Run some statements of a list. The list is the same in each poll, but other statements are run.
+        """Run some statements of a list. The list is the same in each poll, but the statements to run differ.
 
         ``asked``: true for each statement to run. The result of a statement that is not run is ``None``. If the server
         caches plans by text, the text of the whole list is sent, so that the plan of the text is reused. A long list
@@ -259,10 +259,10 @@ class Engine(Protocol):
         """Return an expression for the current time that can be compared with a column of this zone."""
 
     def now_minus(self, zone: Zone, seconds: str) -> str:
-        """Return an expression for the statement's start time minus ``seconds``, with which an index can be used."""
+        """Return an expression for the statement's start time minus ``seconds``. An index can be used with it."""
 
     def advisory_lock_condition(self, key: str) -> str:
-        """Return the condition that a session of this database holds an advisory lock with this whole number as key.
+        """Return the condition that a session of this database holds the advisory lock ``key``, a whole number.
 
         Raises ``BadInput`` if the engine has no such locks.
         """
@@ -328,7 +328,7 @@ class Engine(Protocol):
         ...
 
     def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
-        """Return expressions for the size of a column's value in bytes, and for its first ``max_chars`` characters.
+        """Return two expressions: the size in bytes of a column's value, and its first ``max_chars`` characters.
 
         If the value is bytes, each byte is written as two hex digits, after a prefix of two characters. ``column``:
         quoted.
@@ -339,7 +339,7 @@ class Engine(Protocol):
 
     @property
     def types_without_text(self) -> Collection[str]:
-        """Types without a text form that the server converts back to the same value."""
+        """Types whose text form the server does not convert back to the same value."""
 
     @property
     def counts_reads(self) -> bool:

@@ -23,7 +23,7 @@ _CANCEL_S: Final = 2.0
 # After Ctrl-C qmon asks the server to cancel the call, and waits this many seconds for the call to end.
 _SETTLE_S: Final = 1.0
 
-# Returns the error to raise for a fault of a running statement and the statement's name.
+# Takes the fault of a running statement and the statement's name. Returns the error to raise.
 ExplainStatement = Callable[[DriverFault, str], QmonError]
 
 
@@ -73,9 +73,9 @@ class DriverCalls:
     def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
         """Run ``work`` as a call that ``cancel`` can end.
 
-        ``statements``: how many statements ``work`` runs, each with its own timeout. Raises ``ConnectionLost`` after
-        the deadline, after ``abandon``, or if the driver reports a lost connection. Other faults of the driver raise
-        other errors.
+        ``statements``: the number of statements that ``work`` runs, each with its own timeout. Raises
+        ``ConnectionLost`` after the deadline, after ``abandon``, or if the driver reports a lost connection. Other
+        faults of the driver raise other errors.
         """
         if self.lost:
             raise ConnectionLost(self.lost)

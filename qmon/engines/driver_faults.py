@@ -51,7 +51,7 @@ _BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
 _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
 
-# For texts of applications, RAISERROR and THROW of SQL Server use numbers from this number on.
+# SQL Server's RAISERROR and THROW give a text of an application this number or a higher number.
 _FIRST_RAISED_NUMBER: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _NAMED_OBJECT: Final = (

@@ -54,7 +54,7 @@ def sql_server_load_hint() -> str:
 
 
 def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None:
-    """Return the error if no driver ``name`` is ``installed``, else ``None``. A path is not checked."""
+    """Return the error if the driver ``name`` is not in ``installed``, else ``None``. A path is not checked."""
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
         return None

@@ -194,8 +194,8 @@ class OdbcConnection:
         parts. On servers with a limit, texts and NULL are sent with a type of fixed length. Otherwise each length would
         need its own plan, and for each NULL the driver would ask the server for the type in an extra round trip.
 
-        ``list_of``: for servers that cache plans by text. The function returns the text of a list of statements, whose
-        first value selects the statements to run.
+        ``list_of``: a function for servers that cache plans by text. It returns the text of a list of statements. The
+        first value of this text selects the statements to run.
         """
         self._raw = raw
         self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)

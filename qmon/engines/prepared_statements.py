@@ -18,10 +18,10 @@ _PREPARE_AFTER: Final = 2
 # Maximum prepared statements in a session. Each statement takes about ten kilobytes of the server's memory.
 _MAX_PREPARED: Final = 120
 
-# Maximum number of counted texts. Tables that are created and dropped create new texts without end.
+# Maximum number of counted texts. If tables are created and dropped all the time, the number of texts has no limit.
 _MAX_COUNTED: Final = 20_000
 
-# Statements that appear in fewer than every fifth batch are not prepared.
+# Statements that appear less often than in every fifth batch are not prepared.
 _MAX_BREAK: Final = 5
 _FAILURES: Final = 3
 
@@ -45,8 +45,8 @@ class PreparedStatements:
     """The prepared statements of one session. Only the thread of the connection may use this object."""
 
     def __init__(self) -> None:
-        # For each text, the number of batches in which the text appeared without a longer break, and the number of the
-        # last such batch.
+        # For each text: in how many batches it appeared without a longer break, and the number of the last of these
+        # batches.
         self._seen: dict[int, tuple[int, int]] = {}
         self._names: dict[str, str] = {}
         # Names that were sent but not yet confirmed by the server.
@@ -59,7 +59,7 @@ class PreparedStatements:
         self.is_uncertain = False
 
     def statements_to_deallocate(self, server_names: Iterable[str]) -> list[str]:
-        """Return the statements that remove prepared statements that qmon no longer uses from the server.
+        """Return a ``DEALLOCATE`` for each prepared statement that qmon no longer uses.
 
         Call ``confirm`` after the server has run all returned statements.
         """
@@ -70,8 +70,8 @@ class PreparedStatements:
     def statements_to_prepare(self, bounds: Sequence[Bound]) -> Iterator[str]:
         """Return the statements to run before a batch.
 
-        The returned statements prepare those statements of the batch that appear for the third time. Call ``confirm``
-        after the server has run all returned statements.
+        They prepare each statement of the batch that appears for the third time. Call ``confirm`` after the server has
+        run all returned statements.
         """
         self._batches += 1
         if self._batches % _KEEP_PLANS_FOR == 0 and self._names:

@@ -24,9 +24,9 @@ ANY_NAME = "*"
 
 @dataclass(frozen=True, slots=True)
 class TableQueue:
-    """A kind of table that is a queue under any name.
+    """A kind of table that is a queue, whatever the table's name is.
 
-    - ``columns``: the columns that identify such a table. Each column has the types that it may have.
+    - ``columns``: the columns that identify such a table, each with the types that it may have.
     - ``written``: the queue in the format of ``qmon.toml``, without the keys ``name`` and ``table``.
     - ``no_gate``: why such tables cannot have a trigger.
     """
@@ -53,7 +53,8 @@ class Library:
         others: other tables of the library that are not queues.
         prefixes: the possible prefixes of names that begin with ``~``. An empty prefix means that names have no prefix.
         groups: the queues of the library, as its file defines them.
-        queues: kinds of tables that are queues under any name. If a table matches two kinds, the first kind counts.
+        queues: kinds of tables that are queues, whatever their names are. If a table matches two kinds, the first
+            counts.
         where: the path of the file for messages.
         own: true if the user wrote the file.
     """

@@ -121,7 +121,8 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
     """Read the message ``id``. Return ``None`` if it no longer exists.
 
     ``owner``: the last known owner, used if the layout has no owner column. Raises ``BadInput`` if the row cannot be
-    identified, ``LockTimeout`` with the name of the session that blocks even readers, and other errors of the server.
+    identified. Raises ``LockTimeout``, which names the session, if a session blocks even readers. Also raises other
+    errors of the server.
     """
     with context.open_sql("message") as sql:
         table = _Row(sql, layout.table, _key_for(layout, id), layout.payload, context.redact)

@@ -54,10 +54,10 @@ class Operator:
         return prepare_redrive(self.context, layout, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Plan to move the chosen messages, or the dead messages, into the trash. Raises ``BadInput``.
+        """Plan to move messages into the trash: the chosen messages or, without a choice, the dead messages.
 
-        Messages of a library are deleted with the library's own statements. Such messages go into the trash only if an
-        undo can restore them completely.
+        Raises ``BadInput``. Messages of a library are deleted with the library's own statements. Such messages go into
+        the trash only if an undo can restore them completely.
         """
         if layout.part is not None:
             return prepare_library_purge(self.context, layout, choice)
@@ -68,9 +68,10 @@ class Operator:
         return prepare_undo(self.context, operation, choice)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
-        """Plan to pause producers or consumers for ``for_s`` seconds, from 1 s to 24 h. Otherwise raises ``BadInput``.
+        """Plan to pause producers or consumers for ``for_s`` seconds.
 
-        If the library itself pauses its consumers, the pause does not end by itself.
+        Raises ``BadInput`` unless ``for_s`` is from 1 s to 24 h. If the library itself pauses its consumers, ``for_s``
+        has no effect, and the pause does not end by itself.
         """
         if layout.part is not None and side is Side.CONSUMERS:
             return prepare_library_pause(self.context, layout, side)

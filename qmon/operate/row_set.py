@@ -61,7 +61,7 @@ def _reverse_chunk(chunk: bytes) -> bytes:
 
 
 def parse_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
-    """Convert marks as the server sends them: PostgreSQL sends two JSON arrays, and SQL Server a single mark."""
+    """Convert marks as the server sends them: PostgreSQL sends two JSON arrays, and SQL Server sends one mark."""
     if engine == "sqlserver":
         return [(keys, versions)]
     return list(zip(json.loads(keys), json.loads(versions), strict=True))

@@ -139,8 +139,8 @@ def test_the_plan_names_the_triggers_that_may_write_behind_a_requeue(database: s
     query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
     prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, max_attempts=None), Choice())
     said = prepared.plan.consequences
-    assert "messages that these triggers change again or delete are skipped: late" in said
-    assert "messages that these triggers do not let qmon change are skipped: stamp" in said
+    assert "messages are skipped if these triggers change them again or delete them: late" in said
+    assert "messages are skipped if these triggers do not let qmon change them: stamp" in said
     done = applied(prepared)
     assert (done.done, done.refused) == (2, 1)
     assert query(database, "SELECT id FROM job WHERE state = 'running'") == [(2,)]

@@ -109,7 +109,7 @@ def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> 
     names: dict[str, Name] = {name: "x" for name in query.names} | {"id": Column("Id", "int")}
     for index in ("IX", IndexName("IX")):
         assert "RECOMPILE" not in queries.render(query, names | {"head_index": index}, ENGINE).text
-    with pytest.raises(BadInput, match="probe/head cannot name the filtered index 'IX': it is not recompiled"):
+    with pytest.raises(BadInput, match="cannot name the filtered index 'IX': the statement is not recompiled"):
         queries.render(query, names | {"head_index": IndexName("IX", filtered=True)}, ENGINE)
 
 

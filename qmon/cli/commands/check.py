@@ -45,7 +45,7 @@ class IfUnknown(StrEnum):
 
 
 class _PluginCommand(TyperCommand):
-    """A command that reports every failure as UNKNOWN in one line on standard output, which monitoring systems read."""
+    """A command that prints every failure as UNKNOWN, in one line on standard output for the monitoring system."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse the arguments. Invalid arguments are UNKNOWN."""
@@ -171,7 +171,7 @@ class _CheckRequest:
 def _check_targets(
     texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
 ) -> list[CheckResult]:
-    """Check each target. Raises only errors that affect all targets, or the error of a single target."""
+    """Check each target. Raises errors that affect all targets and, if there is only one target, its error."""
     from qmon.cli.alerting_setup import note_rules_without_target
     from qmon.cli.several_targets import collect_answers, failure_reason
     from qmon.cli.target_session import choose_targets
@@ -225,8 +225,8 @@ def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
 def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     """Log in without prompting. The password comes from the environment or the keyring.
 
-    Return the target with its password, and a connection. Raises the errors of connecting, and ``Unreachable`` if the
-    login takes more than ``allowed_s`` seconds.
+    Return the target with its password, and a connection. Raises the errors of connecting. Raises ``Unreachable`` if
+    the login takes more than ``allowed_s`` seconds.
     """
     from qmon.config.credentials import connect_with_password, password_from_keyring
     from qmon.monitor.poll.poller import POLL
@@ -262,7 +262,7 @@ def _print_results(outcomes: Sequence[CheckResult], output: Format) -> None:
 
 
 def _exit_unknown(reason: str) -> typer.Exit:
-    """Print the reason in one line. This function imports no module that could fail because of a wrong option."""
+    """Print the reason in one line. Imports no module whose import could fail because of a wrong option."""
     from qmon.cli.output import print_output
 
     print_output(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")

@@ -56,7 +56,7 @@ def queues(
 ) -> None:
     """List queues, and show why each queue was recognized.
 
-    A queue is configured, installed by qmon, part of a queue library, or a table that looks like a queue.
+    A queue is configured, was installed by qmon, belongs to a queue library, or is a table that looks like a queue.
     """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target

@@ -207,7 +207,7 @@ def _missing_text(status: RecordingStatus) -> str:
 
 
 def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:
-    """Return a function that deletes recordings older than ``keep_s``, and the oldest data above ``max_bytes``."""
+    """Return a function that deletes recordings older than ``keep_s``, and the oldest if all exceed ``max_bytes``."""
     from qmon.recording.write.retention import apply_retention
 
     if keep_s is None and max_bytes is None:

@@ -24,7 +24,7 @@ class LastingVerdict(VerdictReport):
 
 
 class BlockerReport(TypedDict):
-    """A blocker. ``messages``: how many of the read messages wait for this blocker. Only a limited number is read."""
+    """A blocker. ``messages``: the number of messages that wait for it. Only a limited number of messages is read."""
 
     name: str | None
     holder: str | None

@@ -1,8 +1,8 @@
 """Serves the dashboard to browsers: a page with a terminal, and a process of qmon for each viewer.
 
 Each process reads the daemon's polls like ``qmon connect http://…``. The process reads from a server on a loopback
-address that accepts only a generated password. The page uses the script, the style sheet and the protocol of the
-library textual-serve. qmon does not use the library's server, because that server has no passwords, no TLS and no
+address. This server accepts only a generated password. The page uses the script, the style sheet and the protocol of
+the library textual-serve. qmon does not use the library's server, because that server has no passwords, no TLS and no
 limits, and starts programs through a shell.
 """
 

@@ -62,8 +62,8 @@ _MAX_NAME: Final = 63
 # In a database with this encoding, the server does not check texts, so texts may contain any bytes.
 _UNCHECKED_ENCODING: Final = "SQL_ASCII"
 
-# Settings of psqlODBC that change what we read. If a setting is given twice, the last value takes effect, even if one
-# has a short name. Our settings are therefore given last.
+# Settings of psqlODBC that change what we read. If a setting is given twice, the last value takes effect, even if only
+# one of the two has the short name. Our settings are therefore given last.
 DRIVER_SETTINGS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # otherwise pyodbc reads true as False
@@ -261,7 +261,7 @@ class Postgres:
         return f"strpos(lower(CAST({expression} AS text)), lower(CAST({text} AS text))) > 0"
 
     def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
-        """Read a part of bytes and texts without unpacking the rest. Do not unpack very large values of other types."""
+        """Of bytes and texts, unpack only the part to read. Do not unpack very large values of other types."""
         size = f"CAST(octet_length({column}) AS bigint)"
         if kind == "bytea":
             return size, f"'\\x' || encode(substring({column} FROM 1 FOR {max_chars}), 'hex')"
@@ -410,7 +410,7 @@ def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
 
 
 def _keyword_value(given: Mapping[str, str], *names: str) -> str:
-    """Return the value of a keyword (with any of these names) that takes effect, or an empty text."""
+    """Return the value that takes effect for a keyword with any of these names, or an empty text."""
     return (_keyword_values(given, *names) or [""])[-1]
 
 

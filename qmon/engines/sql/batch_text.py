@@ -48,7 +48,7 @@ def list_text(statements: Sequence[Statement]) -> str:
 
 
 def split_batch(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Iterator[Sequence[Bound]]:
-    """Split a batch into as few parts as the server's limit on values allows. Statements stay whole.
+    """Split a batch into as few parts as the server's limit on values allows. No statement is divided.
 
     ``own``: additional values of each part.
     """
@@ -74,7 +74,7 @@ class PreparedTexts(Generic[C]):
     def take_out(self, text: str) -> tuple[str, C | None]:
         """Remove and return a text and the cursor on which it is prepared, or ``None`` if it is not prepared.
 
-        Return both with ``put``. Send the returned text, because the driver recognizes a prepared text by object
+        Give both back with ``put``. Send the returned text, because the driver recognizes a prepared text by object
         identity.
         """
         return self._known.pop(text, (text, None))

@@ -31,7 +31,7 @@ _OTHER_SUFFIX: Final = "x"
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column of a row of a group's table, or of a row that this row refers to, as a name for statements."""
+    """A name for statements: a column of a row in a group's table, or of another row to which that row refers."""
 
     column: ColumnRef
     group: Group
@@ -52,7 +52,7 @@ class RowColumn:
 
 @dataclass(frozen=True, slots=True)
 class RowCondition:
-    """A condition on a row of a group's table, as a name for statements."""
+    """A name for statements: a condition on a row of a group's table."""
 
     condition: Condition
     group: Group
@@ -66,7 +66,7 @@ class GroupNames:
         self._group = group
 
     def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
-        """Return a column of a row, or of a row that this row refers to.
+        """Return the name for a column of a row, or of another row to which that row refers.
 
         ``table``: the row's table. The default is the group's own table.
         """
@@ -78,7 +78,10 @@ class GroupNames:
         return RowCondition(whole, self._group, table or self._group.table.name)
 
     def reference_names(self) -> dict[str, RowColumn | str | None]:
-        """Return the column that refers to the row with the queue, and its name; empty if the row has the queue."""
+        """Return the column that refers to the row with the queue, and its name.
+
+        The result is empty if the row itself contains the queue.
+        """
         queue = self._group.queue
         if queue is None or queue.lookup is None:
             return {}

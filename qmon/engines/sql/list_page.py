@@ -66,7 +66,7 @@ class PageRows:
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A part of the statement of a page, as a name for the statement.
+    """A name for statements: one part of the statement that reads a page.
 
     ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: the rows
     read from the beginning of the page on, in the order of the list.

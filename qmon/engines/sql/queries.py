@@ -40,7 +40,7 @@ Name = (
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 
-# The first word of the names of the queries in each folder.
+# For each folder, the first word in the names of its queries.
 FOLDER_KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
     "actions": "action",
@@ -196,8 +196,8 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     """Render the statement for one layout, with quoted identifiers, a ``?`` for each value and a comment with its name.
 
     Raises ``BadInput`` if ``names`` lacks a name or has an unused name, or if a name cannot be an identifier. Also
-    raises ``BadInput`` if a statement that is planned once names a filtered index, because the server refuses this
-    (8622).
+    raises ``BadInput`` if a statement names a filtered index but is not recompiled for each use, because the server
+    refuses this (8622).
     """
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
@@ -239,7 +239,7 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
     for slot in slots:
         index = names[slot.name]
         if slot.form == "identifier" and isinstance(index, IndexName) and index.filtered and slot.name not in anew:
-            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not recompiled")
+            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: the statement is not recompiled")
 
 
 def bare_name(name: Name) -> Sequence[str] | str | int | None:
@@ -281,7 +281,7 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 
 def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> str:
-    """Return an identifier, a literal, or a value that can become text. ``kind``: type of the column."""
+    """Return SQL for an identifier, a literal, or a value that can become text. ``kind``: type of the column."""
     if slot.form == "literal":
         return engine.literal(quoted)
     if slot.form == "newest":
@@ -292,7 +292,7 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
 def _row_text(
     slot: Placeholder, value: RowColumn | RowCondition | RowKey | PagePart, text: str, query: str, engine: Engine
 ) -> str:
-    """Return a column or condition of a group, or the key of a row, in the form of the slot."""
+    """Return SQL for ``value``, in the form that the placeholder asks for. ``text``: the SQL of the value."""
     if isinstance(value, RowCondition | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
@@ -305,7 +305,7 @@ def _row_text(
 
 
 def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """Return the type for values compared with a column, or the option for a statement with a filtered index."""
+    """Return the type of values to compare with a column, or the option that a filtered index needs in a statement."""
     if slot.form == "type" and isinstance(value, Column):
         return engine.text_type(value.type)
     if slot.form == "type" and value is None and slot.optional:

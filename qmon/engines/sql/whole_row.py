@@ -51,7 +51,7 @@ class RowValues:
         return [column.name for column, _ in self.columns]
 
     def values_text(self, engine: Engine, alias: str) -> str:
-        """Return a row with position, size in bytes and text for each column. ``alias``: alias of the read row."""
+        """Return SQL for one row per column: position, size in bytes, and text. ``alias``: alias of the row to read."""
         found = (
             engine.sized_text_expressions(f"{alias}.{engine.quote((column.name,))}", column.kind, most)
             for column, most in self.columns

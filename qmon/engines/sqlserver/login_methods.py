@@ -55,12 +55,12 @@ def takes_password(keywords: Mapping[str, str]) -> bool:
 
 
 def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
-    """Return the user whose password is needed but not ``given``, or ``None`` if no password is needed."""
+    """Return the user whose password is needed but not ``given``, or ``None`` if no password is missing."""
     return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
 
 
 def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
-    """Return the keywords with the driver's name of the login method.
+    """Return the keywords, with the login method under the name that the driver uses.
 
     ``driver``: name or path of the driver; empty if a DSN names the driver. Raises ``BadInput`` for a method that the
     driver would refuse, or that FreeTDS would silently ignore.

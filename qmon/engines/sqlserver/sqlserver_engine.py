@@ -144,9 +144,9 @@ class SqlServer:
         Numbers outside the years 1 to 9999 become the first or the last second of this range. Columns keep their
         precision, because rounding 9999-12-31 23:59:59.9999999 up would overflow.
 
-        If the clock changes of the zone are known, the expression contains them, because AT TIME ZONE needs Windows
-        names and is slow. Otherwise the expression uses the current UTC offset of the server's clock. A local time that
-        occurs twice is read as the later time.
+        If qmon knows when the clocks of the zone change, the expression contains these times, because AT TIME ZONE
+        needs Windows names and is slow. Otherwise the expression uses the current UTC offset of the server's clock. A
+        local time that occurs twice is read as the later time.
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(7)), 0) AS datetime2(7))"
@@ -245,7 +245,7 @@ class SqlServer:
         return f"EXISTS (SELECT 1 FROM ({wanted}) AS wanted WHERE {' OR '.join(found)})"  # noqa: S608 - quoted
 
     def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
-        """Use the ``CONVERT`` style of the type that loses nothing."""
+        """Use the ``CONVERT`` style that loses nothing for the column's type."""
         size, style = f"CAST(DATALENGTH({column}) AS bigint)", _CONVERT_STYLES.get(kind)
         if kind in _BINARY_TYPES:
             part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {max_chars})"

@@ -1,4 +1,4 @@
-"""Moves done messages out of a queue's table, in batches small enough not to slow down producers and consumers."""
+"""Archives done messages: moves them out of the queue's table, in batches that hardly slow producers and consumers."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ class Archiver:
 
         With ``until_empty``, also stop when a batch finds only messages locked by other sessions. Without
         ``until_empty``, reconnect with increasing pauses if the connection breaks. ``on_progress``: called after each
-        batch. Locks, timeouts and deadlocks are retried. Raises ``BadInput`` for a missing permission, and other errors
-        of the server. After an error, ``result`` still returns the counts.
+        batch. Locks, timeouts and deadlocks are retried. Raises other errors of the server, and ``BadInput`` for a
+        missing permission. After an error, ``result`` still returns the counts.
         """
         self._started = time.monotonic()
         connection: Connection | None = None
@@ -221,7 +221,7 @@ class Archiver:
         return moved, self._pace.record_batch(moved, now - begun), ""
 
     def _tables_with_triggers(self, sql: Sql) -> tuple[TableStructure, ...]:
-        """Return the queue's tables that have delete triggers, because such a trigger might always put rows back."""
+        """Return the queue's tables with delete triggers. Such a trigger might put every deleted row back."""
         if self._tables is None:
             tables = queue_tables(self._layout) if TriggerWatch.is_supported(sql) else ()
             self._tables = tuple(

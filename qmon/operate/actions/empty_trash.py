@@ -41,7 +41,7 @@ class _TrashPart:
 
 
 def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
-    """Plan to delete trash of one queue or all queues that is older than ``older_than_s`` seconds. Raises ``BadInput``.
+    """Plan to delete trash older than ``older_than_s`` seconds, of one queue or of all queues. Raises ``BadInput``.
 
     If ``queue`` is ``None`` (all queues), the plan's ``queue`` is the target's name. On a production target the
     operator must type this name to confirm the plan.
@@ -77,7 +77,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
 
 @dataclass(frozen=True, slots=True)
 class _EmptyTrash:
-    """Delete the rows of these parts that were purged before ``before``, in seconds since the epoch."""
+    """Delete the rows of these parts if they were purged before ``before`` (seconds since the epoch)."""
 
     before: float
     parts: list[_TrashPart]

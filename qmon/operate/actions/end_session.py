@@ -38,8 +38,8 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     On PostgreSQL, a running statement is cancelled, and a session that is idle in a transaction is terminated. On SQL
     Server, the session is ended with KILL. ``started_at`` is the start of the session that was shown, in seconds since
     the epoch. A session that started at another time is refused. ``None`` accepts any session that has this number now.
-    ``session`` 0 (SQL Server: -2) means prepared transactions. qmon refuses to end prepared transactions and shows the
-    statement that does. Raises ``BadInput`` for an impossible session number, and errors of the server.
+    ``session`` 0 (SQL Server: -2) means prepared transactions. qmon refuses to end prepared transactions, and shows the
+    statement that ends them. Raises errors of the server, and ``BadInput`` for an impossible session number.
     """
     if session < 0 and session != -2:
         raise BadInput(f"a session number cannot be negative: {session}")

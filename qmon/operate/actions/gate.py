@@ -1,4 +1,4 @@
-"""A gate is a trigger that qmon puts on a table to pause the table's producers, if qmon did not install the queue."""
+"""A gate is a trigger with which qmon can pause the producers of a queue that qmon did not install."""
 
 from __future__ import annotations
 
@@ -243,7 +243,8 @@ def _why_no_gate(
         return f"{layout.table} is not a table: a gate is a trigger on a table"
     if not rights[0].may_create:
         return (
-            f"your role may not create a trigger on {layout.table} and write to the schema qmon; the table's owner can"
+            f"a gate needs the right to create a trigger on {layout.table}, and the right to write to the schema qmon;"
+            " your role lacks at least one of them; ask the table's owner"
         )
     return None
 
@@ -275,7 +276,7 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
         f" {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
         f"each {('inserted row' if rows else 'INSERT')} also reads a sequence, even if the queue is not paused"
-        + ("; for rows of other queues, the gate only compares the queue" if part else ""),
+        + ("; for rows of other queues, the gate only checks the queue column" if part else ""),
         _lock_text("SHARE ROW EXCLUSIVE"),
     )
 

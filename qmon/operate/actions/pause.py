@@ -217,7 +217,7 @@ def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, sid
         if recorded is not None
         else f"until {date_and_time(held.until_ms / 1000)}; the database does not record who paused the {side}"
     )
-    return (f"the {side} are already paused, {who}; your pause replaces the end and records your name",)
+    return (f"the {side} are already paused, {who}; your pause sets a new end and records your name",)
 
 
 def _describe_author(pause: Pause) -> str:

@@ -150,9 +150,9 @@ class PauseVerification:
 
     - ``came``: number of pushes or pops within ``seconds``.
     - ``idle_s``: seconds since the last push or pop.
-    - ``needed_s``: seconds without a push or pop that prove the pause.
+    - ``needed_s``: seconds that must pass without a push or pop to prove the pause.
     - ``late``: only counters that may lag were available.
-    - ``who``: sessions whose open transaction has drawn a sequence number. If ``is_proven``, only the sessions that are
+    - ``who``: sessions whose open transaction has taken a sequence number. If ``is_proven``, only the sessions that are
       open at the end; otherwise all sessions that were seen.
     - ``readable``: false if the pushes or pops could not be counted.
     """
@@ -225,10 +225,10 @@ class DrawingSession:
 class ArrivalCounter:
     """Count the pushes or pops since this counter was created.
 
-    If pushes or pops take numbers from a sequence, the count is the distance that the sequence has advanced. If the
-    layout has a state column and a start time, pops are counted as the rows in progress that started since then.
-    Otherwise the counts come from the server's row counters. These counters include rolled-back rows, so qmon subtracts
-    the rolled-back rows that the number of live rows reveals.
+    If pushes or pops take numbers from a sequence, the count is how far the sequence has advanced. Otherwise, if the
+    layout has a state column and a start time, qmon counts as pops the rows in progress that have started since then.
+    Otherwise the counts come from the server's row counters. These counters include rolled-back rows. If the number of
+    live rows reveals such rows, qmon subtracts them.
     """
 
     def __init__(self, sql: Sql, layout: Layout, side: Side) -> None:
@@ -246,7 +246,7 @@ class ArrivalCounter:
 
     @property
     def needed_s(self) -> float:
-        """Seconds without a push or pop that prove the pause."""
+        """Seconds that must pass without a push or pop to prove the pause."""
         return LATE_IDLE_S if self.is_late else IDLE_S
 
     def read_count(self) -> int | None:
@@ -296,7 +296,7 @@ class ArrivalCounter:
         return None if None in moved else sum(each for each in moved if each is not None)
 
     def read_sessions(self) -> tuple[str, ...]:
-        """Return the sessions with an open transaction that has drawn a number."""
+        """Return the sessions with an open transaction that has taken a number."""
         if not self._sql.has_statement("action/pause/drawers"):
             return ()
         found = {

@@ -54,7 +54,7 @@ _DAY_S: Final = 86400.0
 def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Select and freeze the messages to purge.
 
-    Raises ``BadInput`` for a choice that makes no sense, and server errors.
+    Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
     deny = partial(refused_action, context, OperationKind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.PURGE)) is not None:
@@ -109,7 +109,8 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 class _PurgeStrategy:
     """Moves messages of one layout into the trash.
 
-    For a split message, the purge first moves the row of the second table, and then the row of the queue's table.
+    If messages have rows in two tables, the purge first moves the row of the second table, and then the row of the
+    queue's table.
 
     ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
     written by triggers.
@@ -200,9 +201,9 @@ class _PurgeStrategy:
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.obstacle_names("referred"):
-                out.append(f"messages that rows of {', '.join(others)} refer to are skipped")
+                out.append(f"messages are skipped if rows of these tables refer to them: {', '.join(others)}")
             if before := structure.obstacle_names("before delete"):
-                out.append(f"messages that a trigger does not let qmon delete are skipped: {', '.join(before)}")
+                out.append(f"messages are skipped if these triggers do not let qmon delete them: {', '.join(before)}")
             # SQL Server does not count the rows that a session writes; see ``TriggerWatch``.
             if self.unwatched and (after := structure.obstacle_names("on delete")):
                 out.append(f"qmon does not detect rows that these triggers insert under other keys: {', '.join(after)}")
@@ -214,7 +215,10 @@ def _strategy_for(sql: Sql, layout: Layout, since: str | None) -> _PurgeStrategy
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
-            raise BadInput(f"queue {layout.queue!r}: the rows of split tables can be moved only if both ids are known")
+            raise BadInput(
+                f"queue {layout.queue!r}: the queue has two tables; to move its rows, qmon needs both `id` and"
+                " `data_id`"
+            )
         data = read_structure(sql, layout.data_table)
     place = read_table_identity(sql, layout.table)
     data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
@@ -256,8 +260,8 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
 def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     """Return the criteria.
 
-    They select the chosen state. Without a chosen state, ids select all states except in progress, and without ids only
-    dead messages are selected. Raises ``BadInput``.
+    They select the chosen state. If ids but no state were chosen, they select all states except in progress. If neither
+    was chosen, they select only dead messages. Raises ``BadInput``.
     """
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:

@@ -38,7 +38,7 @@ _UNWATCHED_NOTE: Final = (
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
     """Select and freeze the messages to redrive.
 
-    Raises ``BadInput`` for a choice that makes no sense, and server errors.
+    Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
     deny = partial(refused_action, context, OperationKind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:

@@ -1,4 +1,4 @@
-"""Requeues messages: makes messages ready again that are stuck or whose consumer is dead."""
+"""Requeues messages: makes messages ready again if they are stuck or their consumer is dead."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _OWNER_TEXTS: Final = {
 def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Select and freeze the messages to requeue. If pops delete messages, plan to end sessions instead.
 
-    Raises ``BadInput`` for a choice that makes no sense, and server errors.
+    Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
     deny = partial(refused_action, context, OperationKind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)) is not None:
@@ -266,11 +266,11 @@ class RequeueStrategy:
         """Describe which messages may be skipped, and why."""
         out = []
         if unique := self.structure.obstacle_names("unique"):
-            out.append(f"messages whose key in a unique index is already taken are skipped: {', '.join(unique)}")
+            out.append(f"messages are skipped if their key in a unique index is already taken: {', '.join(unique)}")
         if before := self.structure.obstacle_names("before update"):
-            out.append(f"messages that these triggers do not let qmon change are skipped: {', '.join(before)}")
+            out.append(f"messages are skipped if these triggers do not let qmon change them: {', '.join(before)}")
         if after := self.structure.obstacle_names("after update"):
-            out.append(f"messages that these triggers change again or delete are skipped: {', '.join(after)}")
+            out.append(f"messages are skipped if these triggers change them again or delete them: {', '.join(after)}")
         out += self.structure.hidden_rows_notes
         return tuple(out)
 

@@ -255,7 +255,7 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
             why[
                 (
-                    "sessions with a lock on the table that may be producers: qmon cannot prove that they hold one of"
+                    "sessions that lock the table but may be producers: qmon cannot prove that they hold one of"
                     " the rows that it read"
                 )
             ] += 1

@@ -323,7 +323,7 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
         out.append("if the orphan's consumer is still alive, its pop with the old number is refused by the slot's turn")
     if holes:
         out.append(
-            "consumers that wait for a hole continue; if the producer that drew the number pushes later, it gets a new"
+            "consumers that wait for a hole continue; if the producer that took the number pushes later, it gets a new"
             " number"
         )
     for drawn in reading.drawing[:_SHOWN]:
@@ -332,7 +332,7 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
             who = "a prepared transaction"
         since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
         out.append(
-            f"{who} has drawn a number and is open{since}: until its transaction ends, qmon does not repair numbers"
-            " that it may have drawn"
+            f"{who} has taken a number and is open{since}: until its transaction ends, qmon does not repair numbers"
+            " that it may have taken"
         )
     return tuple(out)

@@ -45,7 +45,7 @@ class RingFault:
 
 @dataclass(frozen=True, slots=True)
 class OpenDraw:
-    """An open transaction that has drawn a number from a sequence; see ``action/repair/drawing``."""
+    """An open transaction that has taken a number from a sequence; see ``action/repair/drawing``."""
 
     session: int
     application: str
@@ -54,7 +54,7 @@ class OpenDraw:
 
 @dataclass(frozen=True, slots=True)
 class SlotReading:
-    """The faults found: orphans first, then holes, each sorted by number. ``over``: number beyond ``MAX_REPAIRS``."""
+    """The faults found: orphans first, then holes, each sorted by number. ``over``: faults beyond ``MAX_REPAIRS``."""
 
     faults: tuple[RingFault, ...]
     over: int
@@ -104,17 +104,17 @@ class RingReader:
         return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.read_open_draws()))
 
     def read_open_draws(self) -> list[OpenDraw]:
-        """Return the open transactions that have drawn a push or pop number."""
+        """Return the open transactions that have taken a push or pop number."""
         sequences = {self.ring.push_sequence: None, **dict.fromkeys(self._pop_sequences())}
         out = [each for sequence in sequences for each in self.read_open_draws_from(sequence)]
         return list({each.session: each for each in out}.values())
 
     def read_open_draws_from(self, sequence: TableName) -> list[OpenDraw]:
-        """Return the open transactions that have drawn a number from one sequence."""
+        """Return the open transactions that have taken a number from one sequence."""
         return self.sql.fetch(OpenDraw, "action/repair/drawing", {"sequence": sequence.parts})
 
     def pop_sequence_for(self, subscriber: int | None) -> TableName:
-        """Return the sequence from which consumers, or the consumers of a subscriber, draw numbers."""
+        """Return the sequence from which consumers take numbers. ``subscriber``: ``None`` if the ring has only one."""
         return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
 
     def _pop_sequences(self) -> tuple[TableName, ...]:

@@ -111,8 +111,8 @@ def _why_impossible(done: OperationRow) -> str | None:
 class _UndoStrategy:
     """Undoes one operation by moving rows from a store back into the table.
 
-    For split messages, the undo also moves the row of the second table. For a requeue, ``known`` contains the columns
-    that identify a message, and ``clocked`` contains the columns set from the server's clock.
+    If messages have rows in two tables, the undo also moves the row of the second table. For a requeue, ``known``
+    contains the columns that identify a message, and ``clocked`` contains the columns set from the server's clock.
     """
 
     done: OperationRow
@@ -256,9 +256,10 @@ class _UndoStrategy:
         return [(each.key, "") for each in sql.fetch(_OtherHalf, "other_halves", names, values)]
 
     def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
-        """Put exactly these rows back and delete them from the trash. Return the number of rows that triggers changed.
+        """Put exactly these rows back and delete them from the trash.
 
-        Raises ``RowRefused`` if a row is not in the table afterwards, or if an important value differs.
+        Return the number of rows whose values a trigger changed. Raises ``RowRefused`` if a row is not in the table
+        afterwards, or if an important value differs.
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         watch = TriggerWatch(sql, "insert", self.table)

@@ -1,4 +1,4 @@
-"""Manages the tables with the data for undo: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
+"""Manages the tables with the data for undo: ``trash_N`` for purged rows, ``kept_N`` for old values of requeued rows.
 
 Each queue table has its own undo table. When the columns of the queue table change, the next operation creates a new
 undo table.
@@ -58,7 +58,7 @@ def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
         if triggers := structure.obstacle_names("trigger"):
             out.append(f"effects of triggers, which fire again: {', '.join(triggers)} on {structure.table}")
         if before := structure.obstacle_names("before insert"):
-            out.append(f"messages that these triggers change stay in the trash: {', '.join(before)}")
+            out.append(f"messages stay in the trash if these triggers change them: {', '.join(before)}")
     return tuple(out)
 
 
@@ -79,7 +79,8 @@ def ensure_store(
 ) -> Store:
     """Return the store for these columns. Create it if it is missing. Raises ``PermissionMissing`` or ``QueryFailed``.
 
-    ``id``: the column by which the rows of an operation are found: the row's number, or the id of split messages.
+    ``id``: the column by which the rows of an operation are found: the row's number or, if messages have rows in two
+    tables, the message's id.
     """
     if (found := find_store(sql, kind, structure, columns)) is not None:
         return found

@@ -55,7 +55,7 @@ def layout_for(
 ) -> Layout:
     """Return the layout of a newly installed queue.
 
-    ``objects``: the objects that the design's files create, by slot name. ``size``: number of slots of a ring.
+    ``objects``: the placeholders of the objects that the design's files create. ``size``: number of slots of a ring.
     ``subscribers``: number of subscribers if the ring has a pop sequence for each subscriber, otherwise 0.
     """
     made = set(objects)

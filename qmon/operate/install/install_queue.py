@@ -30,7 +30,7 @@ CONTROL_FILES: Final = ("control/01_schema", "control/02_queues")
 # The file that adds a queue to the registry.
 REGISTER_FILE: Final = "control/register"
 
-# SQLSTATEs: a table, object or function of that name exists (PostgreSQL), or any object of that name (SQL Server).
+# SQLSTATEs for a name that is in use: by a table, object or function (PostgreSQL), or by any object (SQL Server).
 _TAKEN_STATES: Final = frozenset({"42P07", "42710", "42723", "42S01"})
 
 # SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors.
@@ -54,7 +54,7 @@ class DatabaseObject:
 
 @dataclass(frozen=True, slots=True)
 class PreparedInstall:
-    """A checked installation: the design's files in order, the slot names of the created objects, and the layout."""
+    """A checked installation: the design's files in order, the placeholders of the created objects, and the layout."""
 
     files: tuple[Query, ...]
     objects: tuple[str, ...]
@@ -110,7 +110,7 @@ def prepare_install(
     owner_held_while_working: bool = False,
     max_attempts: int | None = None,
 ) -> PreparedInstall:
-    """Check the options of an installation without a server. ``version``: the version of the intended server.
+    """Check the options of an installation. Does not connect to a server. ``version``: version of the intended server.
 
     Raises ``BadInput`` if the design or a name is not possible.
     """
@@ -221,10 +221,10 @@ def install_trial(
     queue: str,
     ring_size: int = DEFAULT_RING_SIZE,
 ) -> Layout:
-    """Create the objects of a design in an existing schema, in one transaction, and return its layout.
+    """Create the objects of a design in an existing schema, in one transaction. Return the queue's layout.
 
     The queue is not registered, so dropping the schema removes it. ``ring_size``: number of slots. A ring has one
-    subscriber. Raises ``BadInput`` for a design or a name that is not possible, and server errors.
+    subscriber. Raises server errors, and ``BadInput`` for a design or a name that is not possible.
     """
     readers = 1 if design == SUBSCRIBED_DESIGN else None
     ready = prepare_install(
@@ -259,7 +259,7 @@ def number_placeholders(ring_size: int, subscribers: int, max_attempts: int | No
 
 
 def _subscriber_count(design: str, subscribers: int | None) -> int:
-    """Return the number of subscriber sequences of a design; 0 if each message has a single reader."""
+    """Return the number of subscriber sequences of a design; 0 if each message has only one reader."""
     if design != SUBSCRIBED_DESIGN:
         if subscribers not in (None, 1):
             raise BadInput(f"only a ring can have several subscribers; {design} has one subscriber")

@@ -18,8 +18,8 @@ from qmon.operate.install.install_queue import CONTROL_FILES, REGISTER_FILE, Pre
 SCRIPT_WIDTH: Final = 118
 
 # The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF. With that setting, the
-# server cannot create filtered indexes, and a procedure created under that setting fails at every call that uses a
-# table with a filtered index.
+# server cannot create filtered indexes. A procedure that was created with that setting fails whenever it uses a table
+# with a filtered index.
 SCRIPT_HEADERS: Final[dict[EngineName, str]] = {
     "postgres": "SET client_encoding = 'UTF8';\n",
     "sqlserver": "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\n",

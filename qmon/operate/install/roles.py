@@ -78,8 +78,8 @@ def plan_setup(
     """Return the missing steps for this role, in order. Only reads.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: tables and sequences of the queues. ``layouts``: the
-    layouts of the queues, which name further objects that actions use. Raises the errors of ``Connection.fetch``, and
-    ``BadInput`` if qmon's own schema cannot be trusted.
+    layouts of the queues, which name further objects that actions use. Raises the errors of ``Connection.fetch``.
+    Raises ``BadInput`` if qmon's own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     work = _SetupPlan(connection, engine)

@@ -74,7 +74,7 @@ class ChosenMessages:
         self._states = queue.states_of(*_state_kinds(choice, verb))
         self._proves_owners = queue.group.gone is not None and self._is_requeue
         self._text_conditions: tuple[Condition, ...] = ()
-        # True if only messages over their timeout are chosen, and messages whose worker is known to be gone.
+        # True if the choice contains only messages over their timeout and messages whose worker is known to be gone.
         self._by_age = self._is_requeue and not choice.ids and not choice.has_age_limit
 
     @property
@@ -135,7 +135,7 @@ class ChosenMessages:
         self._text_conditions = tuple(found)
 
     def _still_conditions(self) -> tuple[Condition, ...]:
-        """Return the conditions, in addition to the row version, that must still be true when the action runs."""
+        """Return the conditions that must still be true when the action runs, in addition to the row version."""
         group = self._queue.group
         gone = group.gone if self._proves_owners else None
         if gone is not None and self._only_dead_owners:

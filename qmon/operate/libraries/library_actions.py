@@ -154,7 +154,7 @@ class LibraryTrash:
     structure: TableStructure
 
     def prepare_trash(self, sql: Sql, operation: RunningOperation) -> Callable[[Values], None]:
-        """Create the trash table if it is missing. Return the function that keeps the rows of one batch."""
+        """Create a missing trash table. Return the function that copies the rows of one batch into the trash."""
         group, columns = self.queue.group, self.structure.kept_columns
         store = undo_tables.ensure_store(sql, "trash", self.structure, columns)
         rows = self.queue.names.row_names(group.states)

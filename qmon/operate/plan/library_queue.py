@@ -70,7 +70,7 @@ class LibraryQueue:
 
     @property
     def push_mark(self) -> tuple[str | None, str | None]:
-        """The column and the value that only pushed rows have, and rows of failed messages that are put back do not.
+        """The column and the value by which pushed rows differ from the rows of failed messages that are put back.
 
         Both are ``None`` if qmon knows no such column for the library.
         """

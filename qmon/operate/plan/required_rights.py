@@ -89,7 +89,7 @@ def why_not_keepable(
 
 
 def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
-    """Return the masked columns, each with the advice that lets our role read the column.
+    """Return the masked columns, each with advice on how to let our role read the column.
 
     For these columns, the server does not show our role the stored values.
     """

@@ -244,9 +244,10 @@ class MessageQuery:
         return self._select()
 
     def why_not_decidable(self, kept: Sequence[str]) -> str | None:
-        """Return why a column that decides which rows are chosen, or a column in ``kept``, cannot be used.
+        """Return why a needed column cannot be used, or ``None`` if all can be used.
 
-        For example, the server may show a masked time as a date in 1900. Return ``None`` if all columns can be used.
+        ``kept``: needed columns, in addition to the columns that decide which rows are chosen. A column cannot be used
+        if, for example, the server shows a masked time as a date in 1900.
         """
         layout, choice = self.layout, self.choice
         owner = None if layout.owner is None else layout.owner.column

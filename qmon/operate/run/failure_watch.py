@@ -85,7 +85,7 @@ class FailureWatch:
         return f"failed again: {self.failed:,}{most}"
 
     def summary_text(self, done: int) -> str:
-        """Describe the outcomes of the ``done`` messages that were made ready. Call this after the last batch."""
+        """Describe the outcomes of all messages. ``done``: how many were made ready. Call this after the last batch."""
         if self._read_outcomes is None:
             return self.progress_text()
         self.check_outcomes()

@@ -22,10 +22,11 @@ _MIN_BATCHES_PER_S: Final = 5
 
 ARCHIVE_TARGET_S: Final = 0.1
 
-# Rest after a batch of archiving. With this factor, archiving works at most a quarter of the time.
+# Rest after a batch of archived messages, as a multiple of the batch's duration. With this factor, archiving works at
+# most a quarter of the time.
 ARCHIVE_REST_FACTOR: Final = 3.0
 
-# Maximum factor by which the rest of archiving grows when rows take longer than in the quickest batch.
+# Archiving rests longer when rows take longer than in the quickest batch, at most by this factor.
 MAX_SLOWDOWN: Final = 5.0
 
 # Seconds that archiving waits after a batch with fewer messages than the batch's maximum.

@@ -144,8 +144,8 @@ def run_operation(
 ) -> Iterator[RunningOperation]:
     """Check an operation and record its start. Run the block, and record the end in every case.
 
-    Raises the errors of ``check_permission``, ``AuditFailed`` before anything is changed, and any error of the block
-    after recording the error. After an error, the operation counts as interrupted, or as failed if it had changed
+    Raises the errors of ``check_permission``. Raises ``AuditFailed`` before anything is changed. Records any error of
+    the block and raises it again. After an error, the operation counts as interrupted, or as failed if it had changed
     nothing. If the connection is lost while a step takes effect, nothing is raised, and the result has the state
     unknown.
     """

@@ -134,7 +134,7 @@ def check_written(
 
 
 def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:
-    """Return whether the rows are unchanged since they were written, even by deferred triggers.
+    """Return whether no trigger has changed the rows since they were written, not even a deferred trigger.
 
     Always true on SQL Server: there, the statements that write also read the rows again, and deferred triggers do not
     exist.

@@ -49,8 +49,8 @@ def messages(
 ) -> None:
     """Copy each archived message into the lake exactly once.
 
-    qmon reads disjoint key ranges in parallel. It looks for missing ids again until no transaction can still commit
-    such an id. If the process is killed and restarted, no message is lost or duplicated. With --continuous, Ctrl-C or
+    qmon reads disjoint key ranges in parallel. It looks for a missing id again until no transaction can still commit
+    that id. If the process is killed and restarted, no message is lost or duplicated. With --continuous, Ctrl-C or
     SIGTERM ends the command with exit code 0.
     """
     from qmon.cli.target_session import open_target
@@ -90,7 +90,7 @@ def messages(
 
 
 def _export_password(target: Target) -> None:
-    """Pass a password that was typed at the prompt to the local Spark. It is only stored in the environment."""
+    """Give the local Spark a password that was typed at the prompt. It is stored only in the environment."""
     from qmon.config.credentials import password_from_environment, password_variable
 
     if target.password is not None and password_from_environment(target) is None:

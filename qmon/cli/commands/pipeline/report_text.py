@@ -60,7 +60,7 @@ def _print_plots(queue_facts: QueueFacts) -> None:
 
 
 def block_line(values: list[float | None]) -> str:
-    """Return a line of at most 60 blocks. Each block shows the maximum of its part of the values, blank if unknown."""
+    """Return a line of at most 60 blocks. Each shows the maximum of some consecutive values; it is blank if unknown."""
     each = max(1, -(-len(values) // _WIDTH))
     groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]
     highest = [max(group, default=None) for group in groups]
