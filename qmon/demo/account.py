@@ -1,4 +1,4 @@
-"""The account that runs a server. qmon needs another account if it runs as root, because PostgreSQL refuses to."""
+"""The account that runs a server. PostgreSQL refuses to run as root, so root needs another account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Account:
         name: the account's name.
         uid: the account's user id.
         gid: the account's group id.
-        other: true if the account is not our own account (which is root).
+        other: true if we are root and this is an unprivileged account.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Account:
 def server_account() -> Account:
     """Return our own account. If we are root, return an existing unprivileged account.
 
-    No account is created. The unprivileged account has no privileges that other accounts do not have.
+    No account is created. The unprivileged account has no special privileges.
 
     Raises:
         BadInput: we are root and there is no unprivileged account.

@@ -23,8 +23,8 @@ _SHMEM_LINE = 6  # the line of postmaster.pid (the first is 0) with the key and 
 def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
-    The postmaster first gets SIGQUIT, so that it removes its own shared memory. After SIGQUIT, it makes no checkpoint,
-    and the data is no longer needed. Processes that are still running after ten seconds are killed.
+    The postmaster first gets SIGQUIT, so that it removes its own shared memory. It then makes no checkpoint, which is
+    not needed because the data will be deleted. Processes that are still running after ten seconds are killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked_pids(mark):

@@ -1,4 +1,4 @@
-"""A PostgreSQL server in its own folder, which is completely removed at the end."""
+"""A PostgreSQL server in its own folder. The folder is completely removed at the end."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class EmbeddedServer:
 
     @property
     def port(self) -> int:
-        """The number in the socket's name, which is also the TCP port with ``tcp``."""
+        """The number in the socket's name. With ``tcp``, it is also the TCP port."""
         return self._port
 
     @property

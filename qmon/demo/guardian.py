@@ -1,6 +1,6 @@
 """A small process that cleans up if our process cannot: after kill -9, a closed terminal, or a crash.
 
-The guardian reads the objects to remove from a pipe, and waits for the end of its parent. It has its own session, so
+The guardian reads from a pipe which objects to remove, and waits for the end of its parent. It has its own session, so
 that it receives no signals for the terminal's programs. It imports only the standard library, and ends when its work is
 done.
 """

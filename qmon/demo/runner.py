@@ -158,7 +158,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
 
 
 def _load_counts(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
-    """Return the load's counts over the window of qmon's rates, and its depth when the view was made."""
+    """Return the load's counts over the window of qmon's rates, and the depth when the view was made."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}

@@ -1,4 +1,4 @@
-"""The scene of the demo: a small shop with a queue of every installable design, and the faults of these queues."""
+"""The scene of the demo: a small shop that has a queue of each installable design, and faults of these queues."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from qmon.workload.load_plan import PlannedFault
 
 SEEN_WITHIN_S: Final = 60.0
 
-# The tour waits this many seconds until a fault is visible (`SEEN_WITHIN_S`), and then until the user has fixed the
-# fault (`ANSWERED_WITHIN_S`). Then the tour continues.
+# The tour waits at most this many seconds until a fault is visible (`SEEN_WITHIN_S`), and then until the user has fixed
+# the fault (`ANSWERED_WITHIN_S`). Then the tour continues.
 ANSWERED_WITHIN_S: Final = 60.0
 
 # On a tour, faults last longer by this factor, so that the user has time to read.

@@ -21,7 +21,7 @@ import bcrypt
 
 from qmon.errors import BadInput
 
-# Maximum number of wrong passwords checked per address and minute.
+# Maximum number of wrong passwords that are checked per address and minute.
 WRONG_PER_MINUTE: Final = 20
 
 # Maximum number of passwords that wait for a check, for all addresses together.
@@ -30,7 +30,7 @@ _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
 _MIN_COST: Final = 4
 
-# Maximum cost of a hash. A check takes 4 s at this cost. Each higher cost doubles the time.
+# Maximum cost of a hash. A check takes 4 s at this cost. Each increase of the cost by 1 doubles the time.
 _MAX_COST: Final = 16
 
 # A name and a password.
@@ -190,10 +190,13 @@ def _is_hash(text: str) -> bool:
 
 
 def generate_login(name: str) -> tuple[Users, str]:
-    """Return users with one name, and the random password of this name, for programs that qmon starts."""
+    """Return a ``Users`` that contains only ``name`` with a random password, and return this password.
+
+    Programs that qmon starts log in with it.
+    """
     password = secrets.token_urlsafe(32)  # 43 characters; bcrypt allows 72 bytes
     users = Users({name: bcrypt.hashpw(password.encode(), bcrypt.gensalt(_MIN_COST))})
-    users.verify_password((name.encode(), password.encode()))  # from now on, others cannot delay it
+    users.verify_password((name.encode(), password.encode()))  # so that later checks of this password are immediate
     return users, password
 
 

@@ -18,7 +18,7 @@ BACKLOG: Final = 1024
 # Maximum seconds for TLS handshake, request line, headers and password check together.
 REQUEST_S: Final = 10.0
 
-# Maximum number of connections. It is lower if the process may only open few files.
+# Maximum number of connections. The limit is lower if the process may open only a few files.
 MAX_CONNECTIONS: Final = 512
 MAX_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
@@ -59,7 +59,10 @@ class ClientConnection:
         self.is_kept = False
 
     async def send_all(self, data: bytes, seconds: float) -> None:
-        """Send all of ``data``. Raises ``TimeoutError`` if the client reads too slowly, and ``OSError``."""
+        """Send all of ``data``.
+
+        Raises ``TimeoutError`` if the client reads too slowly, and ``OSError`` if the connection fails.
+        """
         self.writer.write(data)
         async with asyncio.timeout(seconds):
             await self.writer.drain()

@@ -73,7 +73,7 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
 
 
 def check_origin(request: Request, local: str, allowed: Collection[str], *, allows_links: bool = False) -> None:
-    """Refuse requests that other sites cause a browser to send, including by a name of our address (DNS rebinding).
+    """Refuse requests that other sites cause a browser to send, including requests by DNS rebinding.
 
     Args:
         request: the request.

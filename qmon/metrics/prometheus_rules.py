@@ -20,8 +20,8 @@ groups:
 class AlertingRule:
     """One alerting rule. ``expression``: PromQL. ``hold``: how long the expression must be true, such as ``5m``.
 
-    ``keep``: how long the alert fires after the expression is no longer true. This is needed because an unknown value
-    has no series, although the problem may continue.
+    ``keep``: how long the alert continues after the expression has become false. This is needed because an unknown
+    value has no series, although the problem may continue.
     """
 
     name: str

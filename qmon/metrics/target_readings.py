@@ -25,7 +25,7 @@ Reading = tuple[Metric, tuple[str, ...], float]
 
 @dataclass(slots=True)
 class _Total:
-    """The number of messages moved so far.
+    """The number of messages that moved so far.
 
     ``shown`` never decreases: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has reached
     it again. ``known``: true while messages are counted. Then an unchanged value means that no message moved.
@@ -41,7 +41,7 @@ class _Total:
 
 
 def _moved_messages(queue: QueueView, source: str) -> float | None:
-    """Return the number of messages moved since the last poll: 0 if counting starts now, ``None`` if unknown."""
+    """Return the number of messages that moved since the last poll: 0 if counting starts now, ``None`` if unknown."""
     if queue.flow is not None:
         moved: float | None = getattr(queue.flow, source)
         return moved

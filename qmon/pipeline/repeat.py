@@ -10,7 +10,7 @@ _CHECK_S: Final = 0.5
 
 
 def repeat_step(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
-    """Repeat ``step`` until it returns false. With ``every_s``, then wait for this number of seconds and start over.
+    """Repeat ``step`` until it returns false. If ``every_s`` is given, wait for this time (seconds) and start over.
 
     Ends when ``stop`` is set, without waiting for the running step. If a step raises an error, this function raises the
     same error, unless ``stop`` is set. The signal that sets ``stop`` may also end Spark's Java process, and then steps

@@ -32,7 +32,7 @@ _DEFAULTS: Final = {
     "spark.sql.files.maxPartitionBytes": "32m",
     # Many small segments per task: each task writes its own files for each bucket.
     "spark.sql.files.openCostInBytes": "64k",
-    # A task writes few days. Concurrent writes of all days are cheaper than sorting all rows by day first.
+    # A task writes few days. Writing all days at the same time is cheaper than sorting all rows by day first.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # The paths of all files are known, so finding the files needs no Spark job.
@@ -101,7 +101,7 @@ def start_session(
 
 
 def java_options(user_options: str = "", *, brief: bool = False) -> str:
-    """Return the Java options for Spark on this machine: qmon's, then the user's. The user's take precedence.
+    """Return the Java options for Spark on this machine: qmon's options, then the user's, which take precedence.
 
     If the user chooses a garbage collector, qmon's choice is left out.
     """

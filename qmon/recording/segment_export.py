@@ -28,9 +28,10 @@ class ExportResult:
 
 
 def export_range(reader: RecordingReader, since_at: float, until_at: float, path: Path) -> ExportResult:
-    """Write the recording between two times (seconds since the epoch) to a new file, with the two minutes before.
+    """Write the recording between two times (seconds since the epoch) to a new file.
 
-    Raises ``BadInput`` if nothing was recorded between the two times, if the file exists, or if it cannot be written.
+    The two minutes before the first time are also written. Raises ``BadInput`` if nothing was recorded between the two
+    times, if the file exists, or if it cannot be written.
     """
     if since_at >= until_at:
         raise BadInput("--from must be before --to; nothing was written")

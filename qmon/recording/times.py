@@ -20,7 +20,7 @@ _EXAMPLES: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 
 
 def parse_moment(text: str, zone: str, near_at: float) -> float:
-    """Return the seconds since the epoch of a time of day, a date and time, or ``+5m``/``-5m`` from ``near_at``.
+    """Convert a time of day, a date with a time, or ``+5m``/``-5m`` from ``near_at`` to seconds since the epoch.
 
     A time of day is on the day of ``near_at``, or on the day before if it would be more than a minute after
     ``near_at``. Times are in ``zone`` unless they have an offset. Raises ``BadInput``.

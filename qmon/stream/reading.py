@@ -40,8 +40,8 @@ _PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 class OpenStream:
     """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
-    Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version that serves the target, or if it
-    refuses the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``Unreachable``.
+    Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version, does not serve the target, or refuses
+    the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``Unreachable``.
 
     Attributes:
         recorder: the id of the sender. If a new connection has another id, poll numbers have started again.
@@ -187,7 +187,7 @@ class _DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into ``buffer``. Raises ``TimeoutError`` after the deadline, and ``OSError``."""
+        """Read into ``buffer``. Raises ``TimeoutError`` after the deadline, and ``OSError`` if reading fails."""
         left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW)

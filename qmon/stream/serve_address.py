@@ -33,7 +33,7 @@ class ServeAddress:
 
 
 def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
-    """Parse a URL. ``origin``: the place where the user wrote the URL, and so the password in it.
+    """Parse a URL. ``origin``: the place where the user wrote the URL and the password in the URL.
 
     ``ca``: PEM file with certificates to trust instead of the system's certificates. Raises ``BadInput``, whose message
     never contains the URL.

@@ -110,7 +110,7 @@ class ActionTask:
         self._ended: Ended | None = None
         self._progress: Progress | None = None
         self._in_background = False
-        # The title of the plan being applied, or applied last.
+        # The title of the plan that is being applied, or that was applied last.
         self._applied_title = ""
         self.thread: threading.Thread | None = None
 
@@ -243,7 +243,7 @@ class ActionRunner:
         return made
 
     def ask_operator(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
-        """Call ``ask`` with an operator on a new thread.
+        """Call ``question`` with an operator on a new thread.
 
         ``answer`` is called on the new thread, either with the result and an empty text, or with ``None`` and the
         problem.

@@ -72,7 +72,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         recorder: the recorder of the source, for the badge. The app does not close the recorder.
         dark, plain, preferences: as for ``PersonalApp``.
         for_s: seconds after which the app ends by itself.
-        known: recordings of the target and its baselines.
+        known: recordings and baselines of the target.
         served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
         told: returns the current step of the tour.
         clock: the local monotonic clock, in seconds.
@@ -179,7 +179,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Start polling."""
         self.source.start(self._feed)
 
-    # ------------------------------------------------------------------------------------------- what the source gives
+    # -------------------------------------------------------------------------------------------- events of the source
 
     def on_view_ready(self, message: ViewReady) -> None:
         """Show new figures. While the display is frozen, keep the figures for later."""
@@ -261,7 +261,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if self.alerting is not None:
             self.shown = replace(self.shown, alerts=self.alerting.state)
 
-    # --------------------------------------------------------------------------------------------------- what keys do
+    # ----------------------------------------------------------------------------------------------------------- keys
 
     async def action_screen(self, name: str) -> None:
         """Close an open message and switch to a screen. The screen sets the focus of the source."""
@@ -324,7 +324,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def file_reasons(self) -> dict[str, str]:
-        """Reasons why keys are disabled that use the files or the terminal of this machine, keyed by binding id."""
+        """Reasons, keyed by binding id, why keys that use this machine's files or terminal are disabled."""
         return {} if self.can_write_files else dict.fromkeys(("save", "suspend"), _BROWSER_REASON)
 
     def action_suspend_process(self) -> None:
@@ -437,7 +437,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def _forget_quit_request(self) -> None:
         self._is_quit_requested = False
 
-    # ----------------------------------------------------------------------------------------------- faults of the app
+    # ----------------------------------------------------------------------------------------------- errors of the app
 
     def _handle_exception(self, error: Exception) -> None:
         """Log the error that ends the app."""

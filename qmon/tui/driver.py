@@ -61,8 +61,8 @@ class TerminalDriver(linux_driver.LinuxDriver):
     """Textual's driver for terminals, with corrected handling of failures and signals.
 
     If reading fails, Textual ends the app with exit code 0 and logs nothing. Textual also leaves and enters the
-    application mode inside its signal handlers, and a second signal can interrupt the first handler. In Textual,
-    SIGCONT without an earlier SIGTSTP (after SIGSTOP) starts a second thread that reads the terminal.
+    application mode inside its signal handlers, and a second signal can interrupt the first handler. In Textual, if the
+    process was stopped by SIGSTOP instead of SIGTSTP, SIGCONT starts a second thread that reads the terminal.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:

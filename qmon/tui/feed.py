@@ -73,7 +73,7 @@ class Feed:
 
 
 def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
-    """Return ``fold`` with payloads, errors and statements passed through ``redact``.
+    """Return a function like ``fold`` that also redacts payloads, errors and statements with ``redact``.
 
     As a result, the filter only searches redacted text.
     """

@@ -62,7 +62,10 @@ def figure_cell(
 
 
 def unread_reason(view: View, what: str, *probes: str) -> str:
-    """Return why these probes, which read ``what`` for the whole target, failed, were throttled or ran out of time."""
+    """Return why these probes failed, were throttled or ran out of time.
+
+    ``what``: the data that the probes read for the whole target.
+    """
     failed = next((clean(f.text) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")

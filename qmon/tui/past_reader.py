@@ -1,4 +1,4 @@
-"""Reads recordings and baselines for the screens on a separate thread."""
+"""Reads recordings and baselines for the screens, on a separate thread."""
 
 from __future__ import annotations
 

@@ -74,7 +74,8 @@ ENTRIES: Final = (
     ),
 )
 
-# These two screens are added if several targets are watched: the first before, the second after all of `ENTRIES`.
+# These two screens are added if several targets are watched: the first is put before `ENTRIES`, and the second after
+# them.
 FLEET_ENTRIES: Final = (
     ScreenEntry(
         "targets",

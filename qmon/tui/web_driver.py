@@ -15,4 +15,4 @@ vars(web_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class WebDriver(web_driver.WebDriver):
-    """Textual's web driver, with the parser and the decoder that this module replaces."""
+    """Textual's web driver, with qmon's parser and decoder instead of Textual's."""

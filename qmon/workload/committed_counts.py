@@ -23,7 +23,7 @@ class Totals:
     - ``full_pushes``: pushes into a full ring.
     - ``errors``: failed statements and connections.
     - ``popped_by``: messages popped by each subscriber, if there are several. ``popped`` is then the decrease of the
-      largest backlog of a subscriber.
+      largest backlog that any subscriber has.
     """
 
     pushed: int = 0
@@ -52,7 +52,7 @@ COUNTED_FIELDS: Final = tuple(field.name for field in fields(Totals) if field.na
 
 @dataclass(frozen=True, slots=True)
 class CommittedFlow:
-    """Messages committed between two times.
+    """Messages that were committed between two times.
 
     The numbers may be fractions, because ``start`` and ``end`` may be between two points.
     """
@@ -120,10 +120,10 @@ class CommittedCounts:
             return self._totals[queue]
 
     def flow_between(self, start: float, end: float) -> dict[str, CommittedFlow]:
-        """Return the messages that each queue committed from ``start`` to ``end``, in seconds since the epoch.
+        """Return the messages that each queue committed from ``start`` to ``end`` (seconds since the epoch).
 
         The flow between two points is assumed to be even. Raises ``ValueError`` if the end is not after the start, or
-        if a time is older than the oldest point or later than the last point.
+        if a time is not between the oldest point and the last point.
         """
         if start >= end:
             raise ValueError(f"cannot compute the flow from {start} to {end}: the end must be later than the start")
@@ -134,7 +134,7 @@ class CommittedCounts:
         return out
 
     def depth_at(self, queue: str, at: float) -> float:
-        """Return the number of ready messages at a time, in seconds since the epoch.
+        """Return the number of ready messages at a time (seconds since the epoch).
 
         Raises ``ValueError`` in the same cases as ``flow_between``.
         """
@@ -149,7 +149,7 @@ class CommittedCounts:
         with self._guard:
             points = self._points[queue]
             if not points or not points[0].at <= at <= points[-1].at:
-                raise ValueError(f"no counts of {queue} at {at}: that is outside the time counted")
+                raise ValueError(f"no counts of {queue} at {at}: this is outside the counted time")
             index = max(1, bisect.bisect_left(points, at, key=lambda point: point.at))
             if len(points) == 1:
                 before = after = points[0]

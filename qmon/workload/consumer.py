@@ -1,4 +1,4 @@
-"""A consumer: pops a message, works on it, and completes it. It may also fail the message, or die with it."""
+"""A consumer: pops a message, works on it, and completes it. It may also fail the message, or crash during the work."""
 
 from __future__ import annotations
 
@@ -60,10 +60,11 @@ class Consumer(Worker):
         return connection.fetch(bound).rows
 
     def _pop_in_transaction(self, connection: Connection, statements: WorkloadStatements) -> int:
-        """Pop from a design without complete. The messages are in progress while the transaction is open.
+        """Pop from a design that does not complete messages by a separate call.
 
-        If the consumer crashes during the transaction, the messages are ready again. In a ring, the messages become
-        orphans, because the consumer has already moved past their numbers.
+        The messages are in progress while the transaction is open. If the consumer crashes during the transaction, they
+        are ready again. In a ring, the messages become orphans, because the consumer has already moved past their
+        numbers.
         """
         rows: _Rows = ()
         try:
@@ -82,7 +83,10 @@ class Consumer(Worker):
         return len(rows)
 
     def _pop_and_complete(self, connection: Connection, statements: WorkloadStatements) -> int:
-        """Pop from a design with complete. The pop is committed, and the messages are in progress until completed."""
+        """Pop from a design that completes messages by a separate call.
+
+        The pop is committed, and the messages are in progress until they are completed.
+        """
         rows = self._pop_rows(connection, statements, "take")
         if not rows:
             return 0

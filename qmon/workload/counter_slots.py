@@ -49,7 +49,10 @@ class Slots:
     """The shared counters: ``count`` slots of ``SLOT_WIDTH`` whole numbers, one slot for each member of each worker."""
 
     def __init__(self, count: int, number: int | None = None) -> None:
-        """Create new counters, all zero, or open the counters with a number (see ``qmon.system.shared_memory``)."""
+        """Create new counters, all zero, or open existing counters by their ``number``.
+
+        See ``qmon.system.shared_memory``.
+        """
         self.number, self._memory = system.shared_memory(max(1, count) * _BYTES, number)
         self.count = count
         # Eight bytes are written in one step, so no reader ever reads half a number.

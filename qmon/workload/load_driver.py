@@ -85,7 +85,7 @@ class Load:
         return self._crew.pids_of(queue, role)
 
     def connected_members(self, queue: str) -> int:
-        """Return the number of members of a queue that are connected now."""
+        """Return how many members of a queue are connected now."""
         with self._guard:
             if self._stopping.is_set():
                 return 0
@@ -201,7 +201,7 @@ class Load:
                     self._restart_process(process, now)
 
     def _restart_process(self, process: WorkerProcess, now: float) -> None:
-        """Restart a dead process, after a second or when its crash is over."""
+        """Restart a dead process after a second, or later if a crash fault lasts longer."""
         queues = {member.queue for member in process.spec.members}
         down_s = max(_RESTART_S, *(self._down_s.get(queue, 0.0) for queue in queues))
         if now >= self._dead_since.setdefault(process, now) + down_s:

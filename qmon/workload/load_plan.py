@@ -19,7 +19,8 @@ FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_con
 class PlannedFault:
     """A fault. Times are in seconds.
 
-    - ``crash``: the process of the consumers dies between a pop and its complete, and is restarted after ``for_s``.
+    - ``crash``: the process of the consumers dies after a pop, before the message is completed, and is restarted after
+      ``for_s``.
     - ``hold``: a session locks the oldest ``amount`` messages.
     - ``pin``: a transaction keeps VACUUM from removing dead rows.
     - ``slow``: consumers work ``amount`` seconds longer on a message.

@@ -33,8 +33,8 @@ class Pacer:
     def wait_s(self, now: float, messages: int, rate: float | None) -> float:
         """Return the seconds to wait before ``messages`` may be sent. 0 or less: they may be sent now.
 
-        ``rate``: messages per second from now on; ``None``: no limit; 0: never send (the result is infinite). Only if
-        the result is 0 or less, the messages count as sent.
+        ``rate``: messages per second from now on; ``None``: no limit; 0: never send (the result is infinite). The
+        messages count as sent only if the result is 0 or less.
         """
         if rate is None:
             self._due = now
@@ -83,7 +83,7 @@ class Worker(abc.ABC):
         self.member = member
         self.slot = slot
         self.stop = stop
-        # True: kill the whole process between the next pop and its complete, which is the worst moment.
+        # True: kill the whole process after the next pop, before the message is completed. This is the worst moment.
         self.must_crash = False
         self.random = random.Random()
         self._target = target

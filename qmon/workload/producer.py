@@ -11,7 +11,8 @@ from qmon.workload.member_thread import Worker
 from qmon.workload.workload_messages import make_message
 from qmon.workload.workload_statements import WorkloadStatements
 
-# The error of a push into a full ring: PostgreSQL's SQLSTATE, or SQL Server's number (before 2012 in the text).
+# The error of a push into a full ring: PostgreSQL's SQLSTATE, or SQL Server's number. SQL Server before 2012 has the
+# SQLSTATE in the text of the error.
 _FULL_ERRORS: Final = ("QM003", 770003)
 
 
@@ -51,7 +52,7 @@ class Producer(Worker):
     def _push_payloads(self, connection: Connection, statements: WorkloadStatements, payloads: list[str]) -> int:
         if len(payloads) > 1:
             return statements.push_batch(connection, payloads)
-        if statements.push_message(connection, payloads[0]) is None:  # the ring design's text as published
+        if statements.push_message(connection, payloads[0]) is None:  # the published ring design returns NULL
             raise QueryFailed("the ring is full", sqlstate=_FULL_ERRORS[0])
         return 1
 

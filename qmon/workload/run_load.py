@@ -50,7 +50,7 @@ def run_load(
     *,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
-    """Drive one queue for ``seconds``. ``progress`` is called twice a second. ``stopped``: whether to end early.
+    """Drive one queue for ``seconds``. ``progress`` is called twice a second. ``stopped`` returns whether to end early.
 
     The time starts when all members are connected, or after five seconds. Raises ``BadInput`` for a queue that qmon did
     not install or for an impossible load, and ``QmonError`` if the connection fails. All workers have ended when this

@@ -24,7 +24,7 @@ class MemberWork:
         message_bytes: size of a pushed message.
         rollback_share: share of the pushes that are rolled back.
         poison_share: share of the pushed messages that fail each time they are popped.
-        work_s: time between pop and complete.
+        work_s: time between a pop and the completion of the message.
         fail_share: share of the popped messages that fail at random.
         idle_s: pause after a pop that found no message. Repeated pauses grow to five times ``idle_s``.
         requeue_after_s: a keeper requeues messages that have been in progress for longer than this; ``None``: never.

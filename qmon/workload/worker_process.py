@@ -58,7 +58,7 @@ class Crew:
             process.send_order("change", queue=queue, role=role, changes=changes)
 
     def crash_consumers(self, queue: str) -> None:
-        """Let the consumers of a queue die between their next pop and its complete."""
+        """Crash the queue's consumers after their next pop, before they complete or commit it."""
         for process in self._processes_of(queue, "consumer"):
             process.send_order("crash", queue=queue)
 

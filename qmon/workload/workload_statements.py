@@ -32,11 +32,11 @@ _FOLDER: Final = "action/workload/"
 # Columns that contain a count.
 _COUNT_COLUMNS: Final = frozenset({"pushed", "holes", "orphans"})
 
-# Table types of SQL Server, each with the routine that has a parameter of this type. The names of type and routine
-# differ only in this word.
+# Table types of SQL Server, each with the routine that has a parameter of this type. In the name of the type, the first
+# word replaces the second.
 _TABLE_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
 
-# The statements that lock the next messages, for designs in which these are not the oldest messages.
+# The statements that lock the next messages, for designs whose next messages are not the oldest messages.
 _HOLD_STATEMENTS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 
 
@@ -91,7 +91,10 @@ class WorkloadStatements:
         )
 
     def complete_batch(self, connection: Connection, popped: Sequence[tuple[str, int]]) -> int:
-        """Complete messages by id and the attempt that pop returned. Return how many were still in progress."""
+        """Complete messages, and return how many were still in progress.
+
+        ``popped``: the ids and attempts that pop returned.
+        """
         ids = self._engine.texts_value(id for id, _ in popped)
         attempts = self._engine.texts_value(str(attempt) for _, attempt in popped)
         return int(str(self.fetch_value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
@@ -104,7 +107,7 @@ class WorkloadStatements:
         return self._fetch_count(connection, "repair", {"age": age_s})
 
     def _fetch_count(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
-        """Run a routine that returns counts in one row, or one row per message, and return the count."""
+        """Run a routine that returns either a row of counts or one row per message, and return the count."""
         found = connection.fetch(self.bind(name, values))
         if _COUNT_COLUMNS.issuperset(found.columns):
             return sum(int(str(number)) for number in found.rows[0])

@@ -97,8 +97,8 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
 
     The new samples are added to the samples that the lake already has for the same hours. Duplicates are dropped, and
     all derived rows of these hours are recomputed. So segments may arrive late, in any order, and repeatedly. Readers
-    see the rows of the batch in a table only after that table is committed. A repeated batch does not change tables to
-    which it had already committed before it was interrupted.
+    see the rows of the batch in a table only after that table is committed. If an interrupted batch is repeated, it
+    does not change the tables to which it has already committed.
 
     Args:
         lake: the destination.
@@ -149,7 +149,7 @@ def _write_samples(
 ) -> int:
     """Write samples and derived tables.
 
-    Returns the number of new samples. ``first``: first day for which samples are kept.
+    Returns the number of new samples. ``first``: the first day whose samples are kept.
     """
     lake, rows = before.lake, staged.read_rows("poll").where(F.col("date") >= (first or "1970-01-01"))
     place = lines.read_filter("sampled_at")
@@ -220,9 +220,9 @@ def _write_operations(
 
 
 def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
-    """Return the segments with polls before ``first``, the first day with kept samples, each with a reason.
+    """Return the segments that contain polls before ``first``, each with a reason.
 
-    The hours before ``first`` are not recomputed.
+    ``first``: the first day whose samples are still kept. The hours before ``first`` are not recomputed.
     """
     if not any(str(date) < first for date in lines.read_filter().dates or ()):
         return []

@@ -22,7 +22,7 @@ from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
 
-# Bytes of lines parsed at a time, so that memory does not depend on the size of a segment.
+# Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 
 # The year 10000. Later times are invalid.
@@ -154,7 +154,7 @@ class _ParsedLines:
         return found
 
     def staged_rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the kinds ``poll``, ``sample`` and ``operation`` of the lines."""
+        """Yield the rows that the lines contain: kinds ``poll``, ``sample`` and ``operation``."""
         if polls.any():
             lines = np.flatnonzero(polls)
             common = self._common_columns(lines, self._figures.field("sampled_at").take(lines))

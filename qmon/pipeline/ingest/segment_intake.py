@@ -119,7 +119,7 @@ class SegmentIntake:
             raise Conflict(told) from problem
 
     def _known_files(self, there: Mapping[str, int]) -> set[str]:
-        """Return the files that the lake already has, only for the days of the given files."""
+        """Return the files that the lake already has for the days of the given files."""
         if (version := self._table.version()) is None:
             return set()
         dates = {_partition_for(name)["date"] for name in there}
@@ -181,7 +181,7 @@ def _next_files(new: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _partition_for(name: str) -> dict[str, Any]:
-    """Return the day, bucket and target of a segment, which are found in its path."""
+    """Return the day, bucket and target of a segment from its path."""
     folders = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
     target = unquote(folders.get("target", ""), errors="surrogatepass")
     try:

@@ -36,7 +36,7 @@ class SegmentLine:
 
 
 def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
-    """Yield the lines of one segment that the pipeline needs, in order. Never raises, whatever the segment contains.
+    """Yield the lines that the pipeline needs from one segment, in order. Never raises, whatever the segment contains.
 
     Lines of other kinds are skipped without parsing. A line without a kind is yielded as damaged. The target's name is
     read from the session line, or, if there is none, from the folder ``target=…``.

@@ -102,7 +102,7 @@ def unusable_lines(rows: DataFrame) -> DataFrame:
 
 
 def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
-    """Return rows like those of ``unusable_lines`` for whole files, each with its reason."""
+    """Return rows for whole files, in the form of ``unusable_lines``, each with its reason."""
     nobody = {"place": 0, "target": "", "bucket": bucket_for("")}
     rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
     return frame_from_rows(session, rows, BAD).withColumn("date", F.current_date())

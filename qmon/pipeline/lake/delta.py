@@ -39,7 +39,7 @@ ENTRIES_KEY: Final = "qmon"
 # Columns whose minimum and maximum per file are in the log, so that readers can skip files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
 
-# Maximum number of attempts to commit, because other writers may commit at the same time.
+# Maximum number of attempts to commit. An attempt fails if another writer commits at the same time.
 _TRIES: Final = 20
 _PROPERTIES: Final = {"delta.logRetentionDuration": "interval 7 days", "delta.checkpointInterval": "20"}
 
@@ -286,7 +286,7 @@ class LakeTable:
         self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
 
     def read_entries(self, version: DeltaTable | None) -> Mapping[str, Any]:
-        """Return the entries stored up to a version, except entries that the log no longer has."""
+        """Return the entries that were stored up to a version, except entries that the log no longer has."""
         if version is None:
             return {}
         place = self._file_system()

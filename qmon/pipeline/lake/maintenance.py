@@ -18,11 +18,12 @@ UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
 _TRIES: Final = 5
 
-# Key of an entry of `samples`: the first day with kept samples. Earlier hours are not recomputed, because their samples
-# were deleted.
+# Key of an entry of `samples`: the first day whose samples are kept. Earlier hours are not recomputed, because their
+# samples were deleted.
 KEPT_FROM: Final = "kept_from"
 
-# The tables with a configurable retention. Each is mapped to the tables whose rows are deleted together with its rows.
+# The tables with a configurable retention. Each table is mapped to the other tables whose rows are deleted together
+# with its own rows.
 _TABLES_KEPT_TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
 KEEPABLE: Final = tuple(_TABLES_KEPT_TOGETHER)
 

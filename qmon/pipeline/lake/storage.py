@@ -14,7 +14,7 @@ from qmon.errors import QmonError
 
 
 class Storage:
-    """Files below one path, used through Spark's Hadoop client and so with the client's settings and credentials."""
+    """Files below one path. Spark's Hadoop client accesses them with its own settings and credentials."""
 
     def __init__(self, session: SparkSession, root: str) -> None:
         jvm: Any = session._jvm

@@ -35,7 +35,7 @@ class ArchiveTable:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The keys of the oldest and the newest row, and the transactions that were still writing after these were read.
+    """The keys of the oldest and newest row, and the transactions that were still writing after the keys were read.
 
     ``issued``: the greatest key ever issued, if qmon can read it.
     """

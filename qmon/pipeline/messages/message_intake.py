@@ -94,7 +94,7 @@ class MessageIntake:
         connections: int,
         anew: bool,
     ) -> IntakeResult:
-        """Read the messages of an archive that the lake does not have yet.
+        """Read the messages of an archive that are not in the lake yet.
 
         ``connections``: maximum number of connections to the server. ``anew``: treat an archive that was recreated, or
         whose numbers start over, as a new archive. Without ``anew``, raises ``BadInput`` for such an archive. Raises

@@ -1,9 +1,9 @@
 """Stores how far an archive was read, and which lower keys may still appear, so that late commits are not lost.
 
-If a key is missing below a greater key, a running transaction may have reserved the missing key, a transaction may have
-rolled back, or the row was deleted. Only transactions that are still writing after the last key was read can add lower
-keys. So qmon lists the writing transactions at this time. When all of these have ended, the missing rows exist or will
-never exist, and the next read finds those that exist.
+A key can be missing below a greater key for three reasons: a running transaction has reserved the key, a transaction
+was rolled back, or the row was deleted. Only transactions that are still writing after the last key was read can add
+lower keys. So qmon lists the writing transactions at this time. When all of these transactions have ended, each missing
+row either exists or will never exist. The next read finds the rows that exist.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Watermark:
     """How far the archive of one queue was read: every key up to ``upto``, except for the gaps.
 
     ``table_id``: id of the archive's table, ``None`` before the first read. ``made``: 1 for the first archive of the
-    queue; each time the archive is recreated increases this number. ``messages``: total number of messages read.
+    queue; the number increases by 1 when the archive is recreated. ``messages``: total number of messages read.
     """
 
     upto: int = 0

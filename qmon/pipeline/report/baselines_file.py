@@ -27,14 +27,14 @@ from qmon.pipeline.rollup.baseline_rollup import (
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from qmon.recording.history.baselines_reader import FILE_NAME
 
-# Days beginning with today (UTC) that are used: today and tomorrow, because the clocks of other machines may be ahead.
-# Later days are ignored.
+# Number of days from today (UTC) on that are used: today and tomorrow, because the clocks of other machines may be
+# ahead. Later days are ignored.
 _LAST_DAYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenBaselines:
-    """The result: numbers of queues and hours of the week written, and the time zone of each target.
+    """The result: the numbers of queues and of hours of the week that were written, and the time zone of each target.
 
     ``ahead``: the newest time (seconds since the epoch) of each target that has data dated later than tomorrow. Days
     after tomorrow are ignored. ``lost``: targets that were in the previous file and are not in the new file. ``kept``:
@@ -99,7 +99,7 @@ def _ends(view: LakeView, last: float) -> tuple[dict[str, float], dict[str, floa
 
 
 def _last_weeks(minutes: DataFrame, ends: Mapping[str, float], weeks: int) -> DataFrame:
-    """Return the minutes in the last ``weeks`` before the time in ``ends`` for each target."""
+    """Return, for each target, the minutes in the last ``weeks`` before its time in ``ends``."""
     known = minutes.sparkSession.createDataFrame(list(ends.items()), "target string, end_at double")
     at, end = F.col("start_at"), F.col("end_at")
     inside = (at < end) & (at >= end - weeks * WEEK_S)

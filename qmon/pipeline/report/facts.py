@@ -252,7 +252,10 @@ def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[C
 
 
 def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Return the operations on the requested or all queues and on whole targets: the newest if there are too many."""
+    """Return the operations on whole targets and on the requested queues, by default all queues.
+
+    If there are too many operations, only the newest are returned.
+    """
     files = view.read("operations", period.read_filter("started_at", view.dates()))
     frame = _rows_within(files, period, "started_at")
     if queue is not None:
@@ -272,7 +275,7 @@ def _read_levels(view: LakeView, period: Period, request: ReportRequest) -> tupl
 
 
 def _read_baselines(view: LakeView, shown: Collection[Key]) -> Baselines | None:
-    """Return the newest baselines of these queues that ``qmon pipeline baselines`` has written, or ``None``."""
+    """Return the baselines of these queues from the last run of ``qmon pipeline baselines``, or ``None``."""
     frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
     zones: dict[str, str] = {}
     hours: dict[str, dict[str, dict[str, dict[int, Baseline]]]] = defaultdict(lambda: defaultdict(dict))

@@ -21,7 +21,7 @@ _SOON_DAYS: Final = 60.0
 # An error budget that will be used up within this time is listed.
 _BUDGET_SHORT_S: Final = 3 * 86_400.0
 
-# Targets of which less than this share was watched are listed.
+# A target is listed if it was watched for less than this share of the time.
 _WATCHED_SHARE: Final = 0.95
 _WORSE_RATIO: Final = 1.5
 
@@ -33,7 +33,7 @@ About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something to look at. ``about``: its kind. ``place``: the index of the incident or level in the list of these.
+    """Something to look at. ``about``: its kind. ``place``: its index in the list of incidents or levels.
 
     ``queue``: empty for a thing that concerns a whole target.
     """
@@ -190,7 +190,7 @@ def _unwatched_text(facts: ReportFacts) -> str:
 
 
 def _lasted_s(facts: ReportFacts, row: Row) -> float:
-    """Return the number of seconds of an incident that are within the period."""
+    """Return for how many seconds of the period an incident lasted."""
     return float(min(row["end_at"], facts.period.end) - max(row["start_at"], facts.period.start))
 
 

@@ -152,7 +152,7 @@ def watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
 
 
 def counters_watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
-    """Return the share of the period that is covered by the queue's counters, from which rates are computed."""
+    """Return the share of the period that the queue's counters cover. Rates are computed from these counters."""
     return min(1.0, float(queue_facts.whole["flow_s"]) / (facts.period.end - facts.period.start))
 
 

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import BUCKETS
 
-# Minimum readings of an hour of the week for a baseline.
+# An hour of the week has a baseline if it has at least this many readings.
 MIN_READINGS: Final = 4
 
-# An hour counts as a reading if at least this many of its seconds were watched and without an incident.
+# An hour counts as a reading if at least this many of its seconds were watched and had no incident.
 _WATCHED_S: Final = 1800.0
 
 # Each figure of a queue: the column with the sum, and the column with the seconds to divide the sum by.

@@ -70,7 +70,8 @@ def incidents_from_runs(runs: DataFrame) -> DataFrame:
 def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
     """Add the column ``operations`` to incidents.
 
-    The operations began during the incident, on its queue or on the whole target. The oldest comes first.
+    These operations began during the incident. They were on the queue of the incident or on the whole target. The
+    oldest comes first.
     """
     done = operations.select(
         F.col("target").alias("t"),

@@ -1,8 +1,8 @@
 """Rolls up samples to minutes, hours and days, with sums of moved messages and of time.
 
 The order of polls does not matter here. After a restart, a counter reset or a gap, the recorder writes a sample without
-``poll_s`` and ``span_s``, which covers no time. The time that a sample covers counts in the period in which this time
-ends.
+``poll_s`` and ``span_s``. This sample covers no time. The time that a sample covers counts in the period in which this
+time ends.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PLACE: Final = (
 
 
 def period_start(at: Column, seconds: int) -> Column:
-    """Return the start of the period of ``seconds`` that contains a time."""
+    """Return the start of the period, ``seconds`` long, that contains a time."""
     return F.floor(at / seconds) * F.lit(float(seconds))
 
 
@@ -107,7 +107,7 @@ def period_rows(hours: DataFrame) -> DataFrame:
 
 
 def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
-    """Return the samples of each minute that are from the recorder chosen for this minute."""
+    """Return, for each minute, the samples of the recorder that was chosen for this minute."""
     of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
     minute = samples.selectExpr("*", f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")

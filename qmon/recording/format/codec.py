@@ -26,11 +26,12 @@ from qmon.recording.format.frames import Damaged, check_numbers, parse_json
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
 
-# Fields that contain a part of a message. An error may quote any part of it.
+# Fields that contain a part of a message. An error may quote any part of the message.
 _PAYLOADS: Final = ("payload", "error")
 
-# msgspec builds its description of a type on first use. If two threads build the same type at the same time, or two
-# types that contain the same third type, the process crashes with a segmentation fault (msgspec 0.22).
+# msgspec builds its description of a type on first use. If two threads build the same type at the same time, the
+# process crashes with a segmentation fault (msgspec 0.22). The same happens if they build two types that contain the
+# same third type.
 _BUILD_LOCK: Final = threading.RLock()
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
@@ -61,7 +62,7 @@ def encode(record: object, cover: Cover = str) -> bytes:
 
 
 def decode(kind: type[Record], text: bytes) -> Record:
-    """Return the record of type ``kind`` encoded in ``text``.
+    """Decode ``text`` to a record of type ``kind``.
 
     Raises ``Damaged``, with the name of the field, if ``text`` is not a valid record.
     """
@@ -130,14 +131,14 @@ def _build_struct(kind: Any, finite: bool) -> Any:
 
 
 def _text_type(kind: type, name: str) -> type:
-    """Return the type for the texts of a field: plain text, or a type that is covered when the record is written."""
+    """Return the type for the texts of a field: ``str``, or a type whose text is redacted when it is written."""
     if kind is Layout:  # these fields contain names of columns, not statements
         return str
     return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _omitted_default(field: Field[Any]) -> tuple[Any, ...]:
-    """Return the default as a tuple: a field with this value is not written. Empty: the field is always written."""
+    """Return a tuple with the default that is not written, or an empty tuple if the field is always written."""
     if field.default_factory in (dict, list):
         return (msgspec.field(default_factory=field.default_factory),)
     plain = field.default is None or isinstance(field.default, bool | int | float | str) or field.default == ()

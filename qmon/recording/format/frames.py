@@ -1,6 +1,7 @@
-"""The file layer of a recording: zstandard frames of two minutes of lines, and the position of the index.
+"""The file layer of a recording: zstandard frames, and the position of the index.
 
-This module imports no other module of ``qmon.recording``, so Spark's executors need no other module of recordings.
+Each frame contains the lines of two minutes. This module imports no other module of ``qmon.recording``, so Spark's
+executors need no other module of recordings.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ LINE_BYTES: Final = 64 * 1024 * 1024
 # Compressed bytes per call of the decompressor. One byte of zstandard may expand to 32 kB of text.
 _CHUNK: Final = 2 * 1024
 
-# Settings of the compression. In a measurement, these settings needed as many bytes per day as deltas with gzip, and a
-# quarter of the time. A recorder needed 2 MB of memory.
+# Settings of the compression. In a measurement, these settings needed as many bytes per day as deltas with gzip, but
+# only a quarter of the time. A recorder needed 2 MB of memory.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
     11, window_log=21, hash_log=18, chain_log=18, min_match=6, write_checksum=True
 )
@@ -66,7 +67,7 @@ class FrameWriter:
         self._compress = zstandard.ZstdCompressor(compression_params=_PARAMETERS).compressobj()
 
     def compress(self, text: bytes) -> bytes:
-        """Return the compressed bytes for more text. A reader of the bytes so far can read all text so far."""
+        """Return the compressed bytes for more text. All text so far can then be read from all bytes so far."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
 
     def finish(self, text: bytes = b"") -> bytes:

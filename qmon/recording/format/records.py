@@ -1,7 +1,7 @@
 """Defines, reads and writes the kinds of lines in a recording. FORMAT.md has examples.
 
 Every line is one JSON object with the version of the format, the recorder's id, the line's number and the time on the
-recording machine's clock. Numbers run 1, 2, 3 … without gaps over all segments of a recorder.
+recording machine's clock. Lines are numbered 1, 2, 3 … without gaps over all segments of a recorder.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PhaseChange:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The number of snapshots lost since the previous line, and the reason."""
+    """The number of snapshots that were lost since the previous line, and the reason."""
 
     lost: int
     reason: str

@@ -9,7 +9,7 @@ from qmon.redact import hide_passwords
 
 
 def recording_cover(redact: Callable[[str], str], *, payloads: bool) -> Cover:
-    """Return the function that covers payloads and statements before they are written.
+    """Return the function that redacts payloads and statements before they are written.
 
     ``redact``: applies the configured redaction to a text. ``payloads``: record payloads and errors, with redaction. If
     ``payloads`` is false, payloads and errors become ``None``.

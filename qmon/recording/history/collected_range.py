@@ -9,7 +9,7 @@ from qmon.model.operation_records import Operation
 from qmon.recording.history.buckets import Bins
 from qmon.recording.history.incidents import Run
 
-# The figures kept for each queue and poll, with their names in `Point` and `QueueView`.
+# The figures that are stored for each queue and poll, with their names in `Point` and `QueueView`.
 FIGURES: Final = (
     "ready",
     "gap",

@@ -121,7 +121,10 @@ class InMemoryHistory:
         self._events.extend(self._verdicts.record_verdicts(at, queue.name, verdicts, queue.undecided))
 
     def _record_waits(self, at: float, span_s: float, view: View) -> None:
-        """Record the number of sessions in each wait. A wait that is known but missing now has 0 sessions."""
+        """Record the number of sessions in each wait.
+
+        A wait that was seen before but is missing from this view counts as 0 sessions.
+        """
         found = view.server.waiting
         if found is None:
             return
@@ -190,7 +193,7 @@ class InMemoryHistory:
 
     @property
     def oldest_event_at(self) -> float:
-        """The time from which on all events are still in memory."""
+        """All events since this time are still in memory."""
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 

@@ -1,4 +1,4 @@
-"""Turns the verdicts of polls into incidents. Runs of warnings or worse with little time between are one incident.
+"""Turns the verdicts of polls into incidents. Runs of warnings or worse that are close together are one incident.
 
 The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """
@@ -12,7 +12,8 @@ from typing import Final
 
 from qmon.model.figure import Severity
 
-# If a verdict of the queue is raised within this many seconds after the previous one ended, both are one incident.
+# If a verdict of the queue is raised within this many seconds after the previous verdict ended, both belong to one
+# incident.
 JOIN_WITHIN_S: Final = 120.0
 
 

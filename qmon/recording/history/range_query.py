@@ -27,7 +27,8 @@ from qmon.recording.read.segment_reader import frames_between, parse_lines_of_ki
 MINUTE_S: Final = 60.0
 _LINE_KINDS: Final = frozenset({"figures", "operation"})
 
-# Maximum number of segments whose sums per minute are cached: about 25 kB each, enough for thirty days of one queue.
+# Maximum number of segments whose sums per minute are cached. The sums of a segment need about 25 kB. The cache is
+# large enough for thirty days of one queue.
 _CACHED_SEGMENTS: Final = 800
 _SHOW_EVERY_S: Final = 0.3
 
@@ -103,7 +104,7 @@ class RangeReader:
 
         The first result contains the data in memory. In later results, recorded data replaces the data in memory,
         newest first. Reading ends early if ``stopped`` returns true. If steps are whole minutes, ``since_at`` must be a
-        whole minute. Never raises because a file is damaged.
+        whole minute. Does not raise if a file is damaged.
         """
         until_at = since_at + step_s * count
         whole = CollectedRange(Bins(since_at, step_s, count, len(FIGURES)))
@@ -210,7 +211,7 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
 
 
 def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:
-    """Return the range read so far. ``known``: data in memory, which is used for steps without recorded data."""
+    """Return the range that was read so far. ``known``: data in memory, for steps without recorded data."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}

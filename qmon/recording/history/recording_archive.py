@@ -26,8 +26,8 @@ class RecordingArchive:
     Args:
         paths: returns the segments in chronological order.
         zone: IANA time zone of the recording machine.
-        spans: times of the first and last data, seconds since the epoch. ``None``: recording goes on, and the last data
-            is from now.
+        spans: times of the first and last data, seconds since the epoch. ``None``: recording is still running, so the
+            last data is current.
         clock: seconds since the epoch.
     """
 
@@ -48,7 +48,7 @@ class RecordingArchive:
 
     @property
     def ends_at(self) -> float:
-        """The latest time that may have data: the current time if recording goes on. Seconds since the epoch."""
+        """The latest time that may have data (seconds since the epoch): now, if recording is still running."""
         return self._spans[1] if self._spans is not None else self._clock()
 
     @property
@@ -124,7 +124,7 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
 
 
 def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], float] = time.time) -> RecordingArchive:
-    """Return the archive of a target below a folder, including the segments being written. Raises ``BadInput``."""
+    """Return the archive of a target below a folder, including open segments. Raises ``BadInput``."""
     below = root / f"target={folder_name_for(target)}"
     return RecordingArchive(lambda: list_segments(below), zone, clock=clock)
 

@@ -16,7 +16,7 @@ from qmon.monitor.source import Phase
 
 
 class EventKind(StrEnum):
-    """The kind of thing that an event is about."""
+    """The kind of an event."""
 
     VERDICT = "verdict"
     OPERATION = "operation"
@@ -26,7 +26,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """An event at ``at``, seconds since the epoch. ``queue`` is empty if it concerns the whole target.
+    """An event at ``at``, seconds since the epoch. ``queue`` is empty if the event concerns the whole target.
 
     ``what``: the change (such as ``began``, ``ended``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
     ``severity``: the severity after the change. ``cause``: the cause of a verdict, which several queues may share.
@@ -171,7 +171,10 @@ def alert_event(at: float, change: Change) -> TimelineEvent:
 
 
 def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """Join changes of one verdict that have the same cause within 30 seconds into one event. Returns newest first."""
+    """Join changes of one verdict into one event if they have the same cause and are within 30 seconds.
+
+    Returns the events newest first.
+    """
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):

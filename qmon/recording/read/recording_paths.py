@@ -1,4 +1,4 @@
-"""Paths of recordings: safe folder names, the order of segments, and the targets they belong to."""
+"""Paths of recordings: safe folder names, the order of segments, and the target of each segment."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def is_segment(path: Path) -> bool:
 def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
     """Return the segments below a folder in chronological order.
 
-    If a segment exists both open and sealed, the open one is left out.
+    If a segment exists both as an open file and as a sealed file, the open file is left out.
     """
     found = [path for path in root.rglob(f"*{SEGMENT_SUFFIX}") if is_segment(path)]
     sealed = {path for path in found if not path.name.startswith(OPEN_PREFIX)}

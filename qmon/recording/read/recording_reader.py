@@ -29,7 +29,7 @@ class Moment:
 
 
 class NothingRecorded(BadInput):
-    """The segments contain no session."""
+    """The segments contain no session line."""
 
 
 class RecordingReader:

@@ -1,4 +1,4 @@
-"""Replay: a source of snapshots like the poller, but reading a recording, at any speed and from any time.
+"""Replay: a source of snapshots that reads a recording, at any speed and from any time.
 
 A replay folds the snapshots itself, because every seek starts a new history. The first history after a seek is short,
 so that figures appear immediately. Then a history of 15 minutes replaces it, because plots show 15 minutes.

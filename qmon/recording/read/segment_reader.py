@@ -43,7 +43,8 @@ class Segment:
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
     marks: tuple[Mark, ...] = ()
-    # The reason for each damaged part found so far, keyed by the offset of the frame or the negative line number.
+    # The reason for each damaged part that was found so far, keyed by the offset of the frame or the negative line
+    # number.
     damage: dict[int, str] = field(default_factory=dict)
     # True if the file ends with an index, like every sealed segment.
     is_indexed: bool = False
@@ -60,7 +61,7 @@ class Segment:
         return next(iter(self.damage.values()), "")
 
     def read_lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
-        """Yield the lines from the frame that contains ``since_at``, up to any damage. Raises ``OSError``."""
+        """Yield the readable lines, from the frame that contains ``since_at`` to the end. Raises ``OSError``."""
         first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)
         for start, text in self._frame_texts(range(first, len(self.frames))):
             try:
@@ -135,7 +136,7 @@ def open_segment(path: Path) -> Segment:
 
 
 def _index_fits(index: IndexLine, size: int) -> bool:
-    """Return true if the index is possible for ``size`` bytes of frames. A file not from qmon may contain anything."""
+    """Return true if the index fits ``size`` bytes of frames. A file that qmon did not write may contain any index."""
     offsets = [frame.offset for frame in index.frames]
     within = all(0 <= offset < size for offset in offsets)
     timed = all(abs(at) < LATEST_TIME for frame in index.frames for at in (frame.first_at, frame.last_at))

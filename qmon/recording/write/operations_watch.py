@@ -28,9 +28,9 @@ class OperationsWatch:
     """Records each new or changed operation, on its own thread, until closed.
 
     The watch has a connection only while the poller has one, so that it never takes the server's last connection.
-    ``close`` reads once more, because the poller's connection is free by then. The first read also finds older
-    operations. Of these, operations that began more than an hour before the newest operation are not recorded. If the
-    database has no operations table, or the role may not read this table, no operations are recorded.
+    When ``close`` is called, the poller has released its connection, so ``close`` reads once more. The first read also
+    finds older operations. Of these, operations that began more than an hour before the newest operation are not
+    recorded. If the database has no operations table, or the role may not read this table, no operations are recorded.
     """
 
     def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
@@ -45,7 +45,7 @@ class OperationsWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Read once more, so that an operation that has just ended is recorded, and stop. Waits at most two seconds."""
+        """Read once more to record an operation that has just ended, then stop. Waits at most two seconds."""
         self._closing.set()
         self._thread.join(2.0)
 

@@ -48,7 +48,7 @@ class _QueueVerdicts:
     undecided: frozenset[str] = frozenset()
 
     def carry_over(self, before: _QueueVerdicts) -> _QueueVerdicts:
-        """Return a copy that also keeps the verdicts of ``before`` that may still hold."""
+        """Return a copy that also contains earlier verdicts, from ``before``, that may still hold."""
         now = {verdict.code for verdict in self.holds}
         may_go_on = (v for v in (*before.holds, *before.kept) if v.code in self.undecided and v.code not in now)
         return replace(self, kept=tuple(v for v in may_go_on if v.severity > Severity.FINE))
@@ -262,7 +262,7 @@ class Recorder:
 
 
 def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
-    """Return a queue's verdicts without a ``cannot tell`` that is still brief at ``sampled_at`` (server clock)."""
+    """Return a queue's verdicts. Leave out a ``cannot tell`` that is still brief at ``sampled_at`` (server clock)."""
     holds = tuple(verdict for verdict in verdicts_for_queue(queue) if not is_brief(verdict, sampled_at))
     return _QueueVerdicts(holds, undecided=queue.undecided)
 

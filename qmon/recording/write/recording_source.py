@@ -1,4 +1,4 @@
-"""Records the data that the dashboard shows: passes the events and views of a source on, and records them."""
+"""Records the data that the dashboard shows: passes on the events and views of a source, and records them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RecordingSource:
         return self._source.interval_s
 
     def fold(self, snapshot: Snapshot) -> View:
-        """Return the view of a snapshot. Record the snapshot, even if folding fails, and the view."""
+        """Return the view of a snapshot, and record both. If folding fails, only the snapshot is recorded."""
         view = None
         try:
             view = self._fold(snapshot)

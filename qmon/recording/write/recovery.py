@@ -29,7 +29,10 @@ class SalvageResult:
 
 
 def salvage_segments(root: Path) -> list[SalvageResult]:
-    """Seal all open segments below a folder that no process is writing. Raises ``CannotWrite`` and ``OSError``."""
+    """Seal all open segments below a folder, except segments that a process is writing.
+
+    Raises ``CannotWrite`` and ``OSError``.
+    """
     done = []
     for path in list_segments(root):
         if path.name.startswith(OPEN_PREFIX):
@@ -75,7 +78,7 @@ def _rewrite(found: Segment, sealed: Path) -> None:
 
 
 def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
-    """Return the index line of a segment that its recorder did not finish. Its number follows that of the last line."""
+    """Return the index line of a segment that its recorder did not finish. This line gets the next line number."""
     last = frames[-1]
     index = IndexLine(found.session, frames, found.marks)
     return encode_line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))

@@ -40,8 +40,8 @@ class LakeMark:
 class RetentionResult:
     """The result: total ``bytes`` of the remaining segments, and the numbers of ``removed`` and ``waiting`` segments.
 
-    A segment is waiting if it is due for deletion but not yet in every lake. ``lakes``: the lakes without these
-    segments.
+    A segment is waiting if it is due for deletion but not yet in every lake. ``lakes``: the lakes in which waiting
+    segments are missing.
     """
 
     bytes: int

@@ -90,7 +90,7 @@ class RollingWriter:
             writer.end_frame()
 
     def add_snapshot(self, snapshot: Snapshot, at: float) -> None:
-        """Add a snapshot, after a new session line if the engine or server version has changed."""
+        """Add a snapshot. If the engine or server version has changed, first add a new session line."""
         if (snapshot.engine, snapshot.server_version) != (self.session.engine, self.session.version):
             self.session = replace(self.session, engine=snapshot.engine, version=snapshot.server_version)
             self.add_record(self.session, at)

@@ -285,14 +285,14 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.query_one("#act").set_class(text_width(name) > _SHORT_NAME, "-long")
 
     def _draw_hint(self) -> None:
-        """Show the available keys, including ``PgDn`` if the text scrolls, which is only known after the layout."""
+        """Show the available keys. ``PgDn`` is only included if the text scrolls, which is known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = dialog_text.STEPS[self.step].hint + (
             " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
         )
         self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
 
-    # ----------------------------------------------------------------------------------------------- what keys do
+    # ------------------------------------------------------------------------------------------------------- keys
 
     @on(Button.Pressed, "#act-do")
     def _confirmed(self) -> None:

@@ -29,7 +29,7 @@ _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.Q
 
 
 def verdict_keys(queue: QueueView, *, current: str = "") -> str:
-    """Return the keys whose actions act on the cause of the verdict and that are enabled for this queue.
+    """Return the keys that act on the cause of the verdict and are enabled for this queue.
 
     ``current``: the key of the current screen, which is left out.
     """

@@ -74,7 +74,7 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
 
 
 def left_out_lines(plan: Plan, cells: int) -> list[Line]:
-    """Return the numbers of messages left out: ``3 owner alive · 12 locked``."""
+    """Return the numbers of messages that are left out: ``3 owner alive · 12 locked``."""
     return entry_lines("left out", " · ".join(each.text for each in plan.left_out), cells)
 
 
@@ -94,7 +94,7 @@ def can_undo(plan: Plan | None, result: OperationResult) -> bool:
 
 
 def undo_text(undo: Undo) -> tuple[str, str]:
-    """Return a text, with its tone, about whether the operation can be undone, and for which messages it cannot."""
+    """Return a text with its tone: whether the operation can be undone, and for which messages it cannot."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")

@@ -84,7 +84,7 @@ class BlockingScreen(DashboardScreen):
         """Return a focus that makes the source read full statements."""
         return Focus(blocking=True)
 
-    # ----------------------------------------------------------------------------------------------- what keys do
+    # ------------------------------------------------------------------------------------------------------- keys
 
     def _selected_session(self) -> LockChainLine | None:
         """Return the session under the cursor, at the place in the tree where it is listed in full."""

@@ -105,7 +105,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.notify("; ".join(words), timeout=10, markup=False)
         self.source.poll_now(whole=True)
 
-    # ------------------------------------------------------------------------------------------------ read again
+    # ------------------------------------------------------------------------------------------------- reloading
 
     def _reload_config(self) -> None:
         """Apply the configuration file if it has changed.

@@ -1,4 +1,4 @@
-"""The dialog that lists the tables found on a target. The user marks the tables to write to ``qmon.toml``."""
+"""The dialog with the tables that were found on a target. The user marks the tables to write to ``qmon.toml``."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class FleetApp(QmonApp):
         for member in waiting:
             self._start_member(member)
 
-    # ------------------------------------------------------------------------------------------ what the sources give
+    # ------------------------------------------------------------------------------------------ events of the sources
 
     def on_view_ready(self, message: ViewReady) -> None:
         """Record the new figures of one target."""
@@ -191,7 +191,7 @@ class FleetApp(QmonApp):
     def source_for(self, target: str) -> SnapshotSource:
         return self.members[target].target.source
 
-    # ----------------------------------------------------------------------------- what is on the screen, and how often
+    # ----------------------------------------------------------------------------------------- focus and poll intervals
 
     def _set_focus(self, focus: Focus) -> None:
         self._focus = focus
@@ -203,7 +203,7 @@ class FleetApp(QmonApp):
         self._set_poll_intervals()
 
     def _set_poll_intervals(self) -> None:
-        """Set the poll interval of each target that the current screen needs."""
+        """For each target, set the poll interval that the current screen needs."""
         each_s = min(_PER_TARGET_S * len(self.members), OFF_SCREEN_S) if self.is_showing_all_targets else OFF_SCREEN_S
         for member in self.members.values():
             on_screen = member is self.current and not self.is_showing_all_targets
@@ -233,7 +233,7 @@ class FleetApp(QmonApp):
         for member in self.members.values() if self.is_showing_all_targets else (self.current,):
             member.target.source.poll_now(whole=True)
 
-    # ------------------------------------------------------------------------------------------------- going somewhere
+    # ------------------------------------------------------------------------------------------------------ navigation
 
     def switch_mode(self, mode: str) -> AwaitMount | AwaitComplete:  # type: ignore[override]
         """Show a screen of all targets, or a screen of the current target. Each target has its own screens."""
@@ -254,7 +254,7 @@ class FleetApp(QmonApp):
         await self.switch_mode("overview" if queue is None else "queue")
 
     def select_target(self, target: str) -> None:
-        """Make a target the current one, whose screens are shown next."""
+        """Make a target the current target. Its screens are shown next."""
         member = self.members[target]
         if member is self.current:
             return

@@ -24,7 +24,7 @@ class FleetScreen(DashboardScreen):
             self.redraw()
 
     def _shown_changed(self) -> None:
-        """Draw the alerts and the frozen badge. New figures of a target change ``changes``."""
+        """Draw the alerts and the frozen badge. ``_changed`` handles new figures."""
         if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
             self._draw_frame(self.app.shown, self.app.clock())
 

@@ -80,7 +80,7 @@ class Member:
         requested_interval_s: the requested seconds between polls while the target is on screen.
         selected: the queue that its screens show.
         focus: the parts of the target that are on screen.
-        totals: the sums over its queues, by ``QueueFigure.field``.
+        totals: the sums over its queues, keyed by ``QueueFigure.field``.
         memory: the history since the start.
         lost_at: when the target became unreachable, on the local monotonic clock. ``None`` if it can be reached.
         reason: why the last connection failed, in one line.

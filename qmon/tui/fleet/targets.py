@@ -39,7 +39,9 @@ COLUMNS: Final = (
         about="connection state and age of the figures",
     ),
     GridColumn("queues", "QUEUES", True, 6, most=8, about="number of watched queues"),
-    GridColumn("ready", "READY", True, 2, most=12, about="ready messages in all its queues; ≥ some queues are unknown"),
+    GridColumn(
+        "ready", "READY", True, 2, most=12, about="ready messages in all its queues; ≥: some queues are unknown"
+    ),
     GridColumn("stuck", "STUCK", True, 5, most=12, about=FIGURE_MEANINGS["stuck"]),
     GridColumn("dead", "DEAD", True, 9, most=12, about=FIGURE_MEANINGS["dead"]),
     GridColumn("oldest", "OLDEST", True, 3, most=14, about=FIGURE_MEANINGS["oldest"]),

@@ -185,7 +185,7 @@ def usual_line(
     zone: tzinfo,
     cells: int,
 ) -> Line:
-    """Compare the value at the cursor, or the newest value, with the usual band, or return why there is no band.
+    """Compare the value at the cursor (or the newest value) with the usual band, or return why there is no band.
 
     ``at``: the position of the cursor.
     """

@@ -44,7 +44,7 @@ class HistoryScreen(OperationsReading):
     NAME = "history"
     BINDINGS = keys.HISTORY
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_LIST_FROM, "-listed")]  # noqa: RUF012  # as of DashboardScreen
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_LIST_FROM, "-listed")]  # noqa: RUF012  # see DashboardScreen
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class HistoryScreen(OperationsReading):
         yield Lines(id="event")
         yield Lines(id="usual")
 
-    # ------------------------------------------------------------------------------------------------- what is read
+    # ------------------------------------------------------------------------------------------------------ reading
 
     @property
     def queue(self) -> str:

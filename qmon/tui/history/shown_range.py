@@ -13,7 +13,8 @@ SPANS_S: Final = (300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_00
 SPAN_NAMES: Final = ("5 m", "15 m", "1 h", "6 h", "24 h", "7 d", "30 d")
 _FIRST_S: Final = 3_600.0
 _LEAST_S: Final = 60.0
-# Longer steps are rounded up to whole minutes, because sums per minute can be reused for other ranges.
+# Steps of at least this many seconds are rounded up to whole minutes, because sums per minute can be reused for other
+# ranges.
 _BY_MINUTE_FROM_S: Final = 400.0
 _LEAST_STEPS: Final = 20
 

@@ -126,7 +126,7 @@ def column_table(message: Message) -> Table:
 
 
 def known_lines(sample: MessageSample) -> list[PagerLine]:
-    """Return the values of the message that the last list contained."""
+    """Return the values that the last list contained for this message."""
     known = {
         "id": sample.id,
         "state": sample.state.replace("_", " "),

@@ -34,7 +34,7 @@ _GONE: Final = "the message is gone (popped, moved or deleted); this is the data
 
 
 class MessageRead(Posted):
-    """The end of a reading: the message, ``None`` without a problem if the message is gone, or the problem."""
+    """The message was read, or reading failed with ``problem``. If the message is gone, ``found`` is ``None``."""
 
     def __init__(self, number: int, found: Message | None, payload: ShownPayload | None, problem: str) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ class MessageScreen(DashboardScreen):
         """Return a focus that polls the list, so that the state of the message stays current."""
         return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
 
-    # -------------------------------------------------------------------------------------------------- what keys do
+    # ---------------------------------------------------------------------------------------------------------- keys
 
     def current_queue(self) -> QueueView | None:
         """Return the queue of the message."""

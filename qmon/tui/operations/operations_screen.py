@@ -63,7 +63,7 @@ class OperationsScreen(OperationsReading):
         extra = " · ".join(part for part in (count if self.operations else "", problem or read) if part)
         self.show_heading("operations-heading", "operations", extra, aged=False)
 
-    # ----------------------------------------------------------------------------------------------- what keys do
+    # ------------------------------------------------------------------------------------------------------- keys
 
     def _selected_operation(self) -> Operation | None:
         return next((each for each in self.operations or () if each.id == self.grid.cursor), None)

@@ -34,7 +34,7 @@ class ArrangedScreen(DashboardScreen):
 
     @property
     def default_columns(self) -> tuple[GridColumn, ...]:
-        """The columns shown if the user has chosen none."""
+        """The columns that are shown if the user has chosen none."""
         return self.optional_columns.columns_with_optional(self.usual_columns, self.queues, self.preferences_target)
 
     @property

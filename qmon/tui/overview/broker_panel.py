@@ -20,7 +20,7 @@ COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="name of the queue in the database"),
     GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in the queue, counted by the server"),
     GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or the state of its queue monitor"),
-    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="activation procedures: running of the maximum"),
+    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="activation procedures: number running, and maximum"),
     GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for messages of the queue"),
     GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since the last empty RECEIVE"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="problem of the queue"),

@@ -38,7 +38,7 @@ _FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
 }
 _EMPTY_CELL: Final = ("", "muted")
 
-# These columns are shown, even if the user has not chosen them, after a queue has had such messages.
+# After a queue has had such messages, these columns are shown even if the user has not chosen them.
 OPTIONAL_COLUMNS: Final = ("scheduled", "dead")
 _INSERT_BEFORE: Final = "oldest"
 
@@ -52,7 +52,7 @@ class OptionalColumns:
     def columns_with_optional(
         self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str
     ) -> tuple[GridColumn, ...]:
-        """Return the usual columns, and each column whose figure is, or once was, not 0 in one of the ``queues``."""
+        """Return the usual columns, and each optional column that has had a value other than 0."""
         seen = self._seen.setdefault(target, set())
         if hidden := set(OPTIONAL_COLUMNS) - seen:
             seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}

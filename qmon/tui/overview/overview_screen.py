@@ -48,7 +48,7 @@ class OverviewScreen(ArrangedScreen):
     NAME = "overview"
     BINDINGS = keys.OVERVIEW
     SORT_COLUMNS = overview.SORT_COLUMNS
-    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-short"), (32, "-tall")]  # noqa: RUF012  # as of DashboardScreen
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-short"), (32, "-tall")]  # noqa: RUF012  # see DashboardScreen
 
     def __init__(self) -> None:
         self.unusual: anomalies.UnusualByQueue | None = None
@@ -181,7 +181,7 @@ class OverviewScreen(ArrangedScreen):
         self.app.switch_mode("queue")
 
     def _guessed_queues_text(self, view: View) -> str:
-        """Return the number of watched queues that are only guessed, and of other tables that may be queues, as text.
+        """Return a text with two numbers: watched queues that are only guessed, and other tables that may be queues.
 
         Empty if this dashboard cannot write the configuration.
         """

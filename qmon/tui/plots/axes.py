@@ -33,7 +33,7 @@ _TICK_CELLS: Final = 11
 
 
 def scale_labels(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
-    """Return the label of each row: the top and the bottom have a label, and the middle if there are enough rows."""
+    """Return the label of each row: the top, the bottom and, if there are enough rows, the middle have a label."""
     marks = {rows - 1: write(low), 0: write(top)}
     if rows >= _MIDDLE_FROM_ROWS and rows % 2:
         middle = write((low + top) / 2)

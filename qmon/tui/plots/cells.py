@@ -41,7 +41,7 @@ def paint_layers(
 ) -> list[Line]:
     """Return the cells, row by row. If layers overlap in a cell, the first layer is in front.
 
-    ``together``: the number of first layers whose dots are combined within a cell. The cell gets the tone of the layer
+    ``together``: the dots of this many first layers are combined within a cell. The cell gets the tone of the layer
     that has most dots in the cell. ``fill``: the first filled row of each column. The area ends at the bottom, or, if
     ``until`` is given, before the row in ``until``.
     """

@@ -1,4 +1,4 @@
-"""A plot of a range of the past: the mean as a line, over the range from minimum to maximum and the usual band."""
+"""A plot of a range of the past: a line for the mean, in front of the minimum, the maximum and the usual band."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
     """Return a text with the position, total, page and order of a list, and which messages may be missing.
 
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
-    ``listed`` messages the filter lets through.
+    ``listed`` messages match the filter.
     """
     figure: Figure = getattr(queue, page.listing.state)
     before, number = (0, 1) if lists is None else (lists.messages_before, lists.page_number)

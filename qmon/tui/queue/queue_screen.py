@@ -36,7 +36,7 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-# Screens of at least this many rows show more verdicts than the worst.
+# Screens of at least this many rows show other verdicts in addition to the worst.
 TALL_ROWS = 36
 
 
@@ -204,7 +204,7 @@ class QueueScreen(DashboardScreen):
         return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
 
     def message_choice(self) -> Choice:
-        """Return the marked messages in the shown state. Without marks, the choice is empty; the action decides."""
+        """Return the marked messages in the shown state. Without marks, the choice is empty."""
         marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
         listed = self._read_messages(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
@@ -333,7 +333,7 @@ class MarkedMessages:
         self.gone_count = 0
 
     def ids_in(self, queue: str) -> frozenset[str]:
-        """Return the ids marked in this queue."""
+        """Return the ids that are marked in this queue."""
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
     def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:

@@ -1,4 +1,4 @@
-"""The base class of all dashboard screens: header, key line, a sorted and filtered table, and growing ages."""
+"""The base class of all dashboard screens: header, key line, a sorted and filtered table, and ages that grow."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # The prompt of the filter line, and the hint next to it.
     FILTER: ClassVar[tuple[str, str]] = ("filter", "!text excludes · enter keeps · esc clears")
     app = getters.app(QmonApp)
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # an instance attribute in Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return None
 
     def message_choice(self) -> Choice:
-        """Return the messages of the current queue that the action keys act on."""
+        """Return the messages that the action keys act on, all of the current queue."""
         return Choice()
 
     def disabled_reasons(self) -> dict[str, str]:

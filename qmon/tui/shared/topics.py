@@ -55,7 +55,7 @@ def queue_figure_topics(queue: QueueView) -> list[TopicGroup]:
 
 
 def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
-    """Return a column, and why its figure is unknown or incomplete in the row under the cursor."""
+    """Return the topic of a column, and why its figure is unknown or incomplete in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
     figure = _BY_FIELD.get(column.key)
     topics = [Topic(column.about, _manual_paragraph(figure.words) if figure is not None else "")]

@@ -90,7 +90,10 @@ def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool
 
 
 def _event_text(event: TimelineEvent) -> str:
-    """Return the text of an event. It only describes the first queue, so it begins with the names of several queues."""
+    """Return the text of an event.
+
+    The event's own text only describes the first queue. If there are several queues, their names come first.
+    """
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
     return names + clean(event.words)
 

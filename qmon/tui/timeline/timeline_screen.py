@@ -41,10 +41,11 @@ class TimelineScreen(OperationsReading):
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None
-        # Keyed by target: the recorded events read so far, the events as last collected, and the collected events after
-        # related events were joined.
+        # The recorded events that were read so far, keyed by target.
         self._recorded: dict[str, list[TimelineEvent]] = {}
+        # The events of the last collection, keyed by target.
         self._given: dict[str, Sequence[TimelineEvent]] = {}
+        # The events of the last collection, after related events were joined, keyed by target.
         self._joined: dict[str, list[TargetEvent]] = {}
         # The events of all targets, newest first, keyed by `TargetEvent.key`.
         self._events: dict[str, TargetEvent] = {}

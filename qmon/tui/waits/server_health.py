@@ -256,7 +256,7 @@ def _replica_reading(replica: ReplicationSample) -> _Reading:
 
 
 def _plan_reading(queue: str, use: StatementUse) -> _Reading:
-    """Return a line about the pages that a queue's most important statement reads per call, now and before."""
+    """Return a line about the buffers that a queue's most important statement reads per call, now and before."""
     plan, before = use.plan, use.plan_before
     tone = "alarm" if use.is_worse else "text"
     by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""

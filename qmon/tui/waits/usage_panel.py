@@ -81,7 +81,7 @@ def usage_title(queue: QueueView | None) -> str:
 
 
 def usage_summary(queue: QueueView | None) -> str:
-    """Return a text for the panel's title: the number of rows and pages that each pop reads."""
+    """Return a text for the panel's title: the number of rows and buffers that each pop reads."""
     use = queue.use if queue is not None else None
     if use is None:
         return ""
@@ -93,7 +93,7 @@ def usage_summary(queue: QueueView | None) -> str:
 
 
 def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
-    """Return one line per table and index. It has the columns that fit and for which this server provides figures."""
+    """Return one line per table and index. Columns that do not fit or that this server cannot fill are left out."""
     if queue is None:
         return [((" no queue is selected", "muted"),)]
     use = queue.use

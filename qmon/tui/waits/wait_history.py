@@ -14,10 +14,8 @@ _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
     """Return the numbers of sessions in each wait, keyed by ``WaitRate.key``.
 
-    There are the newest ``count`` steps of ``step_s`` seconds.
-
-    If other waits were read in a step and a wait is missing, it had no sessions. If no wait was read, the step is
-    ``None``.
+    The numbers are for the newest ``count`` steps, each of ``step_s`` seconds. If a wait is missing in a step with
+    other waits, it had no sessions. If no wait was read in a step, the step is ``None``.
     """
     start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # the start of a step of memory
     newest = (memory.ends_at - start_at) // step_s

@@ -140,14 +140,14 @@ class WaitsScreen(DashboardScreen):
         """Return a focus that samples waits more often."""
         return Focus(closely=True)
 
-    # ----------------------------------------------------------------------------------------------- what keys do
+    # ------------------------------------------------------------------------------------------------------- keys
 
     def _horizon_holder(self) -> HorizonSample | None:
         view = self.app.shown.view
         return long_holder(view.server.horizon) if view is not None else None
 
     def disabled_reasons(self) -> dict[str, str]:
-        """Return why the holder of the horizon cannot be ended: it is no session, or changes are disabled."""
+        """Return why the holder of the horizon cannot be ended: it is not a session, or changes are disabled."""
         why, holder = read_only_reason(self.app.runner, self.app.shown.view), self._horizon_holder()
         if why is None and holder is None:
             why = "no session holds the horizon for long"

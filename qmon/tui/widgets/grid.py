@@ -156,7 +156,7 @@ class Grid(TonedWidget, can_focus=True):
                 changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
                 differ = [p for p in self._placed if before.cells[p.index] != after.cells[p.index]]
-                if differ:  # one region per row: a second would cost more than the cells in between
+                if differ:  # two regions would cost more than the cells in between
                     left, right = differ[0].x, min(differ[-1].x + differ[-1].width, cells)
                     changed.append(Region(left, line + 1, right - left, 1))
         if changed:

@@ -23,8 +23,8 @@ from qmon.tui.widgets.toned import TonedWidget
 class PagerLine:
     """One line, safe for a terminal.
 
-    ``muted``: the text was written by qmon, it is not a value. ``name``: the number of characters at the start that
-    name the value.
+    ``muted``: the text is qmon's own and not a value. ``name``: the number of characters at the start that name the
+    value.
     """
 
     text: str
@@ -72,7 +72,10 @@ class Pager(TonedWidget, can_focus=True):
     # ----------------------------------------------------------------------------------------------------- searching
 
     def search(self, text: str) -> None:
-        """Mark all matches, ignoring case, and go to the first from the current row on. An empty text removes marks."""
+        """Mark all matches, ignoring case, and go to the first match from the current row on.
+
+        An empty text removes all marks.
+        """
         self._search_text, self._matches, self._match_index = text, [], 0
         if text:
             pattern = re.compile(re.escape(text), re.IGNORECASE)

@@ -12,7 +12,7 @@ class PlotPanel(Lines):
     """Posts messages with the column under the mouse. ``left``: the number of cells before the first column."""
 
     class Pressed(Message):
-        """The mouse button was pressed or released (``released``), or the mouse dragged (``dragged``), at a column."""
+        """The mouse was pressed, released (``released``) or dragged (``dragged``) at a column."""
 
         def __init__(self, column: int, *, released: bool = False, dragged: bool = False) -> None:
             super().__init__()

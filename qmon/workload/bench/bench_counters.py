@@ -63,9 +63,10 @@ class BenchCounters:
     Attributes:
         at_s: time on our monotonic clock, in seconds.
         wal: bytes of log written.
-        reads: buffers, or pages, read.
-        updated, hot, vacuums: updated rows, rows updated within their page, and vacuum runs; ``None`` if the server has
-            no such counter.
+        reads: buffers (SQL Server: pages) read.
+        updated: updated rows; ``None`` if the server does not count them.
+        hot: rows updated within their page; ``None`` if the server does not count them.
+        vacuums: vacuum runs; ``None`` if the server does not count them.
         tables: SQL Server's counters of the queue's tables; ``None`` on other servers.
         server: SQL Server's counters of the whole server; ``None`` on other servers.
     """

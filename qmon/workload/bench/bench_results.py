@@ -34,8 +34,8 @@ class ServerCounts:
         allocations_per_cycle: pages allocated because a page was full, including page splits.
         page_latches_per_cycle: waits for a latch on a page in memory; ``page_latch_ms_per_cycle``: milliseconds waited.
         locks_per_cycle: waits for a lock on a row or page; ``lock_ms_per_cycle``: milliseconds waited.
-        root_latches_per_cycle: waits for the latch on the root of a tree (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of the
-            whole server.
+        root_latches_per_cycle: waits of the whole server for the latch on the root of a tree
+            (ACCESS_METHODS_HOBT_VIRTUAL_ROOT).
         page_splits_per_cycle: page splits of the whole server, including pages added at the end of an index.
         log_flush_waits_per_cycle: commits of the database that waited for the log.
         transactions_per_s: transactions that began in the database.
@@ -61,8 +61,8 @@ class CaseResult:
     """The result of one run under load.
 
     Attributes:
-        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. A pop that finds
-            no message is not counted.
+        cycles_per_s: messages pushed and popped (and completed, if the design completes messages) per second. A pop
+            that finds no message is not counted.
         pushed_per_s: messages pushed per second.
         buffers_per_cycle: buffers of tables, indexes, payloads and sequences read for one cycle; on SQL Server, pages
             read by the design's procedures.
@@ -77,7 +77,8 @@ class CaseResult:
         deadlocks: deadlocks in the whole database during the load.
         missed: number of pushes into a full ring, plus number of pops that found no message.
         errors: number of failed operations, for example because of a deadlock; on PostgreSQL, the number of failed
-            slices. In loops over single messages without complete, the work of a failed slice is not counted.
+            slices. For a design that does not complete messages, loops over single messages do not count the work of a
+            failed slice.
         timeline: cycles per second, one figure for each slice.
         slice_s: length of a slice in seconds.
         server: further counters of SQL Server; ``None`` on PostgreSQL.
@@ -122,7 +123,10 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Dequeue:
-    """The dequeue part for one design and batch size: the ``first`` batches of a new queue, and all batches."""
+    """Results of the bench's dequeue part for one design and batch size.
+
+    ``first``: reads of the first batches of a new queue. ``whole``: reads of all batches.
+    """
 
     design: str
     batch: int

@@ -90,7 +90,7 @@ class BenchSite:
         return queries.render(query, {slot: names.get(slot) for slot in query.names}, self.engine)
 
     def run_statement(self, name: str, names: Mapping[str, Name] | None = None) -> None:
-        """Run a statement of the bench for its effect."""
+        """Run a statement of the bench that returns no rows."""
         self.connection.execute(Bound(self.statement(name, names)))
 
     def fetch_rows(self, name: str, values: Mapping[str, Value] | None = None) -> tuple[tuple[object, ...], ...]:

@@ -24,7 +24,7 @@ def bucket_start(index: float) -> float:
 
 
 def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    """Return the sum of histograms. The sum of no histograms is all zero."""
+    """Return the sum of histograms. Without histograms, the sum is all zero."""
     total = [0] * BUCKETS
     for each in histograms:
         if each is not EMPTY:
@@ -34,7 +34,7 @@ def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
 
 
 def percentile(counts: Sequence[int], share: float) -> float | None:
-    """Return the milliseconds below which this share (0 to 1) of operations stayed; ``None`` without operations.
+    """Return the milliseconds that this share (0 to 1) of operations did not exceed; ``None`` without operations.
 
     The position within a bucket is unknown, so the error is at most 9 %, and usually 4 %.
     """

@@ -12,7 +12,7 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
-# Seconds of a slice. Slices are short, so that the server's counters and autovacuum notice the load soon, and that a
+# Seconds of a slice. Slices are short, so that the server's counters and autovacuum notice the load soon, and so that a
 # bench can end quickly.
 SLICE_S: Final = 0.25
 _GRACE_S: Final = 5.0

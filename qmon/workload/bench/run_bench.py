@@ -52,7 +52,7 @@ def run_bench(
 
     Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and ``QmonError`` if the
     connection or a run fails. The schema no longer exists when this function returns or raises (including
-    ``KeyboardInterrupt``), and soon after this process is killed.
+    ``KeyboardInterrupt``). If this process is killed, the schema is dropped soon afterwards.
     """
     plan.check_possible()
     engine = engine_for(target)
