@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from qmon.recording.read.recording_paths import list_segments
-from tests.cli.calling import call, program, surroundings
+from tests.cli.calling import call, recording
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
 from tests.recording.writing import lines_of, sequences, text_of
@@ -59,22 +58,13 @@ def test_a_refused_requeue_repeats_no_payload_anywhere(
     own_home.parent.mkdir(parents=True)
     own_home.write_text(configuration(database, settings=REDACT).replace('timeout = "1m"', WRITES))
     recorded = tmp_path / "recorded"
-    with subprocess.Popen(
-        program("record", "shop", "--every", "500ms", "--to", str(recorded)),
-        env=surroundings(),
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            wait_until(lambda: len(sequences(recorded)) >= 1, 90.0)
-            done = call("requeue", "shop", "--yes", "--reason", "a test")
-            assert done.exit_code != 2, done.output
-            wait_until(lambda: any(line.kind == "operation" for line in lines_of(recorded)), 90.0, what="the operation")
-            child.send_signal(signal.SIGINT)
-            said = child.communicate(timeout=90)[1]
-        finally:
-            child.kill()
+    with recording(recorded, "shop", "--every", "500ms") as child:
+        wait_until(lambda: len(sequences(recorded)) >= 1)
+        done = call("requeue", "shop", "--yes", "--reason", "a test")
+        assert done.exit_code != 2, done.output
+        wait_until(lambda: any(line.kind == "operation" for line in lines_of(recorded)), what="the operation")
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=90)[1]
     assert states(database) == {"working": 3}
     ((operation, notes),) = query(database, "SELECT id, notes FROM qmon.operations")
     assert str(notes).count("refused:") == 1

@@ -379,7 +379,7 @@ def daemon(said: Path) -> Iterator[int]:
         subprocess.Popen(command, env=surroundings(), stdin=subprocess.DEVNULL, stderr=errors) as child,
     ):
         try:
-            wait_until(lambda: "dashboard at " in said.read_text(), 90)
+            wait_until(lambda: "dashboard at " in said.read_text())
             yield child.pid
         finally:
             child.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from tests.cli.calling import call
 from tests.contract.watching import ROOMY
 from tests.facts import query
 from tests.tui.live import Real
+from tests.tui.pilot_waits import pilot_until
 
 _PATIENCE_S: Final = 150.0
 # The answers to the steps, as stored in the database.
@@ -128,10 +128,12 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
 
 async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:
     """Wait for the step of the tour, press its keys with its queue chosen, and wait until it is over."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while (story.current_step().title, story.current_step().answer) != (title, step.answer):
-        assert time.monotonic() < deadline, f"{title}: {story.current_step()}\n{real.text()}"
-        await real.pilot.pause(0.1)
+    await pilot_until(
+        real.pilot,
+        lambda: (story.current_step().title, story.current_step().answer) == (title, step.answer),
+        lambda: f"{title}: {story.current_step()}\n{real.text()}",
+        seconds=_PATIENCE_S,
+    )
     await real.pilot.press("1")
     await real.until(lambda: step.answer[:40] in real.text(), "the line of the tour")
     await real.pilot.press("g")

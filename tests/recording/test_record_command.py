@@ -54,8 +54,8 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     installed(database, "status", "ring")
     folder, config = tmp_path / "kept", configured(tmp_path, database)
     with recording(folder, "shop", "gone", "--every", "500ms", "--config", config) as child:
-        wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, 90.0, what="three snapshots")
-        wait_until(lambda: "lost" in [value(line)["phase"] for line in lines_of(folder) if line.kind == "state"], 90.0)
+        wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, what="three snapshots")
+        wait_until(lambda: "lost" in [value(line)["phase"] for line in lines_of(folder) if line.kind == "state"])
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
@@ -75,7 +75,7 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
 def test_only_the_named_queues_are_recorded(tmp_path: Path, database: str) -> None:
     installed(database, "status", "ring")
     with recording(tmp_path, database, "--every", "500ms", "--queue", "ring", "-q", "no such") as child:
-        wait_until(lambda: len(sequences(tmp_path)) >= 3, 90.0, what="three snapshots")
+        wait_until(lambda: len(sequences(tmp_path)) >= 3, what="three snapshots")
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
@@ -120,7 +120,7 @@ def test_sixteen_targets_are_recorded_at_once(tmp_path: Path, database: str) -> 
 def test_what_a_kill_leaves_open_is_sealed_by_the_next_start(tmp_path: Path, database: str) -> None:
     installed(database, "status")
     with recording(tmp_path, database, "--every", "500ms") as child:
-        wait_until(lambda: len(sequences(tmp_path)) >= 2, 90.0)
+        wait_until(lambda: len(sequences(tmp_path)) >= 2)
         seen = sequences(tmp_path)
         child.kill()
     left = list_segments(tmp_path)[-1]
@@ -137,10 +137,10 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
     (layout,) = installed(database, "status")
     query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 3)")
     with recording(tmp_path, database, "--every", "500ms") as child:
-        wait_until(lambda: len(sequences(tmp_path)) >= 1, 90.0)
+        wait_until(lambda: len(sequences(tmp_path)) >= 1)
         done = call("purge", database, "status", "--state", "ready", "--yes", "--reason", "a test")
         assert done.exit_code == 0, done.output
-        wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), 90.0, what="the operation")
+        wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), what="the operation")
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=90)
     assert child.returncode == 0

@@ -9,30 +9,15 @@ from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, build_lock_chains
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
+from tests.unit.blocking import SESSION
 
 ROW: Final = "dbo.QueueMeta row (0,17)"
-_ONE: Final = BlockingSample(
-    1,
-    "",
-    None,
-    "",
-    False,
-    0,
-    0,
-    None,
-    "",
-    "",
-    None,
-    SAMPLED_AT - 9_000,
-    "client backend",
-    "active",
-    12.0,
-    12.0,
-    "shop",
-    "mailer",
-    "10.0.0.7",
-    "shop",
-    "SELECT * FROM batch_fast_pop_batch(100)",
+_ONE: Final = replace(
+    SESSION,
+    started_at=SAMPLED_AT - 9_000,
+    state_s=12.0,
+    transaction_s=12.0,
+    statement="SELECT * FROM batch_fast_pop_batch(100)",
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
-from tests.facts import PATIENCE_S
+from tests.tui.pilot_waits import pilot_until
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
 
@@ -64,12 +63,9 @@ class Driver:
         await self.pilot.resize_terminal(cells, rows)
         await self.settle()
 
-    async def until(self, ask: Callable[[], object], what: str = "", seconds: float = PATIENCE_S) -> None:
+    async def until(self, ask: Callable[[], object], what: str = "") -> None:
         """Let the app go on until ``ask`` is true."""
-        deadline = time.monotonic() + seconds
-        while not ask():
-            assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}\n{self.text()}"
-            await self.pilot.pause(0.02)
+        await pilot_until(self.pilot, ask, lambda: f"{what}\n{self.text()}")
         await self.settle()
 
     def said(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,8 +20,8 @@ from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
-from tests.facts import PATIENCE_S
 from tests.jobs import layout
+from tests.tui.pilot_waits import pilot_until
 
 
 class Real:
@@ -43,10 +42,7 @@ class Real:
 
     async def until(self, ask: Callable[[], object], what: str) -> None:
         """Let the app go on until the condition holds."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not ask():
-            assert time.monotonic() < deadline, f"not within {PATIENCE_S:g} s: {what}\n{self.text()}"
-            await self.pilot.pause(0.05)
+        await pilot_until(self.pilot, ask, lambda: f"{what}\n{self.text()}")
 
     async def step(self, step: DialogStep) -> None:
         """Wait until the dialog is there."""
@@ -96,9 +92,6 @@ def header(app: QmonApp) -> str:
     return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
-async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
+async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str) -> None:
     """Let the app go on until ``ask`` is true."""
-    deadline = time.monotonic() + seconds
-    while not ask():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}; the header says {header(pilot.app)!r}"  # type: ignore[arg-type]
-        await pilot.pause(0.05)
+    await pilot_until(pilot, ask, lambda: f"{what}; the header says {header(pilot.app)!r}")  # type: ignore[arg-type]

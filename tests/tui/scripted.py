@@ -13,12 +13,13 @@ from qmon.model.forecast import Forecast, Trend
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import BlockingSample, MessageSample, ServerSample, WaitSample
+from qmon.model.samples.polled_samples import MessageSample, ServerSample, WaitSample
 from qmon.model.series import Point
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView, TargetView, View
 from qmon.model.waits.lock_chains import build_lock_chains
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from tests.unit.blocking import SESSION
 
 SAMPLED_AT: Final = 1_780_000_000.0
 TAKEN_AT: Final = 5_000.0
@@ -301,28 +302,15 @@ def twelve() -> tuple[QueueView, ...]:
     return (*_troubled(), *_odd())
 
 
-_BLOCKER: Final = BlockingSample(
-    61,
-    "",
-    None,
-    "",
-    False,
-    0,
-    0,
-    None,
-    "",
-    "",
-    None,
-    None,
-    "client backend",
-    "idle in transaction",
-    7_431.0,
-    7_440.0,
-    "shop",
-    "app-7",
-    "10.0.0.7",
-    "shop",
-    "UPDATE mails SET state = 1",
+_BLOCKER: Final = replace(
+    SESSION,
+    session=61,
+    started_at=None,
+    state="idle in transaction",
+    state_s=7_431.0,
+    transaction_s=7_440.0,
+    application="app-7",
+    statement="UPDATE mails SET state = 1",
 )
 _WAITER: Final = replace(
     _BLOCKER,

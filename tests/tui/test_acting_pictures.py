@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from tests.facts import PATIENCE_S
 from tests.tui.pictures import Compare
+from tests.tui.pilot_waits import pilot_until
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
 
@@ -235,10 +235,7 @@ class Dialog:
 
     async def until(self, pilot: Pilot[None], ask: Callable[[], bool]) -> None:
         """Let the app go on until ``ask`` is true."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not ask():
-            assert time.monotonic() < deadline, self.written()
-            await pilot.pause(0.02)
+        await pilot_until(pilot, ask, self.written)
 
 
 def simple_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:

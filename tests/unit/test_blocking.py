@@ -12,7 +12,7 @@ from qmon.engines.sql import queries
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, Role, SessionKey, build_lock_chains
-from tests.unit.blocking import _ONE, blocks, waits
+from tests.unit.blocking import SESSION, blocks, waits
 
 
 def drawn(found: LockChains) -> list[str]:
@@ -119,8 +119,8 @@ def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
 
 
 def test_what_heads_do() -> None:
-    prepared = replace(_ONE, session=0, gid="pay-7", state="prepared", kind="")
-    behind = replace(_ONE, session=8, blocker=0, blocker_gid="pay-7", waiting_s=3.0)
+    prepared = replace(SESSION, session=0, gid="pay-7", state="prepared", kind="")
+    behind = replace(SESSION, session=8, blocker=0, blocker_gid="pay-7", waiting_s=3.0)
     found = build_lock_chains(
         [prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)]
     )
