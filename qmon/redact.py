@@ -109,7 +109,7 @@ def _cover_unless_name(match: re.Match[str]) -> str:
 
 
 def is_distinctive(word: str) -> bool:
-    """Return whether a password differs so much from ordinary words that it can be hidden everywhere."""
+    """Return whether a password can be hidden everywhere, because it is unlike ordinary words."""
     mixed = any(map(str.isalpha, word)) and any(map(str.isdigit, word))
     return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
 

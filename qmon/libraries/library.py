@@ -15,10 +15,10 @@ from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import table_to_text
 
-# This character in a table's name stands for a prefix from the library's `prefixes`.
+# In a table's name, this character is replaced by each prefix from the library's `prefixes`.
 PREFIX_MARK = "~"
 
-# This character in the name of a group's table stands for the name of a queue that has its own table.
+# In the name of a group's table, this character is replaced by the name of a queue that has its own table.
 ANY_NAME = "*"
 
 

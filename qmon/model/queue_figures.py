@@ -1,4 +1,4 @@
-"""The figures of a queue: their names, their units and where they may be used."""
+"""The figures of a queue: their names, their units and their uses."""
 
 from __future__ import annotations
 

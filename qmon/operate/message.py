@@ -58,7 +58,7 @@ class Message:
     - ``payload``: the payload column, cut after ``MAX_PAYLOAD_CHARS``; ``None`` if the layout has no payload column.
     - ``pushed_s``, ``popped_s``: seconds since the push and the pop; ``None`` if no column contains the time.
     - ``owner``: the consumer that holds the message.
-    - ``doing``: what the owner's session is doing now, or why qmon does not know.
+    - ``doing``: the current activity of the owner's session, or the reason why it is unknown.
     """
 
     columns: tuple[MessageColumn, ...]

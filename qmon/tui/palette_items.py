@@ -12,7 +12,7 @@ from qmon.model.view import QueueView
 
 @dataclass(frozen=True, slots=True)
 class PaletteItem:
-    """One entry of the palette. ``about``: what the entry does. ``off``: why the entry is disabled now."""
+    """One entry of the palette. ``about``: its effect. ``off``: the reason if the entry is disabled now."""
 
     id: str
     key: str

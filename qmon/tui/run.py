@@ -162,7 +162,7 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
 
 
 def require_terminal(alternative: str = "`qmon status` prints the same figures without one") -> None:
-    """Raise ``BadInput`` if there is no terminal. ``alternative``: what the user can do without a terminal."""
+    """Raise ``BadInput`` if there is no terminal. ``alternative``: advice for use without a terminal."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():

@@ -147,7 +147,7 @@ def imported_tests(tree: ast.Module) -> list[str]:
 
 def test_no_module_imports_a_test_module() -> None:
     found = {name: imported_tests(tree) for name, tree in modules(CHECKOUT / "tests").items()}
-    assert {name: tests for name, tests in found.items() if tests} == {}, "move what they share to a module of its own"
+    assert {name: tests for name, tests in found.items() if tests} == {}, "move the shared names to a helper module"
 
 
 @pytest.mark.parametrize(

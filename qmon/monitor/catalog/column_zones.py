@@ -129,7 +129,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
 
 
 def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
-    """Return the time zone of the column's times, and where it was found."""
+    """Return the time zone of the column's times, and the source of this zone."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:

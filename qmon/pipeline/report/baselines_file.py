@@ -54,7 +54,7 @@ def write_baselines(
 ) -> WrittenBaselines:
     """Write the file and the table from the last ``weeks`` of each target.
 
-    ``stated``: time zones, keyed by target. The key ``""`` stands for all other targets. ``now``: seconds since the
+    ``stated``: time zones, keyed by target. The key ``""`` is for all other targets. ``now``: seconds since the
     epoch. Raises ``BadInput`` if the folder does not exist, the lake has no usable day, or a stated target is unknown.
     """
     place = Storage(lake.session, recordings)

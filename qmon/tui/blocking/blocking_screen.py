@@ -87,7 +87,7 @@ class BlockingScreen(DashboardScreen):
     # ------------------------------------------------------------------------------------------------------- keys
 
     def _selected_session(self) -> LockChainLine | None:
-        """Return the session under the cursor, at the place in the tree where it is listed in full."""
+        """Return the line that lists the session under the cursor in full."""
         place = self._lines_by_key.get(self.grid.cursor or "")
         return self._chains(self.app.shown).find_line(place.key) if place is not None and place.is_repeated else place
 

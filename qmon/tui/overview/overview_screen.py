@@ -73,7 +73,7 @@ class OverviewScreen(ArrangedScreen):
         yield Lines(id="waiting")
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the view. Before the first view, show what qmon is waiting for."""
+        """Draw the view. Before the first view, show the current step of connecting."""
         view = shown.view
         if view is None:
             self.add_class("-waiting")

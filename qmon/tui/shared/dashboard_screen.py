@@ -40,8 +40,8 @@ _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 class DashboardScreen(Screen[None], inherit_bindings=False):
     """A screen of the dashboard.
 
-    Subclasses define the widgets (``compose_body``), draw the figures (``draw_figures``), and define what must be
-    polled (``required_focus``).
+    Subclasses define the widgets (``compose_body``), draw the figures (``draw_figures``), and choose the probes for
+    the screen (``required_focus``).
     """
 
     NAME: ClassVar[str]
@@ -190,7 +190,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return names[(at + by) % len(names)] if names else None
 
     def required_focus(self) -> Focus:
-        """Return a focus that defines what must be polled for this screen."""
+        """Return the focus of the polls while this screen is shown."""
         return Focus()
 
     # ---------------------------------------------------------------------------------------------------- acting

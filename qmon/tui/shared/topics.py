@@ -71,7 +71,7 @@ def figure_topics(field: str) -> list[TopicGroup]:
 
 
 def wait_topics(name: str, what: str, kind: str, event: str) -> list[TopicGroup]:
-    """Return the meaning of a wait for queues, with cause and fix. ``what``: what the sessions wait for."""
+    """Return the meaning of a wait for queues, with cause and fix. ``what``: the thing that the sessions wait for."""
     known = wait_meaning(kind, event)
     topics = [Topic(what)]
     if known is not None:

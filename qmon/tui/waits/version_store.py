@@ -45,7 +45,7 @@ def cost_lines(view: View) -> list[Line]:
 
 
 def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
-    """Return what the server can remove after the oldest holder has ended.
+    """Return a text about the rows that the server can remove after the oldest holder has ended.
 
     ``next_holder``: the next holder of the horizon, or empty.
     """
