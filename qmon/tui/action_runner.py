@@ -78,7 +78,7 @@ class Ended(Message):
             return f"{what}: {self.problem}"
         telling = self.plan.kind is OperationKind.REDRIVE or self.result.state is OperationState.UNKNOWN
         why = f": {'; '.join(self.result.notes)}" if telling and self.result.notes else ""
-        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists operations"
+        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; key 6 lists operations"
 
 
 @dataclass(frozen=True, slots=True)

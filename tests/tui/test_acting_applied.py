@@ -110,7 +110,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         assert "Requeue 1,204 messages of invoices: still running; press q again to stop and quit" in d.said()
         assert d.app.is_running
         script.goes.set()
-        await d.until(lambda: "done, 1,201 of 1,204; 6 lists operations" in d.said(), "its end")
+        await d.until(lambda: "done, 1,201 of 1,204; key 6 lists operations" in d.said(), "its end")
         assert ("poll_now", "invoices") in d.source.asked
         assert "RUNNING" not in d.text()
 

@@ -80,7 +80,7 @@ def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
 
 
 def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
-    """Return the names that clients of a side use, split into parts: the routines or, if there are none, the tables."""
+    """Return the names of the side's routines or, if it has none, of the queue's tables, each as a tuple of parts."""
     tables = (layout.table, layout.data_table)
     return _routines(layout, side) or [table.parts for table in tables if table is not None]
 

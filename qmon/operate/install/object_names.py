@@ -64,8 +64,8 @@ def check_names(engine: EngineName, design: str, schema: str, queue: str, object
     if (length := _length(engine, queue)) + longest > limit:
         raise BadInput(
             f"the queue's name {queue!r} is {length} {unit} long, but design {design} allows at most"
-            f" {limit - longest}: it appends up to {longest} to name its objects, and the server allows {limit};"
-            " choose a shorter name"
+            f" {limit - longest}; choose a shorter name (qmon appends up to {longest} {unit} for the design's objects,"
+            f" and the server allows names of {limit} {unit})"
         )
 
 

@@ -100,7 +100,7 @@ class RangeReader:
     def read_range(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[PastRange]:
-        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``: partial results, then the complete result.
+        """Yield ranges of ``count`` steps of ``step_s`` seconds from ``since_at``: partial ones, then the complete one.
 
         The first result contains the data in memory. In later results, recorded data replaces the data in memory,
         newest first. Reading ends early if ``stopped`` returns true. If steps are whole minutes, ``since_at`` must be a

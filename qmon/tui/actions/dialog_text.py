@@ -118,7 +118,7 @@ def _ended_lines(content: DialogText, cells: int) -> list[Line]:
     lines = [(), *entry_lines("broken", content.problem, cells, "alarm", most=6)]
     if done:
         lines += entry_lines(
-            "", f"{done:,} are done and stay done; repeat the action to finish the rest; 6 lists operations", cells
+            "", f"{done:,} are done and stay done; repeat the action to finish the rest; key 6 lists operations", cells
         )
     return [*lines, ()]
 
@@ -208,7 +208,7 @@ def result_lines(
     if result.operation:
         lines += entry_lines(
             "audit",
-            f"operation {result.operation}{'; u undoes the operation' if undo else ''}; 6 lists operations",
+            f"operation {result.operation}{'; u undoes the operation' if undo else ''}; key 6 lists operations",
             cells,
         )
     lines += [(), *_verify_lines(before, after, since_end_s, cells)]

@@ -140,7 +140,7 @@ def operation_lines(operations: Sequence[BackgroundOperation], cells: int) -> li
     more = LinePart.from_text(f" and {len(lines) - MAX_OPERATION_LINES + 1} more operations", "text")
     return [
         *lines[: MAX_OPERATION_LINES - 1],
-        fit_parts([more, LinePart.from_text("6 lists operations", "muted", 1)], cells),
+        fit_parts([more, LinePart.from_text("key 6 lists operations", "muted", 1)], cells),
     ]
 
 
@@ -155,7 +155,7 @@ def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
             parts.append(LinePart.from_text(f"{formatting.rate(progress.rate)}/s", "muted", 4))
         if progress.left_s is not None:
             parts.append(LinePart.from_text(f"about {formatting.duration(progress.left_s)} left", "text", 2))
-    return fit_parts([*parts, LinePart.from_text("6 lists operations", "muted", 5)], cells, "  ")
+    return fit_parts([*parts, LinePart.from_text("key 6 lists operations", "muted", 5)], cells, "  ")
 
 
 def tour_lines(step: TourStep, cells: int) -> list[Line]:

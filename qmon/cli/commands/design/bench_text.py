@@ -66,7 +66,7 @@ def _print_conditions(report: BenchResults) -> None:
     print_output(
         f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, producers at "
         f"most about {report.plan.ahead:,} messages ahead; times are measured by the server and include the commit;"
-        f" the loop of the bench alone makes {known.empty_loops_per_s:,.0f} rounds per second"
+        f" for comparison, an empty loop in as many sessions makes {known.empty_loops_per_s:,.0f} rounds per second"
     )
     if known.clock_step_us is not None:
         step = milliseconds(known.clock_step_us / 1000)
