@@ -42,8 +42,8 @@ class _Total:
 
 def _moved_messages(queue: QueueView, source: str) -> float | None:
     """Return the number of messages that moved since the last poll: 0 if counting starts now, ``None`` if unknown."""
-    if queue.flow is not None:
-        moved: float | None = getattr(queue.flow, source)
+    if queue.moved is not None:
+        moved: float | None = getattr(queue.moved, source)
         return moved
     return 0.0 if getattr(queue, _RATE_OF[source]).reason in RATES_FOLLOW else None
 

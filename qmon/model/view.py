@@ -13,7 +13,7 @@ from qmon.model.gap_ledger import Ledger
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Pause
 from qmon.model.rates.counter_rates import CounterRates
-from qmon.model.rates.flow import Flow
+from qmon.model.rates.flow import MovedMessages
 from qmon.model.samples.deadlock_samples import BlockedReport
 from qmon.model.samples.group_samples import GroupBlockerSample
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -61,7 +61,7 @@ class QueueView:
         bytes: size of tables and indexes.
         growth: bytes per second.
         counting: share of the table covered by the first scan (0 to 1), while figures depend on the scan.
-        flow: messages moved since the previous poll, if the counters were read without a break.
+        moved: messages moved since the previous poll, if the counters were read without a break.
         span_s: seconds since the previous poll; ``None`` after a break.
         read_at: when the queue was last read, if this poll did not read it (server clock, seconds since the epoch).
             Ages of figures refer to this time.
@@ -104,7 +104,7 @@ class QueueView:
     bytes: Figure = _UNKNOWN
     growth: Figure = _UNKNOWN
     counting: float | None = None
-    flow: Flow | None = None
+    moved: MovedMessages | None = None
     span_s: float | None = None
     use: QueueUse | None = None
     read_at: float | None = None

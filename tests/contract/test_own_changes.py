@@ -54,8 +54,8 @@ def consumer(url: str) -> Iterator[list[int]]:
 
 def moved(watched: Watched) -> tuple[float, float]:
     """Return the messages popped and completed in all polls, from the rates."""
-    flows = [flow for view in watched.views if (flow := view.queues[0].flow) is not None]
-    return sum(flow.popped or 0 for flow in flows), sum(flow.completed or 0 for flow in flows)
+    polls = [moved for view in watched.views if (moved := view.queues[0].moved) is not None]
+    return sum(each.popped or 0 for each in polls), sum(each.completed or 0 for each in polls)
 
 
 @pytest.mark.parametrize("action", ["redrive", "requeue", "purge"])

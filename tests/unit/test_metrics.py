@@ -18,7 +18,7 @@ from qmon.metrics.metrics_server import ReadingsCollector
 from qmon.metrics.target_readings import TargetReadings
 from qmon.metrics.textfile import TextFileWriter
 from qmon.model.figure import Severity, Verdict
-from qmon.model.rates.flow import Flow
+from qmon.model.rates.flow import MovedMessages
 from qmon.model.samples.broker_samples import BrokerQueueSample
 from qmon.model.service_broker import BrokerQueue, BrokerView
 from qmon.model.standby import Standby
@@ -50,7 +50,7 @@ def test_what_is_unknown_or_old_is_absent_and_a_lower_bound_is_marked() -> None:
     old = replace(figure(4.0), old=True, age_s=90.0)
     of_a_part = figure(0.0).as_lower_bound("row level security")
     one = queue(NAME, ready=figure(7.0, at_least=True), in_progress=figure(None, "not read"), stuck=old)
-    readings.record_view(view([replace(one, dead=of_a_part, flow=None)]))
+    readings.record_view(view([replace(one, dead=of_a_part, moved=None)]))
     found = scraped(readings)
     assert found["qmon_queue_ready_messages", NAME] == 7.0
     assert found[AT_LEAST.name, NAME, "ready"] == 1.0
@@ -61,10 +61,10 @@ def test_what_is_unknown_or_old_is_absent_and_a_lower_bound_is_marked() -> None:
 
 def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
     readings = TargetReadings("orders-prod", Clock())
-    flows = (Flow(10.0, 6.0, None, 4.0), None, Flow(-1.0, 2.0, None, -3.0), Flow(5.0, 0.0, None, 5.0))
+    polls = (MovedMessages(10.0, 6.0, None), None, MovedMessages(-1.0, 2.0, None), MovedMessages(5.0, 0.0, None))
     totals = []
-    for flow in flows:
-        readings.record_view(view([replace(queue("q"), flow=flow)]))
+    for moved in polls:
+        readings.record_view(view([replace(queue("q"), moved=moved)]))
         found = scraped(readings)
         totals.append((found["qmon_queue_pushed_messages_total", "q"], found["qmon_queue_popped_messages_total", "q"]))
     assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (14.0, 8.0)], "a decrease is made up for first"
@@ -74,7 +74,7 @@ def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
 def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_known() -> None:
     readings = TargetReadings("orders-prod", Clock())
     first = replace(
-        queue("q"), flow=None, push_rate=figure(None, min(RATES_FOLLOW)), complete_rate=figure(None, "no column")
+        queue("q"), moved=None, push_rate=figure(None, min(RATES_FOLLOW)), complete_rate=figure(None, "no column")
     )
     readings.record_view(view([first]))
     found = scraped(readings)
@@ -85,8 +85,8 @@ def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_k
 def test_a_counter_is_absent_while_it_is_not_known_whether_anything_moves_and_goes_on_afterwards() -> None:
     readings = TargetReadings("orders-prod", Clock())
     pushed = ("qmon_queue_pushed_messages_total", "q")
-    moved = replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))
-    uncounted = replace(queue("q", push=None), flow=None)
+    moved = replace(queue("q"), moved=MovedMessages(3.0, 1.0, 1.0))
+    uncounted = replace(queue("q", push=None), moved=None)
     found = []
     for each in (moved, uncounted, replace(uncounted, push_rate=figure(None, min(RATES_FOLLOW))), moved):
         readings.record_view(view([each]))
@@ -101,7 +101,7 @@ def test_of_a_lost_or_silent_target_only_that_it_is_and_the_age_of_its_last_poll
     clock = Clock()
     readings = TargetReadings("orders-prod", clock)
     assert scraped(readings) == {(UP.name,): 0.0}
-    moved = replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))
+    moved = replace(queue("q"), moved=MovedMessages(3.0, 1.0, 1.0))
     readings.record_view(view([moved]))
     assert scraped(readings)[UP.name,] == 1.0
     assert readings.is_live

@@ -29,6 +29,15 @@ class Flow:
         return bool(self.pushed or self.popped or self.net)
 
 
+@dataclass(frozen=True, slots=True)
+class MovedMessages:
+    """Messages known to have moved between two polls, step by step. A field is ``None`` if its number is unknown."""
+
+    pushed: float | None
+    popped: float | None
+    completed: float | None
+
+
 def pops_in_transaction(layout: Layout) -> bool:
     """Return whether a message is in progress only while its consumer's transaction is open.
 

@@ -15,7 +15,7 @@ from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
-from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow
+from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
 from qmon.model.series import Point, SeriesRecorder
 from qmon.model.sessions.clients import SessionIndex
@@ -377,13 +377,14 @@ class QueueTrack:
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
-            if value is not None and doubt is not None and (value == 0 or doubt is Reason.UPDATES_UNCLEAR):
+            if value is not None and doubt is not None and _is_doubtful(value, doubt):
                 return Figure.unknown(doubt)
             why = failure_for("rates", snapshot, samples.layout.queue)
             return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
 
         still = Reason.COUNTERS_STAND_STILL
-        push = rate(rates.pushed if rates else None, still if self._standing.pushes else None)
+        no_push = still if self._standing.pushes else None
+        push = rate(rates.pushed if rates else None, no_push)
         moved_s = None if known.motion is None else known.motion.moved_s
         unclear = self._flows.why_unclear(at)
         no_pop = unclear or (still if self._standing.pops else self._flows.why_no_pop(at, moved_s))
@@ -468,7 +469,7 @@ class QueueTrack:
                 if samples.layout.part
                 else Reason.SESSIONS_UNSEEN,
             ),
-            flow=None if uncounted else self._flow_now,
+            moved=_moved_messages(self._flow_now, no_push, no_pop, no_completion),
             span_s=self._span_s,
             use=known.use,
             read_at=None,
@@ -598,6 +599,25 @@ def _why_nothing_counted(seconds: float) -> str:
     if seconds < 1:
         return Reason.NOTHING_COUNTED
     return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))
+
+
+def _is_doubtful(moved: float, doubt: Reason) -> bool:
+    """Return whether the doubt concerns this number. Most doubts say that work is not counted: only 0 may be wrong."""
+    return moved == 0 or doubt is Reason.UPDATES_UNCLEAR
+
+
+def _moved_messages(flow: Flow | None, *doubts: Reason | None) -> MovedMessages | None:
+    """Return the flow without doubtful steps. ``doubts``: about pushes, pops and completions.
+
+    A late counter makes one poll's number 0, and the next poll's number covers both polls. So a number above 0 stays,
+    although the rate is unknown: totals would miss it for ever.
+    """
+    if flow is None:
+        return None
+    steps = zip((flow.pushed, flow.popped, flow.completed), doubts, strict=True)
+    return MovedMessages(
+        *(None if moved is None or (doubt and _is_doubtful(moved, doubt)) else moved for moved, doubt in steps)
+    )
 
 
 def _pop_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:

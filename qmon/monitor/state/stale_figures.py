@@ -48,7 +48,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
         forecast=Forecast(Trend.UNKNOWN),
         messages=None,
         page=None,
-        flow=None,
+        moved=None,
         span_s=None,
         window_s=None,
         ledger=None,
@@ -69,7 +69,7 @@ def view_not_read(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) ->
     }
     if pauses:
         older["forecast"] = view.forecast.while_paused
-    return replace(view, **older, messages=None, page=None, flow=None, span_s=None, pauses=pauses, read_at=read_at)
+    return replace(view, **older, messages=None, page=None, moved=None, span_s=None, pauses=pauses, read_at=read_at)
 
 
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:

@@ -223,10 +223,10 @@ def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> M
 
 def _figure_values(queue: QueueView) -> tuple[float | None, ...]:
     """Return the figures in the order of ``FIGURES``, computed in the same way as in recordings."""
-    flow, span = queue.flow, queue.span_s
+    moved, span = queue.moved, queue.span_s
     rates: tuple[float | None, ...]
-    if flow is not None and span:
-        rates = tuple(None if each is None else each / span for each in (flow.pushed, flow.popped, flow.completed))
+    if moved is not None and span:
+        rates = tuple(None if each is None else each / span for each in (moved.pushed, moved.popped, moved.completed))
     else:
         rates = tuple(each.evidence.value for each in (queue.push_rate, queue.pop_rate, queue.complete_rate))
     lying = (queue.oldest, queue.in_progress, queue.stuck, queue.scheduled, queue.dead, queue.blocked)
