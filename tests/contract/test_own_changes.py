@@ -11,6 +11,7 @@ import pytest
 
 from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 from qmon.model.reasons import Reason
+from qmon.model.view import QueueView
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
@@ -84,3 +85,33 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
         assert 0 <= popped <= PUSHED, "this also excludes the consumer's work in that time"
         assert 0 <= completed <= PUSHED
         assert any(Reason.OWN_OPERATION in view.queues[0].pop_rate.reason for view in watched.views)
+
+
+@pytest.mark.parametrize("action", ["requeue", "redrive"])
+def test_an_operation_does_not_end_a_verdict_that_it_does_not_mend(database: str, tmp_path: Path, action: str) -> None:
+    state = "working" if action == "requeue" else "dead"
+    columns = "INSERT INTO public.jobs (status, attempts, started_at, payload) SELECT"
+    fill = f"{columns} '{state}', 1, now() - interval '1 hour', 'old' FROM generate_series(1, 20);"
+    make(database, f"{TABLE}{fill}{columns} 'ready', 0, NULL, 'work' FROM generate_series(1, {PUSHED});")
+    operator = Operator(desk_at(database, tmp_path))
+    with watching(database, [layout()]) as watched:
+        before = watched.queue("jobs", _without_consumers)
+        if action == "requeue":
+            prepared = operator.requeue(layout(), Choice(owner_states=frozenset(OwnerState)))
+        else:
+            prepared = operator.redrive(layout(), Choice(), RedriveLimits(rate=None))
+        result = applied(prepared)
+        first = len(watched.views)
+        watched.queue("jobs", lambda queue: Reason.OWN_OPERATION in queue.pop_rate.reason)
+        assert applied(operator.undo(result.operation)).done == 20
+        watched.queue("jobs", lambda queue: queue.pop_rate.value == 0 and _without_consumers(queue), polls=12)
+        found = [view.queues[0] for view in watched.views[first:]]
+    assert all(map(_without_consumers, found)), [[v.code for v in queue.verdicts] for queue in found]
+    since = {
+        verdict.since_at for queue in (before, *found) for verdict in queue.verdicts if verdict.code == "no consumers"
+    }
+    assert len(since) == 1, "the verdict keeps its start"
+
+
+def _without_consumers(queue: QueueView) -> bool:
+    return any(verdict.code == "no consumers" for verdict in queue.verdicts)

@@ -180,12 +180,16 @@ class EvidenceSpan:
         last_at: when the evidence was last seen. The time also advances in polls that do not read the evidence.
         raised: true if the evidence lasted long enough for the verdict to be shown.
         lapsed: true if the newest poll found no evidence.
+        seen_at: when the evidence was last read.
+        verdict: the verdict with the proof that was last read.
     """
 
     first_at: float
     last_at: float
     raised: bool = False
     lapsed: bool = False
+    seen_at: float = float("-inf")
+    verdict: Verdict | None = None
 
     def is_over(self, now_at: float) -> bool:
         """Return whether the evidence has been gone for more than ``LULL_S``.
@@ -207,7 +211,8 @@ def judge_queue(
     The result has at least one verdict, and the worst verdict is first. A verdict that merely follows from another
     verdict is left out. Its hold time starts again when the other verdict is gone. A queue that was once proven healthy
     is called healthy until critical evidence has lasted for its hold time, so that a lull is not reported as an
-    incident. A raised verdict keeps its start while its evidence is not read. The verdict also keeps its start for
+    incident. A raised verdict keeps its start while its evidence is not read. While rates are unknown for a few polls
+    only, it is shown with the age of its proof, for at most ``LULL_S`` seconds. The verdict also keeps its start for
     ``LULL_S`` seconds without evidence, unless a poll refutes the verdict.
 
     Args:
@@ -239,7 +244,12 @@ def judge_queue(
         context, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values()))
     )
     unread = unread.union(part.removeprefix(_RULE) for part in faults)
-    seen = {**_lapsed_spans(_without_refuted(spans, context), unread, now_at), **seen}
+    lapsed = _lapsed_spans(_without_refuted(spans, context), unread, now_at)
+    for rule in RULES if context.rates_follow else ():
+        if rule.code not in seen and (kept := _kept_verdict(lapsed.get(rule.code), now_at)):
+            found[rule.code] = kept
+            explained.update(rule.explains)
+    seen = {**lapsed, **seen}
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
@@ -269,7 +279,18 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
     if proof is None:
         return None
     span = _extend_span(spans, rule.code, now_at, rule.hold_s)
-    return Verdict(rule.code, proof, rule.severity, span.first_at, rule.key_for(context), rule.cause(context)), span
+    verdict = Verdict(rule.code, proof, rule.severity, span.first_at, rule.key_for(context), rule.cause(context))
+    return verdict, replace(span, seen_at=now_at, verdict=verdict)
+
+
+def _kept_verdict(span: EvidenceSpan | None, now_at: float) -> Verdict | None:
+    """Return a raised verdict that this poll did not prove again, with the age of its proof.
+
+    Returns ``None`` if the proof is older than ``LULL_S``.
+    """
+    if span is None or span.verdict is None or now_at - span.seen_at > LULL_S:
+        return None
+    return replace(span.verdict, proof=f"{span.verdict.proof}; read {duration(now_at - span.seen_at)} ago")
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:

@@ -209,8 +209,8 @@ class QueueTrack:
         unbroken, self._was_gone = unbroken and not self._was_gone, False
         if not unbroken:
             self._progress.record_gap()
-        unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
         self._broken = not unbroken
+        unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
         own = uses_of_queue(uses, samples)
         moved = self._record_flow(samples, own, at, unbroken)
         self._standing.record_poll(samples, at)
