@@ -72,6 +72,10 @@ class Forecast:
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
+# The forecast of messages that nobody pops.
+UNMOVED: Final = Forecast(Trend.STEADY, growth=0.0, text="not moving")
+
+
 def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], consumers: int | None = None) -> Forecast:
     """Return the forecast for one queue.
 
@@ -115,7 +119,7 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], con
 def _unmoved_forecast(ready: float) -> Forecast:
     if ready == 0:
         return Forecast(Trend.STEADY, text="empty")
-    return Forecast(Trend.STEADY, growth=0.0, text="not moving")
+    return UNMOVED
 
 
 def _drain_text(left: float, band: float) -> str:

@@ -165,6 +165,9 @@ RULES: Final[tuple[Rule, ...]] = (
     BEHIND,
 )
 _CODES: Final = frozenset(rule.code for rule in RULES)
+
+# Verdicts under which no message is popped.
+STANDSTILL_CODES: Final = frozenset(rule.code for rule in (LOCKED, NO_CONSUMERS, NOT_CLAIMING, NO_POPS))
 _RULE: Final = "rule "
 
 
@@ -224,7 +227,6 @@ def judge_queue(
     seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
     unproved: dict[str, Verdict] = {}
-    explained: set[str] = set()
     for rule in RULES:
         find = partial(_evaluate_rule, rule, context, spans, now_at)
         evidence = find() if guard is None else guard.attempt(f"{_RULE}{rule.code}", find, lambda _: None)
@@ -234,23 +236,18 @@ def judge_queue(
         seen[rule.code] = span
         if span.raised:
             found[rule.code] = raised
-            explained.update(rule.explains)
         elif rule.severity >= Severity.WARNING:
             left_s = span.first_at + rule.hold_s - now_at
             line = f"{raised.proof}; {rule.code} if this lasts {duration(left_s)} more"
             unproved[rule.code] = Verdict(rule.code, line, rule.severity)
     doubt, faults = missing_text(context), guard.reasons if guard is not None else {}
-    unread = _unread_codes(
-        context, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values()))
-    )
+    is_troubled = any(each.severity >= Severity.WARNING for each in found.values())
+    unread = _unread_codes(context, known=not (doubt and is_troubled))
     unread = unread.union(part.removeprefix(_RULE) for part in faults)
     lapsed = _lapsed_spans(_without_refuted(spans, context), unread, now_at)
-    for rule in RULES if context.rates_follow else ():
-        if rule.code not in seen and (kept := _kept_verdict(lapsed.get(rule.code), now_at)):
-            found[rule.code] = kept
-            explained.update(rule.explains)
+    found.update(_kept_verdicts(context, lapsed, seen, now_at))
     seen = {**lapsed, **seen}
-    for code in explained:
+    for code in {code for rule in RULES if rule.code in found for code in rule.explains}:
         for each in (found, unproved, seen):
             each.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
@@ -283,14 +280,19 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
     return verdict, replace(span, seen_at=now_at, verdict=verdict)
 
 
-def _kept_verdict(span: EvidenceSpan | None, now_at: float) -> Verdict | None:
-    """Return a raised verdict that this poll did not prove again, with the age of its proof.
+def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float) -> Iterator[tuple[str, Verdict]]:
+    """Yield the raised verdicts that a poll without rates did not prove again, by code, with the age of their proof.
 
-    Returns ``None`` if the proof is older than ``LULL_S``.
+    Verdicts whose proof is older than ``LULL_S`` are left out.
     """
-    if span is None or span.verdict is None or now_at - span.seen_at > LULL_S:
-        return None
-    return replace(span.verdict, proof=f"{span.verdict.proof}; read {duration(now_at - span.seen_at)} ago")
+    for rule in RULES if context.rates_follow else ():
+        span = lapsed.get(rule.code)
+        if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
+            continue
+        yield (
+            rule.code,
+            replace(span.verdict, proof=f"{span.verdict.proof}; read {duration(now_at - span.seen_at)} ago"),
+        )
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:

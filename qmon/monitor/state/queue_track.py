@@ -10,7 +10,7 @@ from typing import Final
 from qmon import log
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
-from qmon.model.forecast import Forecast, Trend, forecast_drain
+from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
@@ -22,7 +22,7 @@ from qmon.model.sessions.clients import SessionIndex
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import standby_for
 from qmon.model.verdicts import RuleInput, judge_queue
-from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided_codes
+from qmon.model.verdicts.judge import CANNOT_TELL, STANDSTILL_CODES, EvidenceSpan, undecided_codes
 from qmon.model.view import QueueView
 from qmon.monitor.probes.queue_memo import COUNT_LIMIT
 from qmon.monitor.probes.queue_probes import ring_probe
@@ -534,6 +534,8 @@ class QueueTrack:
         )
         connected = consumers.connected if consumers is not None and helps and busy else None
         found = forecast_drain(ready, self._window.ticks, connected)
+        if found.trend is Trend.DRAINING and not STANDSTILL_CODES.isdisjoint(verdict.code for verdict in verdicts):
+            found = UNMOVED  # the window still covers the time before the standstill
         return found if known.rise is None else found.with_hourly_rise(known.rise)
 
     def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
