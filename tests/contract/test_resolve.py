@@ -114,6 +114,20 @@ def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
     assert all(reason and "\n" not in reason for reason in facts.unknown.values())
 
 
+@pytest.mark.parametrize(
+    ("index", "order"),
+    [("status, created_at", "created_at"), ("created_at", "id"), ("status, created_at) INCLUDE (id", "created_at")],
+)
+def test_an_index_of_ready_rows_by_push_time_gives_their_order(database: str, index: str, order: str) -> None:
+    columns = "id bigint PRIMARY KEY, status text NOT NULL, created_at timestamptz NOT NULL DEFAULT now()"
+    make(database, f"CREATE TABLE jobs ({columns}); CREATE INDEX ON jobs ({index})")
+    state = {"column": "status", "ready": "new", "in_progress": "working", "done": "done"}
+    found = resolved(database, {"name": "jobs", "table": "jobs", "design": "status", "state": state})
+    facts = found.facts["jobs"]
+    assert facts.order_by == order
+    assert ("ready" in facts.slow) is (order == "id")
+
+
 def test_a_heap_has_no_head_and_says_so(database: str) -> None:
     make(database, ARTICLES["heap"])
     found = resolved(database, {"name": "q", "table": "heapqueue", "design": "heap"})

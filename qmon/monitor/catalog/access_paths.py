@@ -127,24 +127,27 @@ class _FactCollector:
     def _choose_order(self) -> str | None:
         """Return the column by which the head is found: the id, or a time if there is no id or the ids are random.
 
-        If pops sort by a time, and only an index on this time finds the ready rows in order, return the time.
+        If pops sort by a time, and only an index on this time finds the ready rows in order, return the time. If the
+        order of pops is unknown, an index of the ready rows by push time shows that pops use this order.
         """
         if self.layout.id is not None and self.column_type(self.layout.id) not in RANDOM_ID_TYPES:
-            first = self.layout.order[0].column if self.layout.order else None
-            column = self.details.column(first)
-            timed = column is not None and column.not_null and column.type_name in TIME_TYPES
-            if (
-                first is None
-                or not timed
-                or self._index_for_state("ready", (self.layout.id,))
-                or self.layout.order[0].descending
-            ):
+            first = self._time_of_pops()
+            if first is None or self._index_for_state("ready", (self.layout.id,)) is not None:
                 return self.layout.id
             return first if self._index_for_state("ready", (first,)) is not None else self.layout.id
         for time in (self.layout.enqueued_at, self.layout.due_at):
             if time is not None and self._index_for_state("ready", (time,)) is not None:
                 return time
         return None
+
+    def _time_of_pops(self) -> str | None:
+        """Return the time by which pops sort or may sort, in ascending order."""
+        if self.layout.order:
+            first = None if self.layout.order[0].descending else self.layout.order[0].column
+        else:
+            first = self.layout.enqueued_at if self.state and self.layout.traits.order == "fifo" else None
+        column = self.details.column(first)
+        return first if column is not None and column.not_null and column.type_name in TIME_TYPES else None
 
     def _is_same_value(self, value: str | None, wanted: object) -> bool:
         if value is None:
