@@ -17,6 +17,9 @@ from qmon.operate.sql import Sql
 # To confirm an action on more messages than this, the operator must type the queue's name.
 TYPE_NAME_ABOVE: Final = 10_000
 
+# What to do about a missing right that the operator role includes.
+SETUP_ADVICE: Final = "the database's owner can grant this: qmon setup TARGET --role operator"
+
 # Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]
 OnProgress = Callable[[Progress], None]

@@ -17,16 +17,14 @@ from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
 from qmon.model.operation_records import Pause, Side, pause_from_sample
 from qmon.model.samples.polled_samples import PauseSample
+from qmon.operate.context import SETUP_ADVICE
 from qmon.operate.install.install_queue import read_registry
 from qmon.operate.sql import Sql
 
 # Name (PostgreSQL) or prefix of the name of a gate's trigger.
 GATE_NAME: Final = "qmon_gate"
 PauseMethod = Literal["switch", "gate"]
-_NOT_WRITABLE: Final = (
-    "your role may not write the pauses of this database; the database's owner can grant this: qmon setup <target>"
-    " --role operator"
-)
+_NOT_WRITABLE: Final = f"your role may not write the pauses of this database; {SETUP_ADVICE}"
 
 
 @dataclass(frozen=True, slots=True)

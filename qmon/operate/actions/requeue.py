@@ -14,7 +14,7 @@ from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
-from qmon.operate.context import OperatorContext
+from qmon.operate.context import SETUP_ADVICE, OperatorContext
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_ids, read_message_name
 from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
@@ -339,9 +339,7 @@ def describe_undo(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Und
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
         return Undo(possible=False, notes=(f"the table has a column {min(taken)}, a name that qmon's own table uses",))
     if not read_audit_access(sql).can_record:
-        return Undo(
-            possible=False, notes=("your role cannot store the data for an undo; run: qmon setup --role operator",)
-        )
+        return Undo(possible=False, notes=(f"your role cannot store the data for an undo; {SETUP_ADVICE}",))
     lost = strategy.count_indistinguishable(sql, chosen.rows)
     if lost is None:
         why = f"the requeue changes the key, and {strategy.identifying_columns_text} may not identify a message"

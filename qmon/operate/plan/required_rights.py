@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.context import OperatorContext
+from qmon.operate.context import SETUP_ADVICE, OperatorContext
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Sql
 
@@ -18,7 +18,6 @@ PUT_BACK_PRIVILEGES: Final = "INSERT,SELECT"
 
 # PostgreSQL: the system column with the place of a row. Every action reads this column.
 _PLACE_COLUMN: Final = "ctid"
-_SETUP_ADVICE: Final = "the database's owner can grant this: qmon setup <target> --role operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def why_no_record(sql: Sql) -> str | None:
     found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None
-    return f"your role may not record operations in this database; {_SETUP_ADVICE}"
+    return f"your role may not record operations in this database; {SETUP_ADVICE}"
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:

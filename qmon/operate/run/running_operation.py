@@ -20,7 +20,7 @@ from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
-from qmon.operate.context import OperatorContext, Permission
+from qmon.operate.context import SETUP_ADVICE, OperatorContext, Permission
 from qmon.operate.sql import Sql
 from qmon.redact import hide_values
 
@@ -104,10 +104,7 @@ def ensure_operation_tables(sql: Sql) -> bool:
     if found.writable:
         return True
     if found.recorded:
-        raise AuditFailed(
-            "your role may not record operations in this database; nothing was changed; the database's owner can grant"
-            " this: qmon setup <target> --role operator"
-        )
+        raise AuditFailed(f"your role may not record operations in this database; nothing was changed; {SETUP_ADVICE}")
     if not found.can_create:
         return False
     try:

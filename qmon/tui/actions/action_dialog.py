@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.events import DescendantFocus
 from textual.widgets import Input
 
 from qmon.model.operation_records import Consent, OperationKind, OperationResult, Plan, Progress
@@ -287,12 +288,19 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _draw_hint(self) -> None:
         """Show the available keys. ``PgDn`` is only included if the text scrolls, which is known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
-        hint = dialog_text.STEPS[self.step].hint + (
-            " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
-        )
+        hint = dialog_text.STEPS[self.step].hint
+        if self.step is DialogStep.CONFIRM and isinstance(self.focused, Cycle):
+            hint = dialog_text.CHOICE_HINT
+        elif self.step is DialogStep.CONFIRM and isinstance(self.focused, Input):
+            hint = dialog_text.FIELD_HINT
+        hint += " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
         self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
 
     # ------------------------------------------------------------------------------------------------------- keys
+
+    @on(DescendantFocus)
+    def _focus_moved(self) -> None:
+        self._draw_hint()
 
     @on(Button.Pressed, "#act-do")
     def _confirmed(self) -> None:

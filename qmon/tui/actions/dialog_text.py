@@ -140,6 +140,11 @@ STEPS: Final[Mapping[str, DialogStepText]] = {
 }
 
 
+# The hints while a choice or an entry field of the confirmation has the focus. They take keys that the buttons do not.
+CHOICE_HINT: Final = "← → choose · tab next · s SQL · esc cancels"
+FIELD_HINT: Final = "tab next · esc cancels"
+
+
 def progress_bar(share: float, cells: int) -> Line:
     """Return a progress bar with its percentage."""
     room = max(4, cells - 8)
