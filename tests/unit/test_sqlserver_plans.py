@@ -138,7 +138,7 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
     slow = SlowReads(ENGINE, lambda session: at, lambda: 0.0)
     probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(DATED, known))
     slow.watch_queues([probes.spec])
-    slow._run_task(at, slow._tasks["dated", "head"])
+    slow._run_task(slow._queue_tasks["dated"].head)
     assert "probe/head_state" in driver.asked
     assert slow.failures() == ()
     slow.apply_heads({"dated": probes}, lambda _: 0.0)
