@@ -16,7 +16,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.poll import runner as run
 from qmon.monitor.poll.collector import Collector
@@ -230,7 +230,7 @@ def test_an_index_that_partitions_divide_by_another_column_leads_to_no_head(orde
     (table,) = catalog.read_tables()
     details = catalog.read_details([table])[table.table_id]
     assert details.primary is not None, "rows are still known by their key"
-    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, [])
+    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, SequenceRows())
     assert ("head" in facts.indexes, "ready" in facts.slow) == (ordered, not ordered)
     assert ("ready" in facts.lists) == ordered
 
