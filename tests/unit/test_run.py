@@ -59,6 +59,18 @@ def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone(
     assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two alone, the rest
 
 
+def test_the_later_statements_of_a_poll_do_not_shorten_the_rest_of_one_that_failed() -> None:
+    driver = Driver()
+    driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
+    runner, tried = Runner(connection(driver, VERSION)), []
+    for poll in range(32):
+        runner.run_statements(jobs())
+        tried += [poll] if runner.trips > 1 else []
+        for _ in range(2):
+            runner.run_statements(jobs()[-1:], later=True)
+    assert tried == [0, 15, 30]
+
+
 def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     runner = Runner(connection(driver, VERSION))

@@ -131,6 +131,7 @@ class GroupProbes:
         self._remember_queues(
             self._steps.record_results(results, server_at) | self._strange.record_results(results, now), now
         )
+        self._steps.retain_only(self._known_queues)
 
     def queue_samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """Return the queues of the group as read in this poll. ``counters``: the counters of its table."""
