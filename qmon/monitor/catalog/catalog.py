@@ -16,7 +16,7 @@ from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.samples.polled_samples import PartialSample
-from qmon.monitor.catalog.lock_holders import PROBE, LockHolderSample
+from qmon.model.waits.lock_holders import PROBE, LockHolderSample
 from qmon.monitor.catalog.predicate import Condition, parse_condition
 
 Record = TypeVar("Record")
