@@ -10,7 +10,6 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.forecast import Forecast, Trend
 from qmon.model.formatting import duration, time_of_day
 from qmon.model.layout.layout import Layout
-from qmon.model.operation_records import Pause
 from qmon.model.probe_constants import (
     BLOCKED_PROBE,
     COUNTING_BRIEF_S,
@@ -22,7 +21,7 @@ from qmon.model.probe_constants import (
 )
 from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import CounterSample
+from qmon.model.samples.polled_samples import CounterSample, PauseSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView
 
@@ -64,7 +63,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )
 
 
-def view_not_read(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
+def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ...]) -> QueueView:
     """Return the view for polls that skip the queue. ``pauses``: the pauses in force now."""
     older: dict[str, Any] = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
