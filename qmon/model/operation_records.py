@@ -296,41 +296,6 @@ class Operation:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A pause in force.
-
-    Attributes:
-        until: seconds since the epoch.
-        by: the account that paused the queue.
-        way: switch or gate.
-        table: the queue's table, which identifies the queue. The queue's name may differ between configurations.
-    """
-
-    queue: str
-    side: Side
-    until: float
-    by: str
-    reason: str
-    since: float
-    way: str
-    table: str = ""
-
-
-def pause_from_sample(sample: PauseSample) -> Pause:
-    """Return the pause that a probe has read."""
-    return Pause(
-        sample.queue,
-        Side(sample.side),
-        sample.until_at,
-        sample.by,
-        sample.reason,
-        sample.since_at,
-        sample.way,
-        sample.about,
-    )
-
-
 def pause_subject(layout: Layout) -> str:
     """Return the name under which a pause of this queue is recorded.
 
@@ -340,10 +305,10 @@ def pause_subject(layout: Layout) -> str:
     return str(layout.table) if value is None else f"{layout.table}/{value}"
 
 
-def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
+def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[PauseSample, ...]:
     """Return the pauses of one queue, producers first. A pause also counts if the queue was renamed later."""
-    own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
-    return tuple(sorted(own, key=lambda pause: pause.side is not Side.PRODUCERS))
+    own = (each for each in samples if each.about == pause_subject(layout))
+    return tuple(sorted(own, key=lambda pause: pause.side != Side.PRODUCERS))
 
 
 def reason_suffix(reason: str) -> str:
@@ -351,9 +316,9 @@ def reason_suffix(reason: str) -> str:
     return f": {reason}" if reason else ""
 
 
-def pause_line(pause: Pause) -> str:
+def pause_line(pause: PauseSample) -> str:
     """Return ``producers paused by anna@app-7 until 07:15:00 UTC: deploy``.
 
     The reason is free text from the operator.
     """
-    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{reason_suffix(pause.reason)}"
+    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until_at)}{reason_suffix(pause.reason)}"

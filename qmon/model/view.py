@@ -11,7 +11,6 @@ from qmon.model.figure import Figure, PastVerdict, Verdict
 from qmon.model.forecast import Forecast
 from qmon.model.gap_ledger import Ledger
 from qmon.model.layout.layout import Layout
-from qmon.model.operation_records import Pause
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.rates.flow import MovedMessages
 from qmon.model.samples.deadlock_samples import BlockedReport
@@ -20,7 +19,7 @@ from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.job_samples import Jobs
 from qmon.model.samples.listing_samples import PageSample
 from qmon.model.samples.plan_samples import QueuePlans
-from qmon.model.samples.polled_samples import MessageSample, WaitSample
+from qmon.model.samples.polled_samples import MessageSample, PauseSample, WaitSample
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.series import Point
 from qmon.model.snapshot import ProbeFailure
@@ -89,7 +88,7 @@ class QueueView:
     failures: tuple[ProbeFailure, ...] = ()
     gap_kind: str = ""
     window_s: float | None = None
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[PauseSample, ...] = ()
     throttled: tuple[Throttled, ...] = ()
     ledger: Ledger | None = None
     verdicts: tuple[Verdict, ...] = ()
@@ -195,7 +194,7 @@ class View:
     span_s: float | None = None
 
     @property
-    def pauses(self) -> tuple[Pause, ...]:
+    def pauses(self) -> tuple[PauseSample, ...]:
         """The pauses in force on all watched queues."""
         return tuple(pause for each in self.queues for pause in each.pauses)
 

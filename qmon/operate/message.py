@@ -12,6 +12,7 @@ from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
 from qmon.model.formatting import duration, one_line, utf8_text
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
+from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.operate.actions import end_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.library_queue import library_queue_for
@@ -101,20 +102,6 @@ class MessageTimes:
 
     pushed_s: float | None
     popped_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class LockHolder:
-    """A row of ``probe/lock_holders``."""
-
-    table_id: int
-    session: int
-    gid: str
-    waits: bool
-    login: str
-    application: str
-    since_at: float | None
-    statement: str
 
 
 def read_message(context: OperatorContext, layout: Layout, id: str, owner: str | None = None) -> Message | None:
@@ -295,14 +282,10 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
 def _describe_lock_holder(sql: Sql, table_id: int) -> str:
     """Name the session or transaction whose lock blocks even readers."""
     try:
-        found = sql.fetch(LockHolder, "probe/lock_holders", {}, {"tables": sql.engine.ids_value([table_id])})
+        found = sql.fetch(LockHolderSample, "probe/lock_holders", {}, {"tables": sql.engine.ids_value([table_id])})
     except QmonError:
         found = []
-    if not found:
-        return "a session has locked the table, and readers must wait"
-    who = f"session {found[0].session}" if found[0].session else f"prepared transaction {one_line(found[0].gid)}"
-    by = f"{who} ({one_line(found[0].application)})" if found[0].application else who
-    return f"{by} waits to lock the table, and readers wait for that session" if found[0].waits else f"locked by {by}"
+    return found[0].summary if found else "a session has locked the table, and readers must wait"
 
 
 def _text_value(column: MessageColumn | None) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operation_records import DEFAULT_PAUSE_S, Choice, Operation, Pause, RedriveLimits, Side
+from qmon.model.operation_records import DEFAULT_PAUSE_S, Choice, Operation, RedriveLimits, Side
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.actions.empty_trash import prepare_empty_trash
 from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
@@ -96,7 +97,7 @@ class Operator:
         """Plan to remove the gate from a table."""
         return prepare_remove_gate(self.context, layout)
 
-    def read_pauses(self) -> tuple[Pause, ...]:
+    def read_pauses(self) -> tuple[PauseSample, ...]:
         """Return the active pauses. The result is empty if this database does not record pauses."""
         with self.context.open_sql("pauses") as sql:
             return read_pauses(sql)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual.message import Message
@@ -16,6 +17,7 @@ from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open_context import Connections, with_own_connections
+from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
@@ -166,8 +168,7 @@ class ActionTask:
                 receiver.post_message(self._ended)
 
     def _start(self, run: Callable[[], None]) -> None:
-        self.thread = threading.Thread(target=run, name=f"qmon-act-{self.number}", daemon=True)
-        self.thread.start()
+        self.thread = start_daemon(run, f"qmon-act-{self.number}")
 
     def _report(self, progress: Progress) -> None:
         now, self._progress = time.monotonic(), progress
@@ -191,9 +192,7 @@ class ActionTask:
         """
         self._stop.set()
         self._connections.cancel()
-        threading.Thread(
-            target=self.abandon_after, args=(_CANCEL_GRACE_S,), name="qmon-act-cancel", daemon=True
-        ).start()
+        start_daemon(partial(self.abandon_after, _CANCEL_GRACE_S), "qmon-act-cancel")
 
     def abandon_after(self, seconds: float) -> None:
         """Wait up to ``seconds`` for the operation to end. If it has not ended, abandon its connections.
@@ -257,7 +256,7 @@ class ActionRunner:
             else:
                 answer(got, "")
 
-        threading.Thread(target=run, name="qmon-ask", daemon=True).start()
+        start_daemon(run, "qmon-ask")
 
     def close(self, patience_s: float) -> None:
         """Stop all operations. Operations that have not ended after ``patience_s`` seconds are abandoned."""

@@ -146,7 +146,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self._feed = Feed(self, fold, self.memory)
         self._ticker: Timer | None = None
         self._focus = Focus()
-        self._held_message: ViewReady | None = None
+        self._held_view: View | None = None
         self._is_quit_requested = False
         first = Shown(
             source.target,
@@ -181,28 +181,39 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     # -------------------------------------------------------------------------------------------- events of the source
 
+    # Textual calls an `on_` handler for each class that defines it. Subclasses therefore override the methods below.
     def on_view_ready(self, message: ViewReady) -> None:
+        self.show_view(message.view)
+
+    def on_state_changed(self, message: StateChanged) -> None:
+        self.show_state(message.state)
+
+    def on_fold_failed(self, message: FoldFailed) -> None:
+        self.handle_fold_failure(message.error, message.target)
+
+    def show_view(self, view: View) -> None:
         """Show new figures. While the display is frozen, keep the figures for later."""
-        newest_at, alerts = message.view.taken_at, self._update_alerts(message.view)
-        wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
+        newest_at, alerts = view.taken_at, self._update_alerts(view)
+        wrong = (queue for queue in view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
         self._set_focus(replace(self._focus, with_verdict=frozenset(queue.name for queue in worst)))
         if self.shown.frozen:
-            self._held_message = message
+            self._held_view = view
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
         if self.shown.served:  # the server decides the interval and the probes
             self.shown = replace(self.shown, target=self.source.target, interval_s=self.source.interval_s)
-        self.shown = replace(self.shown, view=message.view, newest_at=newest_at, alerts=alerts)
+        self.shown = replace(self.shown, view=view, newest_at=newest_at, alerts=alerts)
         if self._ticker is not None:
             self._ticker.reset()
 
-    def on_state_changed(self, message: StateChanged) -> None:
-        self.shown = replace(self.shown, state=message.state, alerts=self._update_alerts(message.state))
+    def show_state(self, state: SourceState) -> None:
+        """Show the state of the source."""
+        self.shown = replace(self.shown, state=state, alerts=self._update_alerts(state))
 
-    def on_fold_failed(self, message: FoldFailed) -> None:
+    def handle_fold_failure(self, error: Exception, target: str) -> None:
         """End the app with the traceback of this bug in qmon, because figures would be wrong."""
-        raise message.error
+        raise error
 
     def tick(self) -> None:
         """Count a second without new figures. Show alerts, and report a recording that has stopped."""
@@ -365,8 +376,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def action_freeze(self) -> None:
         """Freeze the display, or continue with the newest figures."""
-        held, self._held_message = self._held_message, None
-        view = held.view if held is not None and self.shown.frozen else self.shown.view
+        held, self._held_view = self._held_view, None
+        view = held if held is not None and self.shown.frozen else self.shown.view
         self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
 
     def count_exactly(self, queue: str | None) -> None:

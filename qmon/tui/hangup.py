@@ -7,11 +7,12 @@ import select
 import signal
 import sys
 from collections.abc import Callable
-from threading import Event, Thread, main_thread
+from threading import Event, main_thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from qmon.system import HANGUP
+from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -47,7 +48,7 @@ class Hangup:
     def __enter__(self) -> Self:
         for number in _EXIT_CODES:
             self._old_handlers[number] = signal.signal(number, self._handle_signal)
-        Thread(target=self._watch_terminal, name="qmon-terminal", daemon=True).start()
+        start_daemon(self._watch_terminal, "qmon-terminal")
         return self
 
     def __exit__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -16,6 +16,7 @@ from qmon.recording.history.baselines_reader import FoundBaselines
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.history.recording_archive import RecordingArchive
+from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
     from qmon.tui.action_runner import ActionRunner
@@ -136,7 +137,7 @@ class PastReader:
                 if number == self.number:
                     do(number)
 
-        Thread(target=run, name="qmon-past", daemon=True).start()
+        start_daemon(run, "qmon-past")
 
     def _post(self, number: int, past: PastRange) -> None:
         if number == self.number:

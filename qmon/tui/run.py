@@ -6,10 +6,10 @@ import os
 import sys
 import time
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
+from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,9 +137,7 @@ def _run_app(
 
 def _run_in_parallel(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
     """Run all calls in parallel on threads, and wait until they end, or at most ``patience_s`` seconds."""
-    threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
-    for thread in threads:
-        thread.start()
+    threads = [start_daemon(call, "qmon-close") for call in calls]
     until = None if patience_s is None else time.monotonic() + patience_s
     for thread in threads:
         thread.join(None if until is None else max(0.0, until - time.monotonic()))

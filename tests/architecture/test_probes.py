@@ -14,6 +14,7 @@ MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 # Modules that make the statements of the doctor.
 ASKED_BY_DOCTOR: Final = (
     "doctor.py",
+    "../model/probe_constants.py",
     "probes/queue_probes.py",
     "probes/row_locks.py",
     "probes/table_counters.py",

@@ -75,7 +75,7 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
     assert "tested: an INSERT is refused" in done.notes
     with pytest.raises(QueryFailed, match="paused"):
         insert(2)
-    assert [(pause.way, pause.table) for pause in operator.read_pauses()] == [("gate", str(layout.table))]
+    assert [(pause.way, pause.about) for pause in operator.read_pauses()] == [("gate", str(layout.table))]
     assert finished(applied(operator.resume(layout, Side.PRODUCERS))) == 1
     insert(3)
     assert finished(applied(operator.remove_gate(layout))) == 1

@@ -16,7 +16,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import QueueView
-from qmon.monitor.background import slow_reads, table_scan
+from qmon.monitor.background import slow_tasks, table_scan
 from qmon.monitor.background.scan_counts import ScanCounts
 from qmon.monitor.background.table_scan import Scan, read_parts
 from qmon.monitor.one_shot import view_after, view_over
@@ -211,7 +211,7 @@ def _plan(url: str, spec: QueueSpec, statements: StatementCache, name: str) -> s
 
 
 def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_reads, "_LOCK_RETRY_S", 0.2)
+    monkeypatch.setattr(slow_tasks, "_LOCK_RETRY_S", 0.2)
     made(database)
     with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
         holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.background.scan_counts import ScanCounts
-from qmon.monitor.background.slow_reads import SlowReads
+from qmon.monitor.background.slow_tasks import HeadTask
 from qmon.monitor.one_shot import view_over
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
@@ -112,8 +113,8 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If reading from the first row is expensive, polls seek from a known id and rarely check the rows before it."""
-    monkeypatch.setattr("qmon.monitor.background.slow_reads._EXPENSIVE_HEAD_S", float("-inf"))
-    monkeypatch.setattr("qmon.monitor.background.slow_reads._HEAD_EVERY_S", 3600.0)
+    monkeypatch.setattr("qmon.monitor.background.slow_tasks.EXPENSIVE_HEAD_S", float("-inf"))
+    monkeypatch.setattr("qmon.monitor.background.slow_tasks.HEAD_EVERY_S", 3600.0)
     installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 10)")
     with watching(database) as watched:
@@ -131,36 +132,38 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
 def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "qmon.monitor.background.slow_reads"
-    monkeypatch.setattr(f"{module}._HEAD_EVERY_S", 0.1)
+    module = "qmon.monitor.background.slow_tasks"
+    monkeypatch.setattr(f"{module}.HEAD_EVERY_S", 0.1)
     monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
-    monkeypatch.setattr(f"{module}._EXPENSIVE_HEAD_S", float("inf"))
-    seek, begun = SlowReads._find_head, list[object]()
+    monkeypatch.setattr(f"{module}.EXPENSIVE_HEAD_S", float("inf"))
+    seek, begun = HeadTask.run, list[object]()
 
-    def counted(*given: Any) -> None:
+    def counted(*given: Any) -> float:
         begun.append(given)
-        seek(*given)
+        return seek(*given)
 
-    monkeypatch.setattr(SlowReads, "_find_head", counted)
+    monkeypatch.setattr(HeadTask, "run", counted)
     installed(database, "fifo")
     with watching(database) as watched:
         wait_until(lambda: begun, what="the first search")
         watched.view(polls=6)
         assert len(begun) == 1
-        monkeypatch.setattr(f"{module}._EXPENSIVE_HEAD_S", float("-inf"))
+        monkeypatch.setattr(f"{module}.EXPENSIVE_HEAD_S", float("-inf"))
         wait_until(lambda: len(begun) >= 3, what="a search every 0.1 s")
 
 
+@pytest.mark.parametrize("fails", [False, True], ids=["succeeds", "fails"])
 @pytest.mark.parametrize(
     ("reader", "reading", "asked"),
-    [(SlowReads, "_find_head", "find_head_again"), (ScanCounts, "count_next_range", "count_exactly")],
+    [(HeadTask, "run", "find_head_again"), (ScanCounts, "count_next_range", "count_exactly")],
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
-    database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
+    database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str, fails: bool
 ) -> None:
     """A reading under way may have begun before the event that is asked about."""
-    for name in ("slow_reads._HEAD_EVERY_S", "scan_counts._WHOLE_EVERY_S", "slow_reads._SETTLED_S"):
-        monkeypatch.setattr(f"qmon.monitor.background.{name}", 3600.0)
+    for name in ("HEAD_EVERY_S", "_CHEAP_HEAD_EVERY_S", "SETTLED_S", "_RETRY_S"):
+        monkeypatch.setattr(f"qmon.monitor.background.slow_tasks.{name}", 3600.0)
+    monkeypatch.setattr("qmon.monitor.background.scan_counts._WHOLE_EVERY_S", 3600.0)
     read, begun = getattr(reader, reading), list[str]()
     installed(database, "fifo")
     with watching(database) as watched:
@@ -169,6 +172,8 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
             begun.append(reading)
             if len(begun) == 1:
                 getattr(watched.poller.slow_reads, asked)("fifo")
+                if fails:
+                    raise QueryFailed("not now", query="probe/x")
             return read(*given)
 
         monkeypatch.setattr(reader, reading, read_while_asked)

@@ -54,7 +54,7 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
     assert query(database, f"SELECT count(*) FROM {quoted}") == [(1,)]
     with opened(database) as connection:
         (seen,) = read_pauses(Sql(connection, ENGINE))
-    assert (seen.queue, seen.way, seen.table) == (name, "gate", str(layout.table))
+    assert (seen.queue, seen.way, seen.about) == (name, "gate", str(layout.table))
     applied(prepare_resume(context, layout, Side.PRODUCERS))
     assert insert(database, quoted) == ""
     assert query(database, f"SELECT max(id), count(*) FROM {quoted}") == [(2, 2)]

@@ -157,14 +157,14 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     with opened(database) as connection:
         (seen,) = read_pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PRODUCERS, "anna@app-7", "it [burns] 'now'")
-    assert seen.table == str(layout.table)
+    assert seen.about == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 120)
     assert "already paused, by anna@app-7" in again.plan.risks[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = read_pauses(Sql(connection, ENGINE))
     assert longer.reason == "longer"
-    assert longer.until > seen.until
+    assert longer.until_at > seen.until_at
     applied(prepare_resume(context, layout, Side.PRODUCERS))
     with opened(database) as connection:
         assert read_pauses(Sql(connection, ENGINE)) == ()

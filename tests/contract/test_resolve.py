@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from qmon.engines.base import Session, Target
+from qmon.engines.base import Bound, Rows, Session, Target
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.layout.layout_io import layout_from_dict
 from qmon.model.reasons import Reason
-from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.resolve import NO_QUEUES, resolve_queues
 from qmon.operate.install.install_queue import available_designs, install_queue
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection, resolved
 from tests.contract.watching import watching
@@ -310,3 +311,45 @@ def planned(url: str, layout: Layout, probe: tuple[str, set[str]]) -> str:
         raw.execute("SET plan_cache_mode = force_custom_plan")
         rows = raw.execute("EXPLAIN " + statement.text, *(VALUES[p] for p in statement.parameters)).fetchall()
     return "\n".join(str(row[0]) for row in rows)
+
+
+class CountedTables(list[TableRow]):
+    """Tables that count how often all of them are searched."""
+
+    searches = 0
+
+    def __iter__(self) -> Iterator[TableRow]:
+        self.searches += 1
+        return super().__iter__()
+
+
+def test_the_work_grows_linearly_with_the_number_of_queues(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the statements nor the searches through all tables depend on the number of queues."""
+    read_tables, listed = Catalog.read_tables, list[CountedTables]()
+
+    def counted_tables(catalog: Catalog) -> CountedTables:
+        listed.append(CountedTables(read_tables(catalog)))
+        return listed[-1]
+
+    monkeypatch.setattr(Catalog, "read_tables", counted_tables)
+    work: list[list[tuple[int, int]]] = []
+    with qmon_connection(database) as connection:
+        fetch, statements = connection.fetch, list[Bound]()
+
+        def counted_fetch(bound: Bound) -> Rows:
+            statements.append(bound)
+            return fetch(bound)
+
+        monkeypatch.setattr(connection, "fetch", counted_fetch)
+        for first, last in ((0, 4), (4, 24)):
+            for number in range(first, last):
+                query(database, f"CREATE TABLE jobs_{number} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY)")
+            layouts = [Layout(f"q{n}", "fifo", TableName("public", f"jobs_{n}")) for n in range(last)]
+            before, done = NO_QUEUES, list[tuple[int, int]]()
+            for configured in (layouts, []):  # then as queues that were watched before
+                statements.clear()
+                before = resolve_queues(connection, ENGINE, configured, before=before)
+                assert len(before.layouts) == last
+                done.append((len(statements), listed[-1].searches))
+            work.append(done)
+    assert work[0] == work[1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT
 from tests.contract.plain_sql import in_table, push
 from tests.contract.watching import installed, watching
 from tests.facts import query

@@ -11,7 +11,7 @@ from typing import Final
 import pyodbc
 
 from qmon.model.layout.layout import Layout
-from qmon.monitor.probes.cadence import COUNTING_S
+from qmon.model.probe_constants import COUNTING_S
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmon.model.figure import Severity, Verdict
+from qmon.model.samples.wait_samples import WaitSource
+from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.history.collected_range import FIGURES
 from qmon.recording.history.in_memory import MOST_EVENTS, InMemoryHistory
@@ -17,7 +19,7 @@ from qmon.recording.history.thinned import TIERS, ThinnedFigures
 from qmon.recording.history.timeline import EventKind, TimelineEvent, VerdictChanges
 from qmon.recording.history.timeline_query import recorded_events
 from tests.recording.days import BEGIN, DONE_AT, ZONE, written
-from tests.tui.scripted import SAMPLED_AT, queue, view
+from tests.tui.scripted import SAMPLED_AT, queue, target, view
 
 pytestmark = pytest.mark.unit
 
@@ -105,6 +107,21 @@ def test_a_queue_whose_turn_it_was_not_adds_nothing_and_one_that_is_gone_is_forg
     assert watched.memory.events() == ()
     watched.memory.record_view(view([queue("orders")]))
     assert watched.memory.queues == ("orders",)
+
+
+def test_past_verdicts_and_waits_stay_few() -> None:
+    watched = Watched()
+    for poll in range(400):
+        watched.poll(verdict=(FINE, SLOW)[poll % 2])
+    assert len(watched.memory._queues["mails"].runs.runs) == 100
+    for number in range(60):
+        waiting = Waiting(WaitSource.COUNTED, 10.0, None, (WaitRate("Lock", f"w{number}", 1.0, 1.0),))
+        watched.now += 2.0
+        watched.memory.record_view(view([queue("mails")], server=target(waiting=waiting)))
+    assert [*watched.memory._waits] == [f"Lock:w{number}" for number in range(20, 60)], "the newest 40"
+    tiers = watched.memory._waits["Lock:w59"]._tiers
+    assert sum(tier.most for tier in tiers) < 400
+    assert HOUR <= tiers[-1].step_s * tiers[-1].most < 2 * HOUR
 
 
 def told(events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> list[str]:

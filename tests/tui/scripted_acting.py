@@ -20,7 +20,6 @@ from qmon.model.operation_records import (
     OperationResult,
     OperationState,
     OwnerState,
-    Pause,
     Plan,
     PlanRow,
     Progress,
@@ -28,6 +27,7 @@ from qmon.model.operation_records import (
     Side,
     Undo,
 )
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.message import Message
 from qmon.operate.operator import Operator
@@ -116,7 +116,7 @@ class Script:
     asked: list[tuple[object, ...]] = field(default_factory=list)
     permissions: list[Permission] = field(default_factory=list)
     make: Callable[[OperationKind, str, Choice], Plan] = lambda kind, queue, choice: plan(kind, queue)
-    paused: tuple[Pause, ...] = ()
+    paused: tuple[PauseSample, ...] = ()
     history: tuple[Operation, ...] = HISTORY
     # Set: plans come at once.
     planning: threading.Event = field(default_factory=threading.Event)
@@ -221,7 +221,7 @@ class ScriptedOperator(Operator):
             raise self.script.fault
         return self.script.message
 
-    def read_pauses(self) -> tuple[Pause, ...]:
+    def read_pauses(self) -> tuple[PauseSample, ...]:
         """The pauses."""
         return self.script.paused
 

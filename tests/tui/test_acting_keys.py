@@ -8,8 +8,8 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operation_records import Choice, OperationKind, Pause, Side
-from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.operation_records import Choice, OperationKind, Side
+from qmon.model.samples.polled_samples import MessageSample, PauseSample
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChains, build_lock_chains
 from qmon.tui import keys
@@ -80,7 +80,9 @@ async def test_repair_is_for_rings() -> None:
 
 
 async def test_p_resumes_what_is_paused() -> None:
-    script = Script(paused=(Pause("invoices", Side.PRODUCERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch"),))
+    script = Script(
+        paused=(PauseSample("invoices", "", Side.PRODUCERS, SAMPLED_AT, SAMPLED_AT + 600, "bob", "why", "switch"),)
+    )
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("p")
@@ -89,7 +91,9 @@ async def test_p_resumes_what_is_paused() -> None:
 
 def test_a_table_may_be_paused_under_another_name() -> None:
     made = queue("invoices")
-    pause = Pause("rechnungen", Side.PRODUCERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
+    pause = PauseSample(
+        "rechnungen", str(made.layout.table), Side.PRODUCERS, SAMPLED_AT, SAMPLED_AT, "bob", "", "switch"
+    )
     script = Script(paused=(pause,))
     ActionRequest(OperationKind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
     ActionRequest(OperationKind.PAUSE, "invoices", made.layout, side=Side.CONSUMERS).prepare(ScriptedOperator(script))
@@ -98,7 +102,9 @@ def test_a_table_may_be_paused_under_another_name() -> None:
 
 @pytest.mark.parametrize("screen", ["1", "2", "6"])
 async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -> None:
-    pause = Pause("mails", Side.PRODUCERS, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", SAMPLED_AT, "switch")
+    pause = PauseSample(
+        "mails", "", Side.PRODUCERS, SAMPLED_AT, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", "switch"
+    )
     paused = [replace(q, pauses=(pause,) if q.name == "mails" else ()) for q in view().queues]
     async with dashboard((80, 24), runner=ScriptedOffice()) as d:
         await d.give()
@@ -112,7 +118,9 @@ async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -
 
 
 def test_many_pauses_are_counted() -> None:
-    pauses = tuple(Pause(f"q{i}", Side.CONSUMERS, SAMPLED_AT + 60 + i, "bob", "", 0.0, "gate") for i in range(6))
+    pauses = tuple(
+        PauseSample(f"q{i}", "", Side.CONSUMERS, 0.0, SAMPLED_AT + 60 + i, "bob", "", "gate") for i in range(6)
+    )
     made = Shown("t", view([replace(queue("q"), pauses=pauses)]))
     told = ["".join(t for t, _ in line) for line in pause_lines(made, TAKEN_AT, 120)]
     assert len(told) == 3

@@ -8,7 +8,8 @@ import pytest
 
 from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.shared_causes import shared_causes
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
@@ -129,7 +130,7 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
 
 async def test_all_that_stands_above_takes_no_line_from_the_worst_queue_why_and_the_keys() -> None:
     stopped = tuple(
-        Pause(name, Side.PRODUCERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch") for name in "abcd"
+        PauseSample(name, "", Side.PRODUCERS, SAMPLED_AT, SAMPLED_AT + 600, "bob", "why", "switch") for name in "abcd"
     )
     found = shop()
     worst = replace(found.queues[0], pauses=stopped, ready=Figure(9_000.0), stuck=Figure(7.0))

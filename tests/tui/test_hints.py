@@ -10,10 +10,11 @@ import pytest
 from qmon.model.evidence import QueueEvidence, RingLoss
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operation_records import OperationKind, Pause, Side
+from qmon.model.operation_records import OperationKind, Side
 from qmon.model.reasons import Reason
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import DrawerSample
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import Snapshot
@@ -57,9 +58,9 @@ DOES = {
 OPEN = DrawerSample(22, 61, "app-7", "idle in transaction", 120.0)
 
 
-def pause(side: Side) -> Pause:
+def pause(side: Side) -> PauseSample:
     """Return a pause in force."""
-    return Pause("mails", side, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch")
+    return PauseSample("mails", "", side, SAMPLED_AT, SAMPLED_AT + 600, "bob", "why", "switch")
 
 
 def given(**evidence: Any) -> RuleInput:

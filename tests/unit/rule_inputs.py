@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import OwnerSample
-from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.samples.polled_samples import PauseSample, ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput
 
@@ -35,8 +35,8 @@ POLL = Snapshot(
 )
 
 
-def paused(side: Side) -> tuple[Pause, ...]:
-    return (Pause("orders", side, 1_800_000_000.0, "anna@app-7", "[deploy]", 1_799_999_000.0, "switch"),)
+def paused(side: Side) -> tuple[PauseSample, ...]:
+    return (PauseSample("orders", "", side, 1_799_999_000.0, 1_800_000_000.0, "anna@app-7", "[deploy]", "switch"),)
 
 
 def owner(

@@ -12,7 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, TableDetails, TableRow, ValuesRow
+from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, SequenceRows, TableDetails, TableRow, ValuesRow
 from qmon.monitor.catalog.column_names import (
     column_for_role,
     normalize_name,
@@ -101,11 +101,11 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
         ),
     )
     layout, _ = complete_layout(
-        Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: KnownValues(("1", "2"))
+        Layout("q", "status", TableName("dbo", "Queue")), details, SequenceRows(), lambda _: KnownValues(("1", "2"))
     )
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 1, 2)
-    facts = table_facts(layout, details, None, [])
+    facts = table_facts(layout, details, None, SequenceRows())
     assert dict(facts.indexes) == {"ready": "IX_ready", "head": "IX_ready", "stuck": "IX_busy", "progress": "IX_busy"}
     assert "gap" not in facts.unknown
 
@@ -128,7 +128,9 @@ def test_only_an_index_that_keeps_ready_rows_apart_and_in_order_serves_the_head(
 ) -> None:
     details = table("Jobs", "Id int!", "Status int", "Kind int", indexes=(ready_index,))
     state = StateColumn("Status", 0, 1, 2)
-    facts = table_facts(Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=state), details, None, [])
+    facts = table_facts(
+        Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=state), details, None, SequenceRows()
+    )
     assert ("ready" in facts.indexes) is served
     assert ("head" in facts.indexes) is served
     assert ("ready" in facts.slow) is not served
@@ -138,7 +140,7 @@ def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_woul
     aligned = Index("PK", True, True, ("Id", "Made"), ordered=False)
     details = table("Jobs", "Id int!", "Made datetime2!", indexes=(aligned,))
     layout = Layout("q", "fifo", TableName("dbo", "Jobs"), id="Id")
-    facts = table_facts(layout, details, None, [], frozenset({"Made"}))
+    facts = table_facts(layout, details, None, SequenceRows(), frozenset({"Made"}))
     assert facts.divided_by == {"Made"}
     assert facts.slow["ready"] == (
         "no index finds the ready rows (the index on `Id` is not read in its order), so qmon scans the table;"
@@ -149,7 +151,7 @@ def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_woul
 def test_random_ids_have_no_order_and_no_gap() -> None:
     details = table("Jobs", "Id uniqueidentifier", "Status int", indexes=(Index("PK", True, True, ("Id",)),))
     layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
-    facts = table_facts(layout, details, None, [])
+    facts = table_facts(layout, details, None, SequenceRows())
     assert facts.order_by is None
     assert "without order" in facts.unknown["oldest"]
     assert "not numbers" in facts.unknown["gap"]
@@ -160,16 +162,16 @@ def test_random_ids_have_no_order_and_no_gap() -> None:
         "CreatedAt datetime2",
         indexes=(Index("IX", False, False, ("Status", "CreatedAt")),),
     )
-    facts = table_facts(replace(layout, enqueued_at="CreatedAt"), timed, None, [])
+    facts = table_facts(replace(layout, enqueued_at="CreatedAt"), timed, None, SequenceRows())
     assert (facts.order_by, facts.order_by_number, "head" in facts.indexes) == ("CreatedAt", False, True)
 
 
 def test_a_due_time_that_may_be_null_is_not_sought() -> None:
     details = table("Jobs", "Id int!", "RunAt datetime2", indexes=(Index("IX", False, False, ("RunAt",)),))
     layout = Layout("q", "pending", TableName("dbo", "Jobs"), id="Id", due_at="RunAt")
-    assert "due" in table_facts(layout, details, None, []).indexes
+    assert "due" in table_facts(layout, details, None, SequenceRows()).indexes
     nullable = replace(details, columns=tuple(replace(c, not_null=False) for c in details.columns))
-    facts = table_facts(layout, nullable, None, [])
+    facts = table_facts(layout, nullable, None, SequenceRows())
     assert "due" not in facts.indexes
     assert "may be NULL" in facts.slow["ready"]
 
@@ -227,23 +229,23 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
     layout = Layout("q", "fifo", TableName("dbo", "Queue"))
     primary = Index("PK", True, True, ("Id",))
     details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
-    found, why = complete_layout(layout, details, [], lambda _: KnownValues(), textless)
+    found, why = complete_layout(layout, details, SequenceRows(), lambda _: KnownValues(), textless)
     assert found.id is None
     assert f"`Id` is {kind}, which has no exact text form and cannot identify a message: messages have no id" in why
     with pytest.raises(BadInput, match="name another column as the id"):
-        complete_layout(replace(layout, id="Id"), details, [], lambda _: KnownValues(), textless)
+        complete_layout(replace(layout, id="Id"), details, SequenceRows(), lambda _: KnownValues(), textless)
     with pytest.raises(BadInput, match="name another column as the id"):
         complete_layout(
             replace(layout, id="No", key=("Id", "No")),
             table("Queue", f"Id {kind}", "No int"),
-            [],
+            SequenceRows(),
             lambda _: KnownValues(),
             textless,
         )
     assert (
-        complete_layout(replace(layout, id="Id"), details, [], lambda _: KnownValues(), Postgres().types_without_text)[
-            0
-        ].id
+        complete_layout(
+            replace(layout, id="Id"), details, SequenceRows(), lambda _: KnownValues(), Postgres().types_without_text
+        )[0].id
         == "Id"
     )
 
@@ -251,5 +253,8 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
 def test_a_key_with_a_column_without_an_exact_text_is_not_what_messages_are_named_by() -> None:
     details = table("Queue", "Part float!", "Id int!", indexes=(Index("PK", True, True, ("Part", "Id"), whole=True),))
     layout = Layout("q", "fifo", TableName("dbo", "Queue"), id="Id")
-    assert complete_layout(layout, details, [], lambda _: KnownValues(), SqlServer().types_without_text)[0].key == ()
-    assert complete_layout(layout, details, [], lambda _: KnownValues())[0].key == ("Part", "Id")
+    assert (
+        complete_layout(layout, details, SequenceRows(), lambda _: KnownValues(), SqlServer().types_without_text)[0].key
+        == ()
+    )
+    assert complete_layout(layout, details, SequenceRows(), lambda _: KnownValues())[0].key == ("Part", "Id")

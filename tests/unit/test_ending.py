@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.actions.end_session import _refusal_reason
 from qmon.operate.actions.end_sessions import SessionRights, SessionSample
 from qmon.operate.actions.pause import _describe_active_pause
@@ -39,6 +40,6 @@ def test_a_session_that_is_rolled_back_already_is_left_alone(percent: float | No
 
 @pytest.mark.parametrize(("long", "shown"), [(200, "x" * 200), (201, "x" * 199 + "…")])
 def test_who_pauses_a_paused_side_reads_why_it_is_paused(long: int, shown: str) -> None:
-    pause = Pause("mails", Side.CONSUMERS, 3_600.0, "anna@app-7", "x" * long, 0.0, "switch")
+    pause = PauseSample("mails", "", Side.CONSUMERS, 0.0, 3_600.0, "anna@app-7", "x" * long, "switch")
     (risk,) = _describe_active_pause(SwitchState(True, 3_600_000, 7), pause, Side.CONSUMERS)
     assert f"by anna@app-7 since 1970-01-01 00:00:00 UTC, until 1970-01-01 01:00:00 UTC: {shown};" in risk

@@ -13,7 +13,6 @@ from qmon.engines.base import Connection, Session
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
@@ -126,28 +125,25 @@ class Watched(SlowReads):
         return self.at
 
     def due(self) -> set[str]:
-        """Return the kinds of readings that are due."""
-        return {kind for (_, kind), task in self._tasks.items() if task.wanted and task.due_at <= self.now}
+        """Return the probes of the readings that are due."""
+        return {task.probe for task in self._tasks() if task.wait_s(self.now) == 0.0}
 
     def step(self) -> None:
         """Run the reading of fragmentation."""
-        task = self._tasks["mails", "fragments"]
-        try:
-            self._run_task(self.at, task)
-        except QueryFailed as problem:
-            self._record_failure(task, problem)
+        (task,) = [task for task in self._tasks() if task.probe == "fragmentation"]
+        self._run_task(task)
 
 
 def test_the_slow_readings_take_it_up_after_a_minute_and_then_once_a_minute() -> None:
     slow = Watched(Tables())
-    assert slow.due() == {"head"}
+    assert slow.due() == {"exact head"}
     slow.now = FIRST_S
-    assert slow.due() == {"head", "fragments", "plans", "jobs", "blocked"}
+    assert slow.due() == {"exact head", "fragmentation", "plans", "jobs", "blocked_reports"}
     slow.step()
     assert [each.fragmented for each in slow.latest_fragmentation() if each.index_id == 0] == [0.25]
-    assert slow.due() == {"head", "plans", "jobs", "blocked"}
+    assert slow.due() == {"exact head", "plans", "jobs", "blocked_reports"}
     slow.now += EVERY_S
-    assert "fragments" in slow.due()
+    assert "fragmentation" in slow.due()
     slow.watch_queues([])
     assert slow.latest_fragmentation() == ()
 
@@ -166,7 +162,7 @@ def test_another_engine_is_not_asked() -> None:
 
     slow = SlowReads(Postgres(), never)
     slow.watch_queues([SPEC])
-    assert {kind for queue, kind in slow._tasks if queue} == {"head", "count", "plans"}
+    assert {task.probe for task in slow._tasks()} == {"exact head", "exact count", "plans"}
     assert slow.latest_fragmentation() == ()
 
 

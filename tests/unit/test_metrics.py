@@ -161,3 +161,14 @@ def test_verdicts_of_service_broker_are_served_each_once() -> None:
         (("orders-prod", "dbo.q", "queue disabled", "critical"), 1.0),
         (("orders-prod", "sys.transmission_queue", "cannot tell", "notice"), 1.0),
     ]
+
+
+@pytest.mark.parametrize(("interval_s", "fresh_s"), [(1.0, 10.0), (20.0, 60.0)])
+def test_figures_are_served_for_ten_seconds_or_three_polls(interval_s: float, fresh_s: float) -> None:
+    clock = Clock()
+    readings = TargetReadings("orders-prod", clock)
+    readings.record_view(replace(view(), interval_s=interval_s))
+    clock.now = TAKEN_AT + fresh_s
+    assert readings.is_live
+    clock.now += 0.1
+    assert not readings.is_live

@@ -95,3 +95,31 @@ def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -
         assert pace.size == size
         pace.record_batch(size, 0.001)
     assert pace.record_given_up() == ARCHIVE_BACK_OFF_S
+
+
+@pytest.mark.parametrize(("seconds", "size"), [(0.055, 2), (0.065, 80)])
+def test_a_smaller_batch_was_in_vain_if_it_saved_less_than_half_of_what_its_rows_should_save(
+    seconds: float, size: int
+) -> None:
+    """40 rows took 0.1 s. 8 rows should take 0.02 s, and save half of that if they take 0.06 s."""
+    pace = BatchPace(40)
+    pace.record_batch(40, 0.1)
+    assert pace.size == 8
+    pace.record_batch(8, seconds)
+    assert pace.size == size
+
+
+def test_a_batch_that_was_given_up_is_not_compared_with_the_one_before() -> None:
+    pace = BatchPace(40)
+    pace.record_batch(40, 0.1)
+    pace.record_given_up()
+    pace.record_batch(pace.size, 0.09)
+    assert pace.size == 1
+
+
+def test_archiving_gets_used_to_a_server_that_stays_slower() -> None:
+    pace = archive_pace(100, 0.02)
+    pace.record_batch(100, 0.01)
+    rests = [pace.record_batch(100, 0.04) for _ in range(1500)]
+    assert rests[0] == pytest.approx(4 * ARCHIVE_REST_FACTOR * 0.04, rel=0.01)
+    assert rests[-1] == pytest.approx(ARCHIVE_REST_FACTOR * 0.04)

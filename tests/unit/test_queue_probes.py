@@ -10,8 +10,8 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.probe_constants import COUNTING_S
 from qmon.model.samples.polled_samples import HeadSample, ProgressSample, WalkSample
-from qmon.monitor.probes.cadence import COUNTING_S
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 

@@ -16,7 +16,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.poll import runner as run
 from qmon.monitor.poll.collector import Collector
@@ -57,6 +57,18 @@ def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone(
         trips.append(runner.trips)
     assert [poll for poll, count in enumerate(trips) if count > 1] == [0, 15, 30]
     assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two alone, the rest
+
+
+def test_the_later_statements_of_a_poll_do_not_shorten_the_rest_of_one_that_failed() -> None:
+    driver = Driver()
+    driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
+    runner, tried = Runner(connection(driver, VERSION)), []
+    for poll in range(32):
+        runner.run_statements(jobs())
+        tried += [poll] if runner.trips > 1 else []
+        for _ in range(2):
+            runner.run_statements(jobs()[-1:], later=True)
+    assert tried == [0, 15, 30]
 
 
 def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +242,7 @@ def test_an_index_that_partitions_divide_by_another_column_leads_to_no_head(orde
     (table,) = catalog.read_tables()
     details = catalog.read_details([table])[table.table_id]
     assert details.primary is not None, "rows are still known by their key"
-    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, [])
+    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, SequenceRows())
     assert ("head" in facts.indexes, "ready" in facts.slow) == (ordered, not ordered)
     assert ("ready" in facts.lists) == ordered
 

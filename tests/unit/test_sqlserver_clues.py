@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
@@ -166,7 +166,7 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     plain = replace(SLOTS, spare_id=None, spare=None)
 
     def facts(layout: Layout, *tables: TableRow) -> tuple[TableFacts, list[ProbeFailure]]:
-        work = _Resolver(at, [ring, *tables], (), ())
+        work = _Resolver(at, [ring, *tables], SequenceRows(), ())
         return work._with_spare_table(layout, ring, plain), work.problems
 
     assert facts(RING, spare) == (SLOTS, [])

@@ -12,13 +12,13 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
 from qmon.model.formatting import count
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.probe_constants import LOCKS_S
 from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.model.waits.meanings import wait_meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.queue_memo import COUNT_ROWS
-from qmon.monitor.probes.row_locks import EVERY_S
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from tests.polled import Counting
@@ -149,7 +149,7 @@ def test_of_queues_that_are_read_in_turns_the_locks_are_known_though_they_are_no
     read = {q.layout.queue: q.in_progress for view in views for q in view.queues if q.read_at is None}
     assert len(read) == 100
     assert {figure.value for figure in read.values()} == {1.0}
-    assert 0 < max(figure.age_s for figure in read.values()) <= EVERY_S
+    assert 0 < max(figure.age_s for figure in read.values()) <= LOCKS_S
     assert not any(figure.old for figure in read.values())
     assert driver.asked.count("probe/locks") == 2
 

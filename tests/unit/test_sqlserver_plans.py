@@ -17,7 +17,7 @@ from qmon.model.samples.listing_samples import PagePosition, PageRequest
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import parse_condition
 from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
@@ -48,7 +48,7 @@ def facts(kind: str, *, filtered: bool) -> TableFacts:
         else Index(name, False, False, ("Status", *keys))
         for name, (state, keys) in ROWS.items()
     )
-    return table_facts(JOBS, details(kind, indexes), None, [])
+    return table_facts(JOBS, details(kind, indexes), None, SequenceRows())
 
 
 def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
@@ -131,14 +131,14 @@ def test_a_range_of_a_scan_is_compared_as_its_key_is() -> None:
 
 
 def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -> None:
-    known = table_facts(DATED, details("int", (Index("IX_At", False, False, ("At", "Status")),)), None, [])
+    known = table_facts(DATED, details("int", (Index("IX_At", False, False, ("At", "Status")),)), None, SequenceRows())
     assert "walk" in known.indexes
     driver = Driver()
     at = connection(driver, VERSION)
     slow = SlowReads(ENGINE, lambda session: at, lambda: 0.0)
     probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(DATED, known))
     slow.watch_queues([probes.spec])
-    slow._run_task(at, slow._tasks["dated", "head"])
+    slow._run_task(slow._queue_tasks["dated"].head)
     assert "probe/head_state" in driver.asked
     assert slow.failures() == ()
     slow.apply_heads({"dated": probes}, lambda _: 0.0)
@@ -148,7 +148,7 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
 def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
     ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn")
     layout = Layout("ring", "ring", TABLE.name, id="Id", ring=ring)
-    sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
+    sequences = SequenceRows(SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop")))
     for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
         known = table_facts(layout, details("int", indexes), None, sequences)
         probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(layout, known))
@@ -163,7 +163,7 @@ def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tupl
     ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn", message_id="Number")
     data = (TableName("dbo", "Data"), "Number") if split else (None, None)
     layout = Layout("ring", "ring", TABLE.name, ring=ring, payload="Body", data_table=data[0], data_id=data[1])
-    sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
+    sequences = SequenceRows(SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop")))
     known = table_facts(layout, details("int", (Index("PK", True, True, ("Slot",)),)), None, sequences)
     statements = StatementCache(ENGINE, version)
     probes = QueueProbes(statements, QueueSpec(layout, known))

@@ -60,7 +60,7 @@ from qmon.model.samples.usage_samples import (
 )
 from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.view import View
-from qmon.monitor.catalog.lock_holders import LockHolderSample
+from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.replaced_tables import LostSample

@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.monitor.catalog.catalog import Catalog, ColumnRow, Index, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.newest_times import compare_with_clock
 from qmon.monitor.catalog.resolve import _Resolver
 from qmon.monitor.catalog.state_values import check_state, known_values
@@ -45,7 +45,7 @@ def details(type_name: str) -> TableDetails:
 
 
 def resolved(driver: Driver, type_name: str, state: StateColumn) -> _Resolver:
-    work = _Resolver(Catalog(connection(driver, (16, 0)), SqlServer()), [ROW], (), ())
+    work = _Resolver(Catalog(connection(driver, (16, 0)), SqlServer()), [ROW], SequenceRows(), ())
     with work._record_problems("layout", layout(state)):
         work._add_layout(layout(state), details(type_name), ())
     return work
@@ -58,7 +58,7 @@ def test_a_value_that_the_column_cannot_hold_is_refused_in_one_line() -> None:
     driver = Keeping(False)
     work = resolved(driver, "varchar", WORDS)
     assert driver.asked_about == ["готово"]
-    assert work.layouts == []
+    assert not work.layouts
     (problem,) = work.problems
     assert problem.queue == "orders"
     assert problem.reason.startswith("dbo.Orders.State cannot store the state value 'готово': the column is too short")
@@ -68,7 +68,7 @@ def test_a_value_that_the_column_cannot_hold_is_refused_in_one_line() -> None:
 def test_values_that_it_can_hold_are_watched() -> None:
     driver = Keeping(True)
     state = StateColumn("State", "ready", "готовится", "готово")
-    assert resolved(driver, "char", state).layouts == [layout(state)]
+    assert resolved(driver, "char", state).layouts == {"orders": layout(state)}
     assert driver.asked_about == ["готовится", "готово"]
 
 
@@ -83,7 +83,7 @@ def test_values_that_it_can_hold_are_watched() -> None:
 )
 def test_nobody_is_asked_where_every_character_fits(type_name: str, state: StateColumn) -> None:
     driver = Keeping(False)
-    assert resolved(driver, type_name, state).layouts == [layout(state)]
+    assert resolved(driver, type_name, state).layouts == {"orders": layout(state)}
     assert driver.asked_about == []
 
 

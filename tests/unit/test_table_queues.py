@@ -16,7 +16,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.operation_records import OperationKind, Side
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import ColumnRow, Index, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, with_zones
 from qmon.monitor.catalog.predicate import parse_condition
 from qmon.monitor.catalog.resolve import Resolved
@@ -86,7 +86,7 @@ def details(name: str, number: int) -> TableDetails:
 
 
 def facts(layout: Layout, number: int) -> TableFacts:
-    return table_facts(layout, details(layout.table.name, number), None, [])
+    return table_facts(layout, details(layout.table.name, number), None, SequenceRows())
 
 
 def test_due_times_without_a_zone_are_utc() -> None:

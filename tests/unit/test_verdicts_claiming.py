@@ -8,9 +8,9 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
 from qmon.model.samples.client_samples import ClientSample
-from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.samples.polled_samples import PauseSample, ServerSample
 from qmon.model.sessions.clients import (
     ClientsSeen,
     SessionIndex,
@@ -99,7 +99,7 @@ def test_all_must_be_idle_and_the_one_that_worked_last_says_for_how_long() -> No
         {"pop_rate": Figure(0.3)},
         {"recent_pop_rate": Figure(0.3)},
         {"in_progress": Figure(1)},
-        {"pauses": (Pause("mails", Side.CONSUMERS, 200.0, "anna", "deploy", 50.0, "switch"),)},
+        {"pauses": (PauseSample("mails", "", Side.CONSUMERS, 50.0, 200.0, "anna", "deploy", "switch"),)},
     ],
 )
 def test_neither_where_something_moves_is_worked_on_or_paused(fine: dict[str, object]) -> None:

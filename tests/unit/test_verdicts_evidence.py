@@ -11,9 +11,16 @@ from qmon.model.alerts.alert_rules import AlertRule, evaluate_rule
 from qmon.model.counts import TableCount
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
+from qmon.model.samples.polled_samples import (
+    HeadSample,
+    HeldSample,
+    PauseSample,
+    ProgressSample,
+    ServerSample,
+    WriterSample,
+)
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.view import QueueView
@@ -86,7 +93,7 @@ def test_a_count_of_a_while_ago_does_not_prove_that_a_queue_is_empty() -> None:
 
 
 def test_a_pause_does_not_hide_what_is_not_known() -> None:
-    pause = Pause("q", Side.PRODUCERS, 2e9, "ada", "", 1.0, "switch")
+    pause = PauseSample("q", "", Side.PRODUCERS, 1.0, 2e9, "ada", "", "switch")
     verdicts, _ = judge_queue(replace(FINE, pauses=(pause,), stuck=Figure.unknown(NO_INDEX)), 0.0, {})
     assert [v.code for v in verdicts] == ["paused", "cannot tell"]
     stuck, _ = judge_queue(replace(FINE, stuck=Figure(2.0), in_progress=Figure.unknown(NO_INDEX)), 0.0, {})

@@ -432,7 +432,16 @@ class OperatedSample:
 
 @dataclass(frozen=True, slots=True)
 class PauseSample:
-    """One row per pause in force. ``about``: the table. ``side``: producers or consumers. ``way``: switch or gate."""
+    """One row per pause in force.
+
+    Attributes:
+        queue: the queue's name, which may differ between configurations.
+        about: the queue's table, which identifies the queue; see ``pause_subject``.
+        side: producers or consumers; a value of ``Side``.
+        since_at: seconds since the epoch, server clock; so is ``until_at``.
+        by: the account that paused the queue.
+        way: switch or gate.
+    """
 
     queue: str
     about: str

@@ -10,9 +10,10 @@ from qmon.model.baseline_bands import Band
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout
-from qmon.model.operation_records import Pause, Side
+from qmon.model.operation_records import Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock
 
@@ -54,7 +55,7 @@ class RuleInput:
     blocked_oldest: Figure = _UNREAD
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[PauseSample, ...] = ()
     locked: QueueLock | None = None
     last_seen_at: float | None = None
     rates_follow: bool = False
@@ -108,7 +109,7 @@ class RuleInput:
 
     def is_paused(self, side: Side) -> bool:
         """Return whether this side is paused, so that its inactivity is not a problem."""
-        return any(pause.side is side for pause in self.pauses)
+        return any(pause.side == side for pause in self.pauses)
 
 
 Condition = Callable[[RuleInput], bool]

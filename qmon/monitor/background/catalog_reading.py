@@ -67,6 +67,12 @@ class CatalogReading:
             if values:
                 self._seen_states = {**self._seen_states, queue: self._seen_states.get(queue, frozenset()) | values}
 
+    @property
+    def is_requested(self) -> bool:
+        """Whether a requested reading has not ended successfully."""
+        with self._lock:
+            return self._requested_before is not None
+
     def request_reading(self) -> None:
         """Request a reading in the background."""
         with self._lock:

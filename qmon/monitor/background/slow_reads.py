@@ -10,85 +10,41 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
-from qmon.engines.result_records import to_records
-from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
+from qmon.errors import ConnectionLost, QmonError
 from qmon.model import statement_use
 from qmon.model.cost_budget import Budget, ProbeKey
 from qmon.model.samples.deadlock_samples import Circle
-from qmon.model.samples.polled_samples import ClockSample, HeadSample
 from qmon.model.samples.usage_samples import Fragmentation
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.background import blocked_reports, job_reader
+from qmon.monitor.background import blocked_reports, fragmentation_reader, job_reader, slow_tasks
 from qmon.monitor.background.background_reader import BackgroundReader
 from qmon.monitor.background.catalog_reading import CatalogReading
-from qmon.monitor.background.fragmentation_reader import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.background.fragmentation_reader import FIRST_S, FragmentationReader
 from qmon.monitor.background.plan_reader import PlanReader
-from qmon.monitor.background.scan_counts import COST_FACTOR, CounterVersion, CountState, ScanCounts
+from qmon.monitor.background.scan_counts import CounterVersion, CountState, ScanCounts
+from qmon.monitor.background.slow_tasks import CatalogTask, CountTask, HeadTask, ReaderTask, Reading, SlowTask
 from qmon.monitor.probes import deadlock_reports
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
-_HEAD_EVERY_S: Final = 10.0
-
-# Seconds between cheap full searches for the head of a queue. The polls also search for the head. When the search of
-# the polls becomes expensive, the next full search runs sooner.
-_CHEAP_HEAD_EVERY_S: Final = 60.0
-
-# With many queues, a cheap head search of one queue is repeated after this many seconds times the number of queues.
-_HEAD_REST_S: Final = 0.2
-_TRIES: Final = 3
-_RETRY_S: Final = 60.0
-
-# Seconds until the next try after a lock timeout. A failed try waits a second for the lock and reads nothing.
-_LOCK_RETRY_S: Final = 5.0
-
-# Seconds until the server's counters include a commit. PostgreSQL needs one second.
-_SETTLED_S: Final = 2.5
-_EXPENSIVE_HEAD_S: Final = 0.001
-_DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
-_GRAPHS: Final = ("", "graphs")
-_CATALOG: Final = ("", "catalog")
-
-# Tasks that concern the whole target, not one queue.
-_TARGET_TASKS: Final = (("", "jobs"), ("", "blocked"))
-
-# Probe names used in failures of some kinds of tasks.
-_PROBES: Final = {
-    "plans": "plans",
-    "jobs": "jobs",
-    "blocked": "blocked_reports",
-    "fragments": "fragmentation",
-    "graphs": "deadlock_graphs",
-    "catalog": "catalog",
-}
-
-# Due time of a running task. If the due time is changed while the task runs, the new due time is kept.
-_RUNNING: Final = float("inf")
+_DEADLOCKS: Final = "deadlock_graphs"
 
 
-@dataclass(slots=True)
-class _Task:
-    """One slow read: its queue, its kind, and when it is due on our monotonic clock."""
+@dataclass(frozen=True, slots=True)
+class _QueueTasks:
+    """The slow reads of one queue. ``rare``: the reads that run rarely."""
 
-    queue: str
-    kind: str
-    due_at: float = 0.0
-    wanted: bool = True
-    # Minimum seconds until the read is repeated.
-    rest_s: float = 0.0
-    begun_at: float = float("-inf")
-    # True if the table must be counted again soon. A count taken during a burst is wrong by the changes that the
-    # counters had not reported yet.
-    again: bool = True
+    head: HeadTask
+    count: CountTask
+    rare: tuple[ReaderTask, ...]
 
 
 class SlowReads(BackgroundReader):
@@ -112,12 +68,9 @@ class SlowReads(BackgroundReader):
         """
         super().__init__(engine, connect, clock)
         self._queues: dict[str, QueueSpec] = {}
-        self._tasks: dict[tuple[str, str], _Task] = {}
-        self._heads: dict[str, tuple[bool, str | None]] = {}
-        self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        # How often each queue was forgotten. If a queue is forgotten during a read, the result of the read is
-        # discarded.
-        self._forgotten: dict[str, int] = {}
+        self._queue_tasks: dict[str, _QueueTasks] = {}
+        # Tasks of the whole target, keyed by probe.
+        self._target_tasks: dict[str, SlowTask] = {}
         self._catalog = catalog
         # True if the last attempt to connect failed.
         self._is_refused = False
@@ -145,32 +98,61 @@ class SlowReads(BackgroundReader):
             self.scan_counts.retain_only(
                 [name for name, spec in self._queues.items() if _has_same_rows(known.get(name), spec)]
             )
-            self._failures = {key: f for key, f in self._failures.items() if not key[0] or key[0] in self._queues}
-            self._forgotten = {name: times for name, times in self._forgotten.items() if name in self._queues}
-            self._heads = {name: head for name, head in self._heads.items() if name in self._queues}
-            of_all = {key: task for key, task in self._tasks.items() if not key[0]}
-            self._tasks = {
-                (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
-                for name in self._queues
-                for kind in ("head", "count")
-            } | self._rare_tasks()
-            for key in (_CATALOG, _GRAPHS) if self._deadlock_reports.is_supported else (_CATALOG,):
-                self._tasks[key] = of_all.get(key) or _Task(*key, wanted=False, again=False)
-            for key in _TARGET_TASKS if self.job_reader.is_supported and self.blocked_reports.is_supported else ():
-                first = self._clock() + FIRST_S
-                self._tasks[key] = of_all.get(key) or _Task(*key, due_at=first, again=False)
+            self._fragmentation_reader.retain_only(frozenset(self._queues))
+            self.plan_reader.retain_only(frozenset(self._queues))
+            self._queue_tasks = {
+                name: self._queue_tasks.get(name) or self._make_queue_tasks(name) for name in self._queues
+            }
+            self._target_tasks = self._target_tasks or self._make_target_tasks()
+            if (reading := self._target_tasks.get("catalog")) is not None:
+                reading.failure = None  # these queues come from a newer reading
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own_uses.retain_only(tables | self.scan_counts.parts)
         self._wake.set()
 
-    def _rare_tasks(self) -> dict[tuple[str, str], _Task]:
-        """Return the tasks of each queue that run rarely. New tasks first run after ``FIRST_S`` seconds."""
-        self._fragmentation_reader.retain_only(frozenset(self._queues))
-        self.plan_reader.retain_only(frozenset(self._queues))
-        kinds = {"fragments": self._fragmentation_reader.is_supported, "plans": self.plan_reader.is_supported}
-        first = self._clock() + FIRST_S
-        keys = [(name, kind) for kind, able in kinds.items() if able for name in self._queues]
-        return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
+    def _make_queue_tasks(self, queue: str) -> _QueueTasks:
+        def read_fragmentation(at: Reading) -> float:
+            self._fragmentation_reader.read(at.connection, at.statements, at.specs[queue])
+            return fragmentation_reader.EVERY_S
+
+        def read_plans(at: Reading) -> float:
+            self.plan_reader.read(at.connection, at.statements, at.specs[queue])
+            return statement_use.reading_interval_s(len(at.specs))
+
+        first_at, rare = self._clock() + FIRST_S, list[ReaderTask]()
+        if self._fragmentation_reader.is_supported:
+            rare.append(ReaderTask("fragmentation", read_fragmentation, queue, first_at))
+        if self.plan_reader.is_supported:
+            rare.append(ReaderTask("plans", read_plans, queue, first_at))
+        return _QueueTasks(HeadTask(queue, self.own_uses), CountTask(queue, self.scan_counts), tuple(rare))
+
+    def _make_target_tasks(self) -> dict[str, SlowTask]:
+        def read_deadlocks(at: Reading) -> float:
+            self._deadlock_reports.read(at.connection, at.statements)
+            return deadlock_reports.EVERY_S
+
+        def read_jobs(at: Reading) -> float:
+            self.job_reader.read(at.connection, at.statements, tuple(at.specs.values()))
+            return job_reader.EVERY_S
+
+        def read_blocked(at: Reading) -> float:
+            self.blocked_reports.read(at.connection, at.statements)
+            return blocked_reports.EVERY_S
+
+        tasks: list[SlowTask] = [] if self._catalog is None else [CatalogTask(self._catalog)]
+        if self._deadlock_reports.is_supported:
+            tasks.append(ReaderTask(_DEADLOCKS, read_deadlocks))
+            tasks[-1].is_wanted = False
+        first_at = self._clock() + FIRST_S
+        if self.job_reader.is_supported and self.blocked_reports.is_supported:
+            tasks.append(ReaderTask("jobs", read_jobs, due_at=first_at))
+            tasks.append(ReaderTask("blocked_reports", read_blocked, due_at=first_at))
+        return {task.probe: task for task in tasks}
+
+    def _tasks(self) -> Iterator[SlowTask]:
+        for tasks in self._queue_tasks.values():
+            yield from (tasks.head, tasks.count, *tasks.rare)
+        yield from self._target_tasks.values()
 
     def latest_fragmentation(self) -> tuple[Fragmentation, ...]:
         """Return the fragmentation of the queues' indexes; empty if the server does not report it."""
@@ -184,74 +166,67 @@ class SlowReads(BackgroundReader):
         now = self._clock()
         found = self._deadlock_reports.record_count(count, now, now_at)
         with self._lock:
-            task = self._tasks.get(_GRAPHS)
+            task = self._target_tasks.get(_DEADLOCKS)
             if task is not None:
                 wanted = self._deadlock_reports.may_have_unread(now)
-                if wanted and not task.wanted:
+                if wanted and not task.is_wanted:
                     self._wake.set()
-                task.wanted = wanted
+                task.is_wanted = wanted
         return found
 
     def record_needs(self, needs: Mapping[str, bool], versions: Mapping[str, CounterVersion | None], at: float) -> None:
         """Record which queues need a count, and the counter values of their tables at ``at`` (server clock)."""
         with self._lock:
             for queue, needed in needs.items():
-                if (task := self._tasks.get((queue, "count"))) is None:
+                if (tasks := self._queue_tasks.get(queue)) is None:
                     continue
-                if needed and not task.wanted:
+                task = tasks.count
+                if needed and not task.is_wanted:
                     task.again = True
                     self._wake.set()
-                task.wanted = needed
+                task.is_wanted = needed
                 if not needed:
-                    self._failures.pop((queue, "count"), None)
+                    task.failure = None
                 if self.scan_counts.still_holds(queue, versions.get(queue), at) and not task.again:
-                    task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
+                    task.due_at = max(task.due_at, self._clock() + slow_tasks.SETTLED_S)
 
     def request_catalog(self) -> bool:
         """Request a catalog reading after the running read; return false if there is no connection for the reading."""
         if self._catalog is None or self._is_refused:
             return False
         self._catalog.request_reading()
-        with self._lock:
-            task = self._tasks[_CATALOG]
-            if not task.wanted:
-                task.wanted, task.due_at = True, 0.0
-                self._wake.set()
+        self._wake.set()
         return True
 
     def count_exactly(self, queue: str) -> None:
         """Count this queue after the running count has ended, even if the count is expensive."""
         with self._lock:
-            task = self._tasks.get((queue, "count"))
-            if task is not None:
-                task.wanted, task.again, task.due_at = True, True, 0.0
+            if (tasks := self._queue_tasks.get(queue)) is not None:
+                tasks.count.is_wanted = True
+                tasks.count.request()
         self._wake.set()
 
     def count_again(self, queue: str) -> None:
         """Count this queue again after the running count has ended, if its figures come from a count."""
         with self._lock:
-            task = self._tasks.get((queue, "count"))
-            if task is not None and task.wanted:
-                task.again, task.due_at = True, 0.0
+            if (tasks := self._queue_tasks.get(queue)) is not None and tasks.count.is_wanted:
+                tasks.count.request()
         self._wake.set()
 
     def find_head_again(self, queue: str) -> None:
         """Search for this queue's head from the first row, after the running read has ended."""
         with self._lock:
-            task = self._tasks.get((queue, "head"))
-            if task is not None:
-                task.due_at = 0.0
+            if (tasks := self._queue_tasks.get(queue)) is not None:
+                tasks.head.request()
         self._wake.set()
 
     def forget_queue(self, queue: str) -> None:
         """Discard everything read for this queue, including the running read, because its table has been replaced."""
         with self._lock:
-            self._forgotten[queue] = self._forgotten.get(queue, 0) + 1
             self.scan_counts.forget_queue(queue)
-            self._heads.pop(queue, None)
-            for (name, _), task in self._tasks.items():
-                if name == queue:
-                    task.due_at, task.again = 0.0, True
+            if queue in self._queue_tasks:
+                # The result of a running read stays in the discarded task, where no poll finds it.
+                self._queue_tasks[queue] = self._make_queue_tasks(queue)
         self._wake.set()
 
     def count_state_for(self, queue: str) -> CountState:
@@ -261,7 +236,7 @@ class SlowReads(BackgroundReader):
     def failures(self) -> tuple[ProbeFailure, ...]:
         """Return the reads that failed."""
         with self._lock:
-            return tuple(self._failures.values())
+            return tuple(task.failure for task in self._tasks() if task.failure is not None)
 
     def apply_heads(self, queues: Mapping[str, QueueProbes], cost_s: Callable[[ProbeKey], float]) -> None:
         """Pass the results of full head searches to the polls.
@@ -270,46 +245,83 @@ class SlowReads(BackgroundReader):
         search runs here soon. ``cost_s``: returns the seconds that a probe costs a poll.
         """
         with self._lock:
-            heads, self._heads = self._heads, {}
             for name, probes in queues.items():
-                if probes.memo.bounded or cost_s((name, probes.head_probe or "")) <= _EXPENSIVE_HEAD_S:
+                if (tasks := self._queue_tasks.get(name)) is None:
                     continue
-                task = self._tasks.get((name, "head"))
-                if task is not None and task.due_at != _RUNNING:
-                    task.due_at = min(task.due_at, task.begun_at + _HEAD_EVERY_S)
-        for queue, (dear, head_id) in heads.items():
-            if queue in queues:
-                memo = queues[queue].memo
-                memo.bounded = dear
-                if dear and head_id is not None:
-                    memo.record_found_head(head_id)
+                head, memo = tasks.head, probes.memo
+                is_cheap = memo.bounded or cost_s((name, probes.head_probe or "")) <= slow_tasks.EXPENSIVE_HEAD_S
+                if not is_cheap and head.due_at != math.inf:  # a running search is not repeated for this
+                    head.due_at = min(head.due_at, head.began_at + slow_tasks.HEAD_EVERY_S)
+                if head.found:
+                    memo.bounded, head_id = head.found.pop()
+                    if memo.bounded and head_id is not None:
+                        memo.record_found_head(head_id)
 
     def _run(self) -> None:
         while not self._closed:
             if self._release_requested:
                 self._drop_connection()
-            task = self._next_task()
-            if task is None:
-                self._wake.wait(self._idle_s())
+            wait_s = self._run_next_task()
+            if wait_s > 0.0:
+                self._wake.wait(wait_s)
                 self._wake.clear()
-                continue
-            try:
-                connection = self._connection or self._open_connection()
-                self._run_task(connection, task)
-            except ConnectionLost as problem:
-                self._log.info("lost: %s", problem)
-                self._drop_connection()
-                self._back_off()
-            except QmonError as problem:
-                self._record_failure(task, problem)
-                if self._connection is None:
-                    self._back_off(problem)
-            except Exception as problem:  # a bug in qmon is reported like any other reason, and the other tasks go on
-                self._record_failure(task, QmonError(log.report_defect(problem)))
         self._drop_connection()
 
+    def _run_next_task(self) -> float:
+        """Run the task that has been due for the longest time. If no task is due, return the seconds to wait."""
+        now = self._clock()
+        with self._lock:
+            wait_s, _, task = min(
+                ((task.wait_s(now), task.due_at, task) for task in self._tasks()),
+                key=lambda each: each[:2],
+                default=(math.inf, 0.0, None),
+            )
+        if task is None or wait_s > 0.0:
+            return max(0.001, min(wait_s, _IDLE_S))
+        self._run_task(task)
+        return 0.0
+
+    def _run_task(self, task: SlowTask) -> None:
+        """Run a task, and decide when it is due again."""
+        problem: QmonError | None = None
+        rest_s, took_s, is_lost = 0.0, 0.0, False
+        with self._lock:
+            task.begin(self._clock())
+            specs = self._queues
+        if task.queue and task.queue not in specs:
+            return
+        try:
+            connection = self._connection or self._open_connection()
+            reading = Reading(connection, StatementCache(self._engine, connection.version), specs, self.instances)
+            began = self._clock()
+            try:
+                rest_s = task.run(reading)
+            finally:
+                took_s = self._clock() - began
+        except ConnectionLost as lost:
+            is_lost = True
+            self._log.info("lost: %s", lost)
+            self._drop_connection()
+        except QmonError as found:
+            problem = found
+        except Exception as defect:  # a bug in qmon is reported like any other reason, and the other tasks go on
+            problem = QmonError(log.report_defect(defect))
+        rest_s = max(rest_s, took_s * task.COST_FACTOR * self.instances)
+        with self._lock:
+            if problem is not None:
+                rest_s = task.retry_s(problem, self.instances)
+                if not (self._is_refused and isinstance(task, CatalogTask)):  # if refused, the polls read the catalog
+                    task.record_failure(problem)
+            elif not is_lost:
+                task.failure = None
+            task.end(self._clock(), rest_s)
+        if self._connection is None:
+            self._back_off(problem)
+
     def _open_connection(self) -> Connection:
-        session = Session(purpose="count", statement_timeout_s=_DEADLINE_S, lock_timeout_s=1.0, read_only=True)
+        session = Session(
+            purpose="count", statement_timeout_s=slow_tasks.DEADLINE_S, lock_timeout_s=1.0, read_only=True
+        )
         try:
             self._connection = self._connect(session)
         except QmonError:
@@ -317,113 +329,6 @@ class SlowReads(BackgroundReader):
             raise
         self._is_refused = False
         return self._connection
-
-    def _next_task(self) -> _Task | None:
-        now, rests = self._clock(), self.scan_counts.rest_seconds() > 0
-        with self._lock:
-            due = [t for t in self._tasks.values() if t.wanted and t.due_at <= now]
-        return min((t for t in due if not (rests and t.kind == "count")), key=lambda t: t.due_at, default=None)
-
-    def _idle_s(self) -> float:
-        """Return the seconds until a task may be due, at least a millisecond."""
-        now, rests_s = self._clock(), self.scan_counts.rest_seconds()
-        with self._lock:
-            due = [max(t.due_at - now, rests_s if t.kind == "count" else 0.0) for t in self._tasks.values() if t.wanted]
-        return max(0.001, min([*due, _IDLE_S]))
-
-    def _run_task(self, connection: Connection, task: _Task) -> None:
-        with self._lock:
-            found = self._queues.get(task.queue)
-            if found is None and task.queue:
-                return
-            task.due_at, task.begun_at = _RUNNING, self._clock()
-            begun = self._forgotten.get(task.queue, 0)
-        started = self._clock()
-        every = {
-            "head": 0.0,
-            "fragments": EVERY_S,
-            "graphs": deadlock_reports.EVERY_S,
-            "jobs": job_reader.EVERY_S,
-            "blocked": blocked_reports.EVERY_S,
-            "plans": statement_use.reading_interval_s(len(self._queues)),
-        }.get(task.kind, _SETTLED_S)
-        given_up = counted = False
-        try:
-            if task.kind == "catalog" and self._catalog is not None:
-                self._catalog.read_if_requested(connection)
-                task.wanted = False
-            elif found is None:
-                self._read_target_task(connection, task.kind)
-            elif task.kind == "head":
-                self._find_head(connection, found, task, begun)
-            elif task.kind in ("fragments", "plans"):
-                reader = self._fragmentation_reader if task.kind == "fragments" else self.plan_reader
-                reader.read(connection, StatementCache(self._engine, connection.version), found)
-            else:
-                step = self.scan_counts.count_next_range(connection, found, self.instances)
-                given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
-        finally:
-            took = self._clock() - started
-            every = max(every, task.rest_s)
-            with self._lock:
-                if task.due_at == _RUNNING and not given_up:
-                    dear = task.kind not in ("count", "catalog")
-                    rest = max(every, took * COST_FACTOR * self.instances) if dear else every
-                    task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
-                    task.again = task.again and not counted
-        with self._lock:
-            self._failures.pop((task.queue, task.kind), None)
-
-    def _read_target_task(self, connection: Connection, kind: str) -> None:
-        """Run a task that concerns the whole target, not one queue."""
-        statements = StatementCache(self._engine, connection.version)
-        if kind == "jobs":
-            self.job_reader.read(connection, statements, tuple(self._queues.values()))
-        else:
-            (self.blocked_reports if kind == "blocked" else self._deadlock_reports).read(connection, statements)
-
-    def _find_head(self, connection: Connection, found: QueueSpec, task: _Task, begun: int) -> None:
-        statements = StatementCache(self._engine, connection.version)
-        probe = QueueProbes(statements, found).head_probe
-        names, values = probe_names_for(found.layout, found.facts), state_values_for(found.layout)
-        if probe == "head_walk":
-            # The poll's search stops after a limited number of rows. This search continues to the first ready row.
-            probe, names["head_index"] = "head_state", names["walk_index"]
-        if probe not in ("head", "head_state"):
-            task.wanted = False
-            return
-        statement = statements.statement_for(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
-        clock = statements.statement_for_target("clock")
-        batch, took, head = [clock.bound, statement.bound, clock.bound], math.inf, None
-        for _ in range(_TRIES):  # the minimum of several tries is the cost of the statement itself
-            began, rows, ended = self.own_uses.fetch_counted(connection, statements, batch, found.facts.tables)
-            seconds = to_records(ClockSample, ended)[0].now_at - to_records(ClockSample, began)[0].now_at
-            took, head = min(took, seconds), to_records(HeadSample, rows)[0].head_id
-            if took <= _EXPENSIVE_HEAD_S:
-                break
-        dear = "walk" in found.facts.indexes or took > _EXPENSIVE_HEAD_S
-        task.rest_s = _HEAD_EVERY_S if dear else max(_CHEAP_HEAD_EVERY_S, _HEAD_REST_S * len(self._queues))
-        with self._lock:
-            if self._forgotten.get(task.queue, 0) == begun:
-                self._heads[task.queue] = (dear, head)
-
-    def _record_failure(self, task: _Task, problem: QmonError) -> None:
-        again = _RETRY_S
-        if isinstance(problem, LockTimeout):
-            again = _LOCK_RETRY_S
-        elif isinstance(problem, DeadlineExceeded) and task.kind != "catalog":
-            again = _DEADLINE_S * COST_FACTOR * self.instances
-        task.due_at = self._clock() + again
-        if task.kind == "count":
-            self.scan_counts.record_failure(task.queue, str(problem))
-        if task.kind == "catalog" and self._is_refused:
-            return  # the polls then read the catalog
-        with self._lock:
-            failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
-            if task.kind in _PROBES:
-                grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-                failure = replace(failure, probe=_PROBES[task.kind], grant=grant)
-            self._failures[task.queue, task.kind] = failure
 
 
 def _has_same_rows(before: QueueSpec | None, now: QueueSpec) -> bool:

@@ -10,9 +10,8 @@ from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFact
 from qmon.model.layout.time_zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
-from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
+from qmon.monitor.catalog.catalog import Index, SequenceRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, TEXT_TYPES, WHOLE_TYPES
-from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
 # Figures that come from the positions of a ring and the slots around these positions.
@@ -29,7 +28,7 @@ def table_facts(
     layout: Layout,
     details: TableDetails,
     data: TableDetails | None,
-    sequences: Sequence[SequenceRow],
+    sequences: SequenceRows,
     divided_by: frozenset[str] = frozenset(),
 ) -> TableFacts:
     """Return the facts about one completed layout.
@@ -40,9 +39,9 @@ def table_facts(
     readers: list[SequenceRow] = []
     if layout.ring is not None:
         reader.record_ring_index()
-        push = find_sequence(layout.ring.push_sequence, sequences)
-        pop = find_sequence(layout.ring.pop_sequence, sequences)
-        found_readers = [find_sequence(name, sequences) for name in layout.ring.subscribers]
+        push = sequences.find(layout.ring.push_sequence)
+        pop = sequences.find(layout.ring.pop_sequence)
+        found_readers = [sequences.find(name) for name in layout.ring.subscribers]
         readers = [each for each in found_readers if each is not None]
     else:
         reader.record_head_index()
@@ -406,12 +405,10 @@ class _FactCollector:
         if self.layout.ring is None:
             self.unknown["fill"] = Reason.NO_SLOTS
 
-    def find_gap_sequence(
-        self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]
-    ) -> SequenceRow | None:
+    def find_gap_sequence(self, sequences: SequenceRows, positions: Iterable[SequenceRow]) -> SequenceRow | None:
         """Return the sequence that issues ids. If there is no sequence, record why the gap is unknown."""
         hidden = [s for s in positions if not s.readable]
-        sequence = find_sequence(self.layout.sequence, sequences) if self.layout.sequence else None
+        sequence = sequences.find(self.layout.sequence) if self.layout.sequence else None
         if self.layout.ring is None:
             column = self.details.column(self.layout.id)
             if column is None:

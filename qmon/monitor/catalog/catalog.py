@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
 
@@ -15,7 +16,7 @@ from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.samples.polled_samples import PartialSample
-from qmon.monitor.catalog.lock_holders import PROBE, LockHolderSample
+from qmon.model.waits.lock_holders import PROBE, LockHolderSample
 from qmon.monitor.catalog.predicate import Condition, parse_condition
 
 Record = TypeVar("Record")
@@ -65,6 +66,22 @@ class SequenceRow:
     def name(self) -> TableName:
         """Schema and name."""
         return TableName(self.sequence_schema, self.sequence_name)
+
+
+class SequenceRows(tuple[SequenceRow, ...]):
+    """Sequences. Each queue finds its own by name, without a search through those of the other queues."""
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[SequenceRow]]:
+        found: dict[str, list[SequenceRow]] = {}
+        for each in self:
+            found.setdefault(each.sequence_name, []).append(each)
+        return found
+
+    def find(self, name: TableName) -> SequenceRow | None:
+        """Return the sequence of that name. Without a schema, the name must be unique."""
+        found = [s for s in self._by_name.get(name.name, ()) if name.schema in ("", s.sequence_schema)]
+        return found[0] if len(found) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +304,9 @@ class Catalog:
                 raise
         return self.read_records(TableRow, "catalog/tables" + _PLAIN_SUFFIX)
 
-    def read_sequences(self) -> list[SequenceRow]:
+    def read_sequences(self) -> SequenceRows:
         """Return every user sequence. Identity columns of SQL Server have none."""
-        return self.read_records(SequenceRow, "catalog/sequences")
+        return SequenceRows(self.read_records(SequenceRow, "catalog/sequences"))
 
     def read_partition_columns(self) -> frozenset[tuple[int, str]]:
         """Return pairs of table id and partitioning column; empty if they cannot be read."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
-from qmon.monitor.catalog.catalog import ColumnRow, SequenceRow, TableDetails
+from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE_TYPES, Role, column_for_role, normalize_name
 from qmon.monitor.catalog.state_values import KnownValues, find_state_column, state_meanings
 
@@ -25,7 +25,7 @@ Values = Callable[[str], KnownValues]
 def complete_layout(
     layout: Layout,
     details: TableDetails,
-    sequences: Sequence[SequenceRow],
+    sequences: SequenceRows,
     values: Values,
     textless: Collection[str] = (),
 ) -> tuple[Layout, tuple[str, ...]]:
@@ -42,12 +42,6 @@ def complete_layout(
     layout = _with_id(layout, details, sequences, reasons, textless)
     layout = _with_columns(layout, details, reasons)
     return layout, tuple(reasons)
-
-
-def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> SequenceRow | None:
-    """Return the sequence of that name. Without a schema, the name must be unique."""
-    found = [s for s in sequences if s.sequence_name == name.name and name.schema in ("", s.sequence_schema)]
-    return found[0] if len(found) == 1 else None
 
 
 def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
@@ -87,14 +81,14 @@ def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, **changes)  # type: ignore[arg-type]
 
 
-def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
+def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
     ring = layout.ring
     if ring is None:
         example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
         raise BadInput(f"design {layout.design} needs a size and sequences: {example}")
 
     def there(wanted: TableName, role: str) -> TableName:
-        sequence = find_sequence(wanted, sequences)
+        sequence = sequences.find(wanted)
         if sequence is None:
             raise BadInput(
                 f"there is no sequence {wanted} ({role}){suggest_nearest(str(wanted), _sequence_names(sequences))}"
@@ -106,7 +100,7 @@ def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
     return replace(layout, ring=replace(ring, push_sequence=push, pop_sequence=pop, subscribers=readers))
 
 
-def _sequence_names(sequences: Sequence[SequenceRow]) -> list[str]:
+def _sequence_names(sequences: SequenceRows) -> list[str]:
     return [str(sequence.name) for sequence in sequences]
 
 
@@ -135,7 +129,7 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
 def _with_id(
     layout: Layout,
     details: TableDetails,
-    sequences: Sequence[SequenceRow],
+    sequences: SequenceRows,
     reasons: list[str],
     textless: Collection[str],
 ) -> Layout:
@@ -149,7 +143,7 @@ def _with_id(
         return layout
     sequence = layout.sequence
     if sequence is not None:
-        if (there := find_sequence(sequence, sequences)) is None:
+        if (there := sequences.find(sequence)) is None:
             raise BadInput(
                 f"there is no sequence {sequence}{suggest_nearest(str(sequence), _sequence_names(sequences))}"
             )
@@ -214,7 +208,7 @@ def _is_whole(name: str | None, details: TableDetails) -> bool:
     return column is not None and column.type_name in WHOLE_TYPES
 
 
-def unowned_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
+def unowned_sequence(table: TableName, column: str, sequences: SequenceRows) -> TableName | None:
     """Return a sequence without an owner, named after the table or the id: ``MessageSequence``, ``message_id``."""
     stems = {normalize_name(table.name), normalize_name(column), normalize_name(column).removesuffix("id")} - {""}
     near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]

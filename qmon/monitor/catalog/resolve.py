@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -19,7 +20,7 @@ from qmon.model.layout.time_zones import Zone
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
-from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, with_zones
 from qmon.monitor.catalog.complete_layout import check_ids, complete_layout
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
@@ -107,11 +108,19 @@ def resolve_queues(
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
     layouts = [each for each in configured if isinstance(each, Layout)]
+    there = {table.table_id for table in tables}
+    known = [
+        layout
+        for layout in _without_children(catalog, (*before.layouts, *before.lost), before.places)
+        if layout.part is None
+        and (layout.source is not LayoutSource.REGISTRY or not read or before.places.get(layout.queue) in there)
+    ]
+    registered = {layout.table: layout for layout in reversed(installed)}
     work = _Resolver(catalog, tables, sequences, problems, before)
-    work.prefetch([*layouts, *installed])
+    work.prefetch([*layouts, *installed, *known])
     for each in configured:
         if isinstance(each, Layout):
-            work.add_configured(each, installed, before.places.get(each.queue))
+            work.add_configured(each, registered, before.places.get(each.queue))
         elif isinstance(each, Group):
             work.add_group(each, before.places.get(each.name))
     for layout in installed:
@@ -119,14 +128,14 @@ def resolve_queues(
     names = {each.library for each in configured if isinstance(each, NamedLibrary)}
     everything = (by_shape and not configured) if by_library is None else by_library
     found = work.add_libraries(None if everything else names)
-    known = (*before.layouts, *before.lost)
-    there = {table.table_id for table in tables}
-    for layout in _without_children(catalog, known, before.places):
-        place = before.places.get(layout.queue)
-        if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
-            work.add_seen_before(layout, place)
+    for layout in known:
+        work.add_seen_before(layout, before.places.get(layout.queue))
     named = (
-        configured or installed or any(each.source is not LayoutSource.DISCOVERY and not each.library for each in known)
+        configured
+        or installed
+        or any(
+            each.source is not LayoutSource.DISCOVERY and not each.library for each in (*before.layouts, *before.lost)
+        )
     )
     if by_shape and not named:
         for finding in discover_queues(catalog, [each for each in tables if each.name not in found.tables], sequences):
@@ -158,7 +167,7 @@ class _Resolver:
         self,
         catalog: Catalog,
         tables: Sequence[TableRow],
-        sequences: Sequence[SequenceRow],
+        sequences: SequenceRows,
         problems: Sequence[ProbeFailure],
         before: Resolved = NO_QUEUES,
     ) -> None:
@@ -166,10 +175,12 @@ class _Resolver:
         self.tables = tables
         self.sequences = sequences
         self.problems = list(problems)
-        self.layouts: list[Layout] = []
+        # The layouts found so far, keyed by queue, and their tables.
+        self.layouts: dict[str, Layout] = {}
+        self._taken: set[TableName] = set()
         self.facts: dict[str, TableFacts] = {}
         self.reasons: dict[str, tuple[str, ...]] = {}
-        self.lost: list[Layout] = []
+        self.lost: dict[str, Layout] = {}
         self.places: dict[str, int] = {}
         self.groups: list[FoundGroup] = []
         # The layout and the id of the locked table, keyed by queue.
@@ -179,15 +190,22 @@ class _Resolver:
         self._states = {each.queue: each for each in before.layouts if each.state is not None and each.state.learnt}
         self._known: dict[int, TableDetails] = {}
         self._local: Zone | None = None
-        self._divided = catalog.read_partition_columns()
+        self._divided: defaultdict[int, set[str]] = defaultdict(set)
+        for table_id, column in catalog.read_partition_columns():
+            self._divided[table_id].add(column)
+        self._by_id = {table.table_id: table for table in tables}
+        # Tables, keyed by their names in lower case.
+        self._by_name: defaultdict[str, list[TableRow]] = defaultdict(list)
+        for table in tables:
+            self._by_name[table.table_name.lower()].append(table)
         self._refusal = cache(partial(why_not_a_table, catalog))
 
     def to_resolved(self) -> Resolved:
         """Return the collected result."""
-        guessed = [layout.queue for layout in self.lost if layout.source is LayoutSource.DISCOVERY]
+        guessed = [layout.queue for layout in self.lost.values() if layout.source is LayoutSource.DISCOVERY]
         dropped = set(guessed[_MOST_LOST:])  # the newest come first
-        watched = {layout.queue for layout in self.layouts}
-        lost = tuple(each for each in self.lost if each.queue not in dropped and each.queue not in watched)
+        watched = self.layouts.keys()
+        lost = tuple(each for each in self.lost.values() if each.queue not in dropped and each.queue not in watched)
         problems = tuple(
             replace(problem, gone=problem.gone and problem.queue not in watched)
             for problem in self.problems
@@ -200,7 +218,7 @@ class _Resolver:
             ProbeFailure("layout", holders.get(table, Reason.LOCKED), queue) for queue, (_, table) in unread.items()
         )
         return Resolved(
-            tuple(self.layouts),
+            tuple(self.layouts.values()),
             self.facts,
             self.reasons,
             problems,
@@ -221,14 +239,15 @@ class _Resolver:
                         wanted[table.table_id] = table
         self._known = self.catalog.read_details(list(wanted.values()))
 
-    def add_configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
+    def add_configured(self, layout: Layout, registered: Mapping[TableName, Layout], was: int | None) -> None:
         """Add a queue of the configuration. If its table is registered, missing settings come from the registry.
 
-        ``was``: the id of its table when the table last existed.
+        ``registered``: the layouts of the registry, keyed by table. ``was``: the id of its table when the table last
+        existed.
         """
         with self._record_problems("layout", layout, was):
             details = self._read_details(self._find_table(layout.table, was))
-            known = next((other for other in installed if other.table == details.table.name), None)
+            known = registered.get(details.table.name)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
                 layout, reasons = _merge_layouts(layout, known), ("missing settings come from the registry",)
@@ -260,7 +279,7 @@ class _Resolver:
             self._server_zone,
         )
         self.problems += found.problems
-        taken = {layout.table for layout in self.layouts} | {each.group.table for each in self.groups}
+        taken = self._taken | {each.group.table for each in self.groups}
         self.groups += [each for each in found.groups if each.group.table not in taken]
         for layout in (each for each in found.layouts if each.table not in taken):
             with self._record_problems("library", layout):
@@ -273,15 +292,14 @@ class _Resolver:
 
     def add_registered(self, layout: Layout, was: int | None) -> None:
         """Add a queue of the registry, unless the configuration already has its table."""
-        if any(other.table == layout.table for other in self.layouts):
+        if layout.table in self._taken:
             return
         with self._record_problems("registry", layout, was):
             self._add_layout(layout, self._read_details(self._find_table(layout.table, was)), ("installed by qmon",))
 
     def add_seen_before(self, layout: Layout, was: int | None) -> None:
         """Add a queue that was watched before, unless it was already found."""
-        names = {each.queue for each in (*self.layouts, *self.lost)}
-        if layout.queue in names or any(other.table == layout.table for other in self.layouts):
+        if layout.queue in self.layouts or layout.queue in self.lost or layout.table in self._taken:
             return
         with self._record_problems("table", layout, was):
             details = self._read_details(self._find_table(layout.table, was))
@@ -311,7 +329,7 @@ class _Resolver:
 
     def add_candidate(self, finding: Candidate) -> None:
         """Add a table that looks like a queue."""
-        if any(other.table == finding.layout.table for other in self.layouts):
+        if finding.layout.table in self._taken:
             return
         if (group := finding.group) is not None:
             self.add_group(group, None)
@@ -337,19 +355,19 @@ class _Resolver:
         if layout.is_guess and was is not None and not failure.grant:
             return  # the user never confirmed this queue; its table was dropped, or attached as a partition
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
-        if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
-            self.lost.append(layout)
+        if layout.queue not in self.layouts and layout.queue not in self.lost:
+            self.lost[layout.queue] = layout
             if was is not None:
                 self.places[layout.queue] = was
 
     def _locked_table(self, layout: Layout) -> int | None:
         """Return the id of the queue's table if part of it could not be read because of a lock."""
-        found = (t for t in self.tables if t.table_name == layout.table.name)
+        found = self._tables_named(layout.table.name)
         named = (t.table_id for t in found if layout.table.schema in ("", t.table_schema))
         return next((table for table in named if table in self.catalog.locked_tables), None)
 
     def _add_layout(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
-        if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
+        if (other := self.layouts.get(layout.queue)) is not None:
             raise BadInput(f"{other.table} already has the name {layout.queue}; give {layout.table} another name")
         data = None
         if layout.data_table is not None:
@@ -363,9 +381,10 @@ class _Resolver:
         require_due_zone(layout)
         layout = drop_missing_labels(layout, details)
         check_state(layout, details, self.catalog)
-        self.layouts.append(layout)
+        self.layouts[layout.queue] = layout
+        self._taken.add(layout.table)
         self.places[layout.queue] = details.table.table_id
-        columns = frozenset(column for table_id, column in self._divided if table_id == details.table.table_id)
+        columns = frozenset(self._divided.get(details.table.table_id, ()))
         divided_by = columns if self.catalog.engine.name == "sqlserver" else frozenset[str]()
         facts = table_facts(layout, details, data, self.sequences, divided_by)
         state = layout.state.column if layout.state is not None else ""
@@ -386,7 +405,7 @@ class _Resolver:
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
         name = TableName(table.table_schema, table.table_name + SPARE_SUFFIX)
-        spare = next((t for t in self.tables if t.name == name), None)
+        spare = next((t for t in self._tables_named(name.name) if t.name == name), None)
         if spare is None:
             return facts
         if not spare.readable:
@@ -408,18 +427,19 @@ class _Resolver:
             self._known.update(self.catalog.read_details([table]))
         return self._known[table.table_id]
 
+    def _tables_named(self, name: str) -> list[TableRow]:
+        """Return the tables whose names are spelled this way, in all schemas."""
+        return [table for table in self._by_name.get(name.lower(), ()) if table.table_name == name]
+
     def _find_table(self, name: TableName, was: int | None = None) -> TableRow:
         """Return the table of that name. If no table or several tables match, raise ``_RefusedError`` with the problem.
 
         ``was``: the id of the table that had this name.
         """
-        known = [t for t in self.tables if name.schema in ("", t.table_schema)]
-        found = [t for t in known if t.table_name == name.name]
+        found = [t for t in self._tables_named(name.name) if name.schema in ("", t.table_schema)]
         if not found:
-            lower = str(name.name).lower(), name.schema.lower()
-            found = [
-                t for t in self.tables if t.table_name.lower() == lower[0] and lower[1] in ("", t.table_schema.lower())
-            ]
+            schema = name.schema.lower()
+            found = [t for t in self._by_name.get(name.name.lower(), ()) if schema in ("", t.table_schema.lower())]
         if len(found) > 1 and len(visible := [t for t in found if t.visible]) == 1:
             found = visible
         if len(found) > 1:
@@ -429,10 +449,11 @@ class _Resolver:
             )
         if not found and (refused := self._refusal(name)) is not None:
             raise _RefusedError(ProbeFailure("layout", refused))
-        moved = next((t for t in self.tables if t.table_id == was), None)
+        moved = None if was is None else self._by_id.get(was)
         if not found and moved is not None:
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}: it is now {moved.name}"))
         if not found:
+            known = [t for t in self.tables if name.schema in ("", t.table_schema)]
             near = suggest_nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
             near = near or suggest_nearest(
                 name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]]

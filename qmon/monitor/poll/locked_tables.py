@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import SequenceSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.catalog.lock_holders import PROBE
+from qmon.model.waits.lock_holders import PROBE
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes
 

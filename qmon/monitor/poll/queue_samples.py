@@ -10,6 +10,7 @@ from qmon.model.counts import TableCount
 from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.probe_constants import BLOCKED_PROBE, COUNT_LIMIT, ring_probe
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages
@@ -30,8 +31,8 @@ from qmon.monitor.poll.withheld_samples import columns_of_group, columns_of_layo
 from qmon.monitor.probes.message_diagnostics import MessageProbes, listed_messages
 from qmon.monitor.probes.message_pages import page_from_results
 from qmon.monitor.probes.probe_statements import IndexedResults, Results, first_record
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT, COUNT_ROWS, QueueMemo
-from qmon.monitor.probes.queue_probes import BLOCKED_PROBE, QueueProbes, head_from_walk, ring_probe
+from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
+from qmon.monitor.probes.queue_probes import QueueProbes, head_from_walk
 from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.source import Focus
 

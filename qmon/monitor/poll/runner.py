@@ -112,7 +112,7 @@ class Runner:
         ``timed``: time these statements; the clock must be among the statements. ``later``: the statements were added
         because of earlier results of this poll.
         """
-        self._polls += 1
+        self._polls += not later
         self.trips, self._is_later = 0, later
         self.times, self.times_alone = {}, {}
         results: Results = {}

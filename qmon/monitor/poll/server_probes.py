@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from qmon.engines.base import Value
+from qmon.model.probe_constants import SIZES_TURN_S, STATISTICS_S
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.deadlock_samples import Circle
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -16,7 +17,6 @@ from qmon.model.samples.wait_samples import LatchSample, WaitSource, WaitTotal, 
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.meanings import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.page_owners import PageOwners
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record

@@ -14,6 +14,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, State, StateKind
 from qmon.model.layout.layout import Layout
+from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import (
     BlockedMessages,
@@ -32,7 +33,6 @@ from qmon.monitor.probes.group_strange import StrangeMessages
 from qmon.monitor.probes.message_diagnostics import MAX_OWNERS
 from qmon.monitor.probes.message_pages import group_page_from_results, statements_for_group_page
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT
 
 # In tables with more rows than this, finished messages are not counted.
 MOST_FINISHED: Final = 100_000
@@ -131,6 +131,7 @@ class GroupProbes:
         self._remember_queues(
             self._steps.record_results(results, server_at) | self._strange.record_results(results, now), now
         )
+        self._steps.retain_only(self._known_queues)
 
     def queue_samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """Return the queues of the group as read in this poll. ``counters``: the counters of its table."""

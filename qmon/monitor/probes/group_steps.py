@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -134,6 +134,13 @@ class StepCounts:
                 log.after_s = log.until_s
         self._server_at = server_at
         return frozenset(met)
+
+    def retain_only(self, queues: Collection[str | None]) -> None:
+        """Forget the counts of other queues. A table with a queue for each tenant would add names for ever."""
+        for log in self._logs:
+            for counts in (log.settled, log.totals):
+                for key in [key for key in counts if key[1] not in queues]:
+                    del counts[key]
 
     @staticmethod
     def _record_numbered(

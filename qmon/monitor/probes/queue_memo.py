@@ -6,11 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.samples.group_samples import BlockedMessages
 from qmon.model.samples.polled_samples import HeadSample, RingSample, StateValueSample, WalkSample
-
-# Ready, in-progress and dead messages are counted exactly up to this number in each poll.
-COUNT_LIMIT: Final = 1000
 
 # Rows read to count messages. One row above the limit shows that there are more messages than the limit.
 COUNT_ROWS: Final = COUNT_LIMIT + 1

@@ -12,6 +12,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.probe_constants import BLOCKED_PROBE, COUNTING_BRIEF_S, COUNTING_S, HELD_AT_LEAST, ring_probe
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
@@ -28,22 +29,9 @@ from qmon.model.samples.polled_samples import (
     StateValueSample,
     WalkSample,
 )
-from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
 from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
-
-# At least this many rows, from the head on, are checked for transactions that hold rows.
-HELD_AT_LEAST: Final = 200
-
-
-def ring_probe(layout: Layout) -> str:
-    """Return the probe that reads the positions of a ring. A separate probe sweeps its slots."""
-    ring = layout.ring
-    if ring is not None and ring.subscribers and ring.unread is not None:
-        return "ring_subscribers"
-    return "ring" if ring is not None and ring.turn is not None else "ring_classic"
-
 
 _RECOUNT_EVERY: Final = 5
 _RING_WINDOW: Final = 32
@@ -76,9 +64,6 @@ _LIST_PROBES: Final = {
     "head_due": "messages_due",
     "head_state": "messages_ready",
 }
-
-# The probe that counts blocked messages of a table with a state column: `in_state` with another value.
-BLOCKED_PROBE: Final = "blocked"
 
 # Probes that return a `WalkSample`.
 WALK_PROBES: Final = frozenset({"head_walk", "head_any"})

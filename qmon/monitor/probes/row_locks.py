@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.model.layout.layout import Layout
+from qmon.model.probe_constants import LOCKS_S
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.message_samples import TriedSample
 from qmon.model.samples.polled_samples import HeldSample
@@ -19,7 +20,6 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, Results, Statem
 from qmon.monitor.probes.queue_probes import STILL_POLLS, QueueProbes
 from qmon.monitor.source import Focus
 
-EVERY_S: Final = 15.0
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
 _NO_TABLE: Final = 0
@@ -78,7 +78,7 @@ class RowLocks:
         needed = any(self.covers_queue(probes) and probes.memo.still >= STILL_POLLS for probes in held)
         listed = queues.get(focus.rows_of or "")
         shown = focus.blocking or (listed is not None and self.covers_queue(listed))
-        if not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
+        if not (needed or shown or self._waited or now - self._read_at >= LOCKS_S):
             return []
         asked = {name: probes for name, probes in queues.items() if self.covers_queue(probes)}
         if not asked:

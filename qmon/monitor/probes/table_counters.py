@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from qmon.engines.sql.queries import Name
+from qmon.model.probe_constants import TABLE_COUNTERS_PROBE
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.samples.usage_samples import TableCounterSample, UseSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
-
-PROBE: Final = "table_counters"
 
 
 def statements_for_counters(
@@ -20,13 +18,13 @@ def statements_for_counters(
 
     ``names``: see ``StatementCache.statements_for_tables``.
     """
-    own = statements.statements_for_tables(PROBE, TableCounterSample, tables, names)
+    own = statements.statements_for_tables(TABLE_COUNTERS_PROBE, TableCounterSample, tables, names)
     return own or statements.statements_for_tables("counters", CounterSample, tables, names)
 
 
 def split_results(results: Results) -> None:
     """Split the rows of this probe into ``counters`` and ``uses``, which are separate probes on other engines."""
-    rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
+    rows: tuple[TableCounterSample, ...] | None = results.pop(("", TABLE_COUNTERS_PROBE), None)
     if rows is not None:
         results["", "counters"] = tuple(_to_counters(row) for row in rows if not row.index_id)
         results["", "uses"] = tuple(_to_use(row) for row in rows if row.index_id is not None)

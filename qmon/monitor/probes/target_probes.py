@@ -29,7 +29,7 @@ from qmon.model.samples.server_state_samples import (
 )
 from qmon.model.samples.usage_samples import ReadsSample
 from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
-from qmon.monitor.catalog.lock_holders import LockHolderSample
+from qmon.model.waits.lock_holders import LockHolderSample
 
 POOL_LIMITS: Final = "pool_limits"
 SETTINGS: Final = "settings"

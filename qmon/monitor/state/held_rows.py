@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from qmon.model.probe_constants import HELD_AT_LEAST
 from qmon.model.samples.polled_samples import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples
-from qmon.monitor.probes.queue_probes import HELD_AT_LEAST
 
 
 @dataclass(frozen=True, slots=True)

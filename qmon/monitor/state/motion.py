@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.evidence import Motion
+from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.snapshot import QueueSamples
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT
 
 # The push time of the same oldest message may differ by this many seconds between two polls.
 _SAME_S: Final = 1.0

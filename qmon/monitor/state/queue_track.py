@@ -14,6 +14,7 @@ from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
+from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -24,9 +25,6 @@ from qmon.model.standby import standby_for
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.judge import CANNOT_TELL, STANDSTILL_CODES, EvidenceSpan, undecided_codes
 from qmon.model.view import QueueView
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT
-from qmon.monitor.probes.queue_probes import ring_probe
-from qmon.monitor.probes.table_counters import PROBE
 from qmon.monitor.state import sample_figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -592,7 +590,7 @@ def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
 
 def _why_no_counters(snapshot: Snapshot) -> str:
     """Return why this poll has no counters."""
-    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
+    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", TABLE_COUNTERS_PROBE) and not f.queue)
     return next(failed, Reason.COUNTERS_UNREAD)
 
 

@@ -10,6 +10,7 @@ from qmon.model.counts import TableCount
 from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.formatting import duration
+from qmon.model.probe_constants import COUNT_LIMIT, LOCKS_S
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_total, pops_in_transaction, pushed_total, ring_ready
 from qmon.model.rates.queue_use import QueueUse
@@ -18,8 +19,6 @@ from qmon.model.samples.polled_samples import ProgressSample, WriterSample
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import QueueView
-from qmon.monitor.probes.queue_memo import COUNT_LIMIT
-from qmon.monitor.probes.row_locks import EVERY_S
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows
 
@@ -93,7 +92,7 @@ def _with_lock_age(samples: QueueSamples, figure: Figure, at: float) -> Figure:
     """Add the age of the locks if this poll did not read them. Rows of ended transactions are already left out."""
     if samples.held_at is None or figure.value is None:
         return figure
-    return replace(figure, age_s=max(0.0, at - samples.held_at), every_s=EVERY_S)
+    return replace(figure, age_s=max(0.0, at - samples.held_at), every_s=LOCKS_S)
 
 
 def stuck_figure(

@@ -10,15 +10,20 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.forecast import Forecast, Trend
 from qmon.model.formatting import duration, time_of_day
 from qmon.model.layout.layout import Layout
-from qmon.model.operation_records import Pause
+from qmon.model.probe_constants import (
+    BLOCKED_PROBE,
+    COUNTING_BRIEF_S,
+    COUNTING_S,
+    SIZES_TURN_S,
+    STATISTICS_S,
+    TABLE_COUNTERS_PROBE,
+    ring_probe,
+)
 from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import CounterSample
+from qmon.model.samples.polled_samples import CounterSample, PauseSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView
-from qmon.monitor.probes import table_counters
-from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
-from qmon.monitor.probes.queue_probes import BLOCKED_PROBE, ring_probe
 
 _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
 
@@ -58,7 +63,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )
 
 
-def view_not_read(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
+def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ...]) -> QueueView:
     """Return the view for polls that skip the queue. ``pauses``: the pauses in force now."""
     older: dict[str, Any] = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
@@ -108,13 +113,13 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "fill": _HEAD,
     "in_progress": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
     "stuck": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
-    "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE, "group_steps", f"{_GROUP}in_progress"),
+    "rates": ("ring", _PROGRESS, "counters", TABLE_COUNTERS_PROBE, "group_steps", f"{_GROUP}in_progress"),
     "scheduled": ("scheduled", f"{_GROUP}scheduled"),
     "dead": ("in_state", f"{_GROUP}dead"),
     "blocked": (BLOCKED_PROBE, f"{_GROUP}blocked"),
     "blocked_oldest": (BLOCKED_PROBE, f"{_GROUP}blocked"),
-    "bytes": ("sizes", "uses", table_counters.PROBE),
-    "growth": ("sizes", "uses", table_counters.PROBE),
+    "bytes": ("sizes", "uses", TABLE_COUNTERS_PROBE),
+    "growth": ("sizes", "uses", TABLE_COUNTERS_PROBE),
 }
 
 # Figures that are not read in each poll: seconds between readings, normally and when queues are read in turns.

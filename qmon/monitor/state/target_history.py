@@ -21,6 +21,7 @@ from qmon.model.view import TargetView, View
 from qmon.model.waits.lock_chains import HeldQueueRows, build_lock_chains
 from qmon.monitor.state.broker_track import BrokerTrack
 from qmon.monitor.state.failover_and_plans import FailoverTrack, PlanTrack
+from qmon.monitor.state.queue_snapshots import QueueSnapshots
 from qmon.monitor.state.queue_track import QueueTrack
 from qmon.monitor.state.rates.counter_windows import (
     RECENT_S,
@@ -96,6 +97,7 @@ class TargetHistory:
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)
         uses = group_uses(snapshot)
+        own = QueueSnapshots(snapshot)
         for samples in snapshot.queues:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
@@ -103,11 +105,16 @@ class TargetHistory:
             if samples.unread:
                 queues.append(track.record_unread(snapshot, samples, unbroken=unbroken))
             elif samples.layout.queue in gone:
-                queues.append(track.record_gone(snapshot, samples))
+                queues.append(track.record_gone(own.snapshot_for(samples.layout), samples))
             else:
                 queues.append(
                     track.record_poll(
-                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
+                        own.snapshot_for(samples.layout),
+                        samples,
+                        unbroken=unbroken,
+                        target=readings,
+                        sessions=sessions,
+                        uses=uses,
                     )
                 )
         names = {samples.layout.queue for samples in snapshot.queues}

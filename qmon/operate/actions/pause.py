@@ -12,7 +12,6 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import (
     DEFAULT_PAUSE_S,
     OperationKind,
-    Pause,
     Plan,
     Progress,
     Side,
@@ -20,6 +19,7 @@ from qmon.model.operation_records import (
     pause_subject,
     reason_suffix,
 )
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans, SwitchState
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -204,12 +204,12 @@ def _read_switch(
     return held, pause_switch.why_not_recorded(sql)
 
 
-def _recorded_pause(sql: Sql, layout: Layout, side: Side) -> Pause | None:
+def _recorded_pause(sql: Sql, layout: Layout, side: Side) -> PauseSample | None:
     about = pause_subject(layout)
-    return next((each for each in pause_switch.read_pauses(sql) if each.table == about and each.side is side), None)
+    return next((each for each in pause_switch.read_pauses(sql) if each.about == about and each.side == side), None)
 
 
-def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, side: Side) -> tuple[str, ...]:
+def _describe_active_pause(held: SwitchState | None, recorded: PauseSample | None, side: Side) -> tuple[str, ...]:
     if held is None or not held.is_paused or held.until_ms is None:
         return ()
     who = (
@@ -220,8 +220,8 @@ def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, sid
     return (f"the {side} are already paused, {who}; your pause sets a new end and records your name",)
 
 
-def _describe_author(pause: Pause) -> str:
-    since_until = f"since {date_and_time(pause.since)}, until {date_and_time(pause.until)}"
+def _describe_author(pause: PauseSample) -> str:
+    since_until = f"since {date_and_time(pause.since_at)}, until {date_and_time(pause.until_at)}"
     return f"by {one_line(pause.by)} {since_until}{reason_suffix(one_line(pause.reason, 200))}"
 
 

@@ -15,7 +15,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
-from qmon.model.operation_records import Pause, Side, pause_from_sample
+from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.context import SETUP_ADVICE
 from qmon.operate.install.install_queue import read_registry
@@ -138,12 +138,12 @@ def set_until_text(sql: Sql, means: PauseMeans) -> str:
     return sql.statement(f"action/pause/{_statement_name(sql.engine, means, 'set')}", _names_and_values(means)[0]).text
 
 
-def read_pauses(sql: Sql) -> tuple[Pause, ...]:
+def read_pauses(sql: Sql) -> tuple[PauseSample, ...]:
     """Return the recorded active pauses. Empty if the database records no pauses or our role may not read pauses."""
     if not read_pause_access(sql).readable:
         return ()
     try:
-        return tuple(pause_from_sample(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
+        return tuple(sql.fetch(PauseSample, "probe/pauses", {}))
     except PermissionMissing:
         return ()
 

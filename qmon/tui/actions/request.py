@@ -89,7 +89,7 @@ class ActionRequest:
         if self.layout.part is not None and self.side is Side.CONSUMERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
         known = (self.queue, pause_subject(self.layout))  # the pause may be stored for another queue of the table
-        if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
+        if any(p.side == self.side and (p.queue, p.about)[bool(p.about)] in known for p in operator.read_pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 

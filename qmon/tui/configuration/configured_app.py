@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import rules_for_target
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
-from qmon.model.view import QueueView
+from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.source import SnapshotSource
@@ -22,7 +21,8 @@ from qmon.tui.action_runner import describe_problem
 from qmon.tui.app import QmonApp
 from qmon.tui.configuration.followed_config import FollowedConfig
 from qmon.tui.configuration.proposal_dialog import ProposalDialog, QueuesFound
-from qmon.tui.feed import Fold, ViewReady
+from qmon.tui.daemon_thread import start_daemon
+from qmon.tui.feed import Fold
 from qmon.tui.sanitize import clean
 
 
@@ -41,11 +41,12 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         # True if the dashboard was started read-only. The configuration file cannot allow changes then.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
 
-    def on_view_ready(self, message: ViewReady) -> None:
-        """Search once for tables that may be queues. The base class then also handles this message."""
+    def show_view(self, view: View) -> None:
+        """Apply a changed file first, and search once for tables that may be queues."""
         self._reload_config()
         if not self._has_searched:
             self._search_queues(asked=False)
+        super().show_view(view)
 
     def tick(self) -> None:
         super().tick()
@@ -72,7 +73,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
                 message = QueuesFound((), describe_problem(problem), asked=asked)
             self.post_message(message)
 
-        threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
+        start_daemon(run, "qmon-discovery")
 
     def on_queues_found(self, message: QueuesFound) -> None:
         """Remember the tables. List the tables if the user asked, or if no queue is known and no dialog is open."""

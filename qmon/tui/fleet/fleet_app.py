@@ -25,7 +25,7 @@ from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.app import QmonApp
-from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
+from qmon.tui.feed import Feed
 from qmon.tui.fleet import health
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
@@ -148,32 +148,26 @@ class FleetApp(QmonApp):
 
     # ------------------------------------------------------------------------------------------ events of the sources
 
-    def on_view_ready(self, message: ViewReady) -> None:
-        """Record the new figures of one target."""
-        message.prevent_default()
-        member = self.members[message.view.target]
-        member.record_event(message.view)
+    def show_view(self, view: View) -> None:
+        """Record the new figures of one target, and show the figures of the current target."""
+        member = self.members[view.target]
+        member.record_event(view)
         if self._unstarted:
             self.set_timer(_PAINT_DELAY_S, self.start_others)
         if member is self.current:
             self._focus, self.runner = member.focus, member.target.runner
             self.shown = replace(self.shown, interval_s=member.shown.interval_s)
-            super().on_view_ready(message)
+            super().show_view(view)
         else:
-            self._show_new_alerts(message.view)
+            self._show_new_alerts(view)
         self.changes += 1
 
-    def on_state_changed(self, message: StateChanged) -> None:
-        message.prevent_default()
-        self._state_changed(message.state)
-
-    def on_fold_failed(self, message: FoldFailed) -> None:
+    def handle_fold_failure(self, error: Exception, target: str) -> None:
         """Show a bug in qmon as a lost target. The other targets continue."""
-        message.prevent_default()
-        now = self.clock()
-        self._state_changed(SourceState(message.target, Phase.LOST, log.report_defect(message.error), changed_at=now))
+        self.show_state(SourceState(target, Phase.LOST, log.report_defect(error), changed_at=self.clock()))
 
-    def _state_changed(self, state: SourceState) -> None:
+    def show_state(self, state: SourceState) -> None:
+        """Record the state of one target. A lost target does not delay the others."""
         member = self.members[state.target]
         member.record_event(state)
         if state.phase is Phase.LOST:
@@ -263,7 +257,7 @@ class FleetApp(QmonApp):
         self.current, given = member, member.target
         self.source, self.runner, self.known_past = given.source, given.runner, given.known
         self.memory = member.memory
-        self._recorder, self._held_message, self._focus = given.recorder, None, member.focus
+        self._recorder, self._held_view, self._focus = given.recorder, None, member.focus
         self.selected = member.selected
         shown = replace(member.shown, alerts=self.shown.alerts)
         self.set_reactive(QmonApp.shown, shown)  # avoids a redraw of the screen that is left

@@ -144,8 +144,9 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         target, _, name = message.key.partition(_KEY_SEPARATOR)
         await self.app.go_to_target(target, name)
 
-    def on_screen_resume(self) -> None:
+    def resumed(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
+        super().resumed()
         if self.app.has_shown_target and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_KEY_SEPARATOR}{self.app.selected}")
 

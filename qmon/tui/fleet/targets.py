@@ -113,8 +113,9 @@ class TargetsScreen(FleetScreen):
     async def _opened(self, message: Grid.Opened) -> None:
         await self.app.go_to_target(message.key)
 
-    def on_screen_resume(self) -> None:
+    def resumed(self) -> None:
         """Put the cursor on the target that was last shown on another screen."""
+        super().resumed()
         if self.app.has_shown_target:
             self.grid.select(self.app.current.name)
 

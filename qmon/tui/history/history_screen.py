@@ -178,15 +178,14 @@ class HistoryScreen(OperationsReading):
         """Redraw, because the number of steps that fit has changed."""
         self.redraw()
 
-    def on_screen_resume(self) -> None:
+    def resumed(self) -> None:
         """Show the requested moment, if there is one."""
-        super().on_screen_resume()
+        super().resumed()
         if (at := self.app.history_moment) is not None:
             self.app.history_moment = self.chosen_event = self.marked_at = None
             self.range.show_around(at, self._step_count)
             self._choose_event_at = self.cursor_at = at
             self._read_range()
-            self.redraw()
 
     def on_screen_suspend(self) -> None:
         """Stop reading."""

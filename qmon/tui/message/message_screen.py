@@ -83,7 +83,6 @@ class MessageScreen(DashboardScreen):
                 yield Pager(id="columns")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._read_message()
 
     # ------------------------------------------------------------------------------------------------------- reading

@@ -51,8 +51,8 @@ class OperationsReading(DashboardScreen):
         """The operations of the first target; ``None`` before the first read."""
         return self._found.get(self.targets[0].name)
 
-    def on_screen_resume(self) -> None:
-        super().on_screen_resume()
+    def resumed(self) -> None:
+        super().resumed()
         self.read_operations()
 
     def tick(self) -> None:

@@ -204,11 +204,11 @@ class OverviewScreen(ArrangedScreen):
     def usual_columns(self) -> tuple[GridColumn, ...]:
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
 
-    def on_screen_resume(self) -> None:
+    def resumed(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
+        super().resumed()
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
-        super().on_screen_resume()
 
 
 def _lost_verdict(shown: Shown) -> Verdict | None:

@@ -48,7 +48,7 @@ def range_plot_lines(
     if any(bands):
         edges = [
             trace_line([None if b is None else b.high for b in bands], high, rows, low=low),
-            trace_line([None if b is None else max(low, b.low) for b in bands], high, rows, low=low),
+            trace_line([None if b is None else b.low for b in bands], high, rows, low=low),
         ]
         layers += [Layer(edge, "band") for edge in edges]
         fill, until = area_below(edges[0]), _highest_rows(edges[1])

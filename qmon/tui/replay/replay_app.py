@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from qmon.errors import BadInput
+from qmon.model.view import View
+from qmon.monitor.source import SourceState
 from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.feed import Fold, StateChanged, ViewReady
+from qmon.tui.feed import Fold
 from qmon.tui.replay.dialogs import GoTo
 from qmon.tui.sanitize import clean
 
@@ -44,15 +46,15 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self._update_label()
         self.tick()
 
-    def on_view_ready(self, message: ViewReady) -> None:
+    def show_view(self, view: View) -> None:
         """Show new figures with their recorded time."""
         self._update_label()
-        super().on_view_ready(message)
+        super().show_view(view)
 
-    def on_state_changed(self, message: StateChanged) -> None:
+    def show_state(self, state: SourceState) -> None:
         """Show the recorded state of the poller."""
         self._update_label()
-        super().on_state_changed(message)
+        super().show_state(state)
 
     def action_play(self) -> None:
         """Play or pause."""

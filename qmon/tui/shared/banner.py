@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from qmon.model import formatting
 from qmon.model.alerts.latches import Alert
 from qmon.model.figure import Severity
-from qmon.model.operation_records import Pause
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
@@ -96,7 +96,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     if shown.view is None:
         return []
     clock = shown.view.sampled_at + shown.age_s(now)
-    pauses = sorted((p for p in shown.view.pauses if p.until > clock), key=lambda p: p.until)
+    pauses = sorted((p for p in shown.view.pauses if p.until_at > clock), key=lambda p: p.until_at)
     if len(pauses) > MAX_PAUSE_LINES:
         names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MAX_PAUSE_LINES - 1 :])
         more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MAX_PAUSE_LINES + 1} more: {names}", "text"))
@@ -107,9 +107,9 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     return [_pause_line(pause, clock, cells, shown) for pause in pauses]
 
 
-def _pause_line(pause: Pause, clock: float, cells: int, shown: Shown) -> Line:
+def _pause_line(pause: PauseSample, clock: float, cells: int, shown: Shown) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment_text(pause.until)} ({formatting.whole_seconds(pause.until - clock)})"
+    until = f"until {figures.moment_text(pause.until_at)} ({formatting.whole_seconds(pause.until_at - clock)})"
     parts = [
         LinePart(
             (

@@ -97,8 +97,15 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def on_screen_resume(self) -> None:
         """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
+        self.resumed()
         self.app.focus_source(self.required_focus())
         self.redraw()
+
+    def resumed(self) -> None:
+        """Prepare the screen before it is drawn, because it has come to the front. Subclasses override this.
+
+        They do not define ``on_screen_resume``, because Textual calls that handler for each class that defines it.
+        """
 
     def _shown_changed(self) -> None:
         if self in self.app.screen_stack:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import islice
 from math import inf
-from threading import Thread
 from typing import Final
 
 from textual.message import Message
@@ -14,6 +13,7 @@ from textual.message_pump import MessagePump
 
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
+from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.past_reader import WatchedTarget
 
 _EVENTS_PER_READ: Final = 200
@@ -54,7 +54,7 @@ class EventsReader:
             found = list(islice(self._events, _EVENTS_PER_READ))
             self._receiver.post_message(EventsRead(found, whole=len(found) < _EVENTS_PER_READ))
 
-        Thread(target=run, name="qmon-events", daemon=True).start()
+        start_daemon(run, "qmon-events")
 
     def finish_read(self, message: EventsRead) -> None:
         """Record that a read has finished. To be called when ``EventsRead`` arrives."""

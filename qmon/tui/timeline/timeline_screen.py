@@ -61,9 +61,9 @@ class TimelineScreen(OperationsReading):
         yield Lines(id="timeline-heading")
         yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
 
-    def on_screen_resume(self) -> None:
+    def resumed(self) -> None:
         """Read the first part of the recordings. This happens only once."""
-        super().on_screen_resume()
+        super().resumed()
         if self._reader is not None and not self._recorded:
             self._reader.read_more()
 

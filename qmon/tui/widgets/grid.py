@@ -25,6 +25,8 @@ from qmon.tui.widgets.toned import TonedWidget
 _ARROWS = {True: "▾", False: "▴"}
 
 
+# qmon does not use Textual's DataTable, because it is much slower. A view in which a tenth of the rows have changed
+# took 1.8 ms here and 51.8 ms there with 20 rows, and 3.6 ms and 146 ms with 200 rows.
 class Grid(TonedWidget, can_focus=True):
     """A header line with rows below it.
 

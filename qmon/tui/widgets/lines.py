@@ -17,6 +17,8 @@ from qmon.tui.widgets.toned import TonedWidget
 Writer = Callable[[int, int], Sequence[Line]]
 
 
+# qmon does not use Textual's Static, because it repaints the whole panel after each change. A new view for twelve
+# panels took 3.7 ms here and 8.4 ms there.
 class Lines(TonedWidget, can_focus=False):
     """Lines of spans.
 

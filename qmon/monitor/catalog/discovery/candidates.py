@@ -15,7 +15,7 @@ from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
-from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
@@ -81,7 +81,7 @@ class _Candidates:
     """The tables whose names, columns or counters suggest a queue."""
 
     catalog: Catalog
-    sequences: Sequence[SequenceRow]
+    sequences: SequenceRows
     details: dict[int, TableDetails]
     taken: set[int] = field(default_factory=set)
 
@@ -92,7 +92,7 @@ def is_likely(finding: Candidate) -> bool:
 
 
 def discover_queues(
-    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: Sequence[SequenceRow] | None = None
+    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: SequenceRows | None = None
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
@@ -110,7 +110,8 @@ def discover_queues(
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
-    found = [_with_missing_right(each, catalog, {table.name: table for table in tables}) for each in found]
+    by_name = {table.name: table for table in tables}
+    found = [_with_missing_right(each, catalog, by_name) for each in found]
     names = [finding.layout.queue for finding in found]
     return sorted(
         (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
@@ -340,9 +341,7 @@ def _rows_popped_by_delete(activity: Activity | None) -> int | None:
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
 
 
-def _choose_design(
-    details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]
-) -> str:
+def _choose_design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: SequenceRows) -> str:
     """Return a design that fits the table. If several designs have such a table, return one of these designs."""
     pairs = name_type_pairs(details.columns)
     if state is not None:
