@@ -295,7 +295,6 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant_statement(fault.text, login, restricted=restricted)
-        line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     if found := _MISSING_OBJECT.search(fault.text):
         line = f"{name}: this server has no {found[1]}"

@@ -421,8 +421,9 @@ class SlowReads(BackgroundReader):
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
             if task.kind in _PROBES:
-                grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-                failure = replace(failure, probe=_PROBES[task.kind], grant=grant)
+                failure = replace(failure, probe=_PROBES[task.kind])
+                if isinstance(problem, PermissionMissing):
+                    failure = replace(failure, reason=problem.reason, grant=problem.grant)
             self._failures[task.queue, task.kind] = failure
 
 

@@ -354,4 +354,4 @@ def _failure_reason(problem: QueryFailed) -> str:
         return Reason.LOCKED
     if isinstance(problem, DeadlineExceeded):
         return Reason.DEADLINE
-    return str(problem)
+    return problem.reason if isinstance(problem, PermissionMissing) else str(problem)

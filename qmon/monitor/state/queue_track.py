@@ -101,7 +101,7 @@ class QueueTrack:
         at = snapshot.sampled_at
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
-        reason = next((f.reason for f in failures if f.gone), "")
+        reason = next((f.text for f in failures if f.gone), "")
         seen_at, last = self._last or (None, stale_figures.view_never_read(samples.layout, reason))
         view = last if seen_at is None else stale_figures.view_as_old(last, at - seen_at, reason)
         pauses = pauses_for(samples.layout, snapshot.pauses)
@@ -587,12 +587,12 @@ def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
         for f in snapshot.failures
         if f.queue == samples.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(samples.layout))
     )
-    return next((f.reason for f in failed), "")
+    return next((f.text for f in failed), "")
 
 
 def _why_no_counters(snapshot: Snapshot) -> str:
     """Return why this poll has no counters."""
-    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
+    failed = (f.text for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
     return next(failed, Reason.COUNTERS_UNREAD)
 
 

@@ -28,6 +28,15 @@ TITLES: Final = {
     "dead": "dead messages",
     "done": "done messages",
 }
+_SINGULAR_TITLES: Final = {
+    "ready": "ready message",
+    "scheduled": "scheduled message",
+    "in_progress": "message in progress",
+    "stuck": "stuck message",
+    "blocked": "blocked message",
+    "dead": "dead message",
+    "done": "message that is done",
+}
 
 
 class MessageLists:
@@ -192,7 +201,7 @@ def dated_count_text(figure: Figure) -> str:
 
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return the text for a page without messages. ``paged``: a key goes to the next page."""
-    what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
+    what = _SINGULAR_TITLES[page.listing.state]
     if page.next is not None:
         more = ". continues" if paged else "l lists all, page by page"
         return f"no {what} among these {formatting.count(page.looked)} rows; {more}"

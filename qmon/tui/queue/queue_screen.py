@@ -142,7 +142,7 @@ class QueueScreen(DashboardScreen):
         """Return why the table is empty."""
         listing = self._listing
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
-        failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
+        failed = next((f.text for f in found.failures if f.probe.startswith(probes)), None)
         if failed is not None:
             return clean(failed)
         page = lists.shown_page(found, listing, self.app.fixed_reason)
