@@ -11,6 +11,7 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
 from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
+from qmon.model.probe_families import is_probe_of
 from qmon.model.reasons import Reason
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow_verdicts import (
@@ -353,7 +354,7 @@ def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = [each.probe for each in (*context.failures, *of_target)]
     return frozenset(
-        rule.code for rule in RULES if rule.unread(context) or any(probe.startswith(rule.probes) for probe in failed)
+        rule.code for rule in RULES if rule.unread(context) or any(is_probe_of(probe, rule.probes) for probe in failed)
     )
 
 

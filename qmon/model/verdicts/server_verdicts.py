@@ -134,7 +134,7 @@ DEADLOCKS = Rule(
     0.0,
     _deadlocks_proof,
     keys={"4": holds_always},
-    probes=("deadlock", "circles", *_TOTALS),
+    probes=("deadlock_graphs", "circles", *_TOTALS),
 )
 
 

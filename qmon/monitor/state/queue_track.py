@@ -14,6 +14,7 @@ from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
+from qmon.model.probe_families import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -582,11 +583,8 @@ def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
 
 def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
     """Return why the queue's depth could not be read in this poll; empty if nothing failed."""
-    failed = (
-        f
-        for f in snapshot.failures
-        if f.queue == samples.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(samples.layout))
-    )
+    read_by = ("head", ring_probe(samples.layout))
+    failed = (f for f in snapshot.failures if f.queue == samples.layout.queue and is_probe_of(f.probe, read_by))
     return next((f.text for f in failed), "")
 
 
