@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.operation_records import Operation, OperationState
+from qmon.model.operation_records import Operation, OperationState, UndoState
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
@@ -71,7 +71,7 @@ def _row(operation: Operation) -> GridRow:
             (operation.state.value, _TONES[operation.state]),
             (f"{operation.done:,}", "text" if operation.done else "muted"),
             (f"{left:,}", "accent" if left else "muted"),
-            (clean(operation.undo_state), "text" if operation.undo_state == "possible" else "muted"),
+            (clean(operation.undo_state), "text" if operation.undo_state is UndoState.POSSIBLE else "muted"),
             (clean(operation.by), "muted"),
             (clean(operation.reason), "muted"),
         ),
