@@ -135,7 +135,7 @@ class Keys:
             raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind_text(value)}")
         return value
 
-    def flag(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Return true or false. A missing key is false."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):

@@ -219,7 +219,7 @@ class Plan:
     refused: str | None = None
 
     @property
-    def nothing_to_do(self) -> bool:
+    def has_nothing_to_do(self) -> bool:
         """True if the plan is refused only because it would change nothing."""
         return isinstance(self.refused, Nothing)
 

@@ -199,10 +199,10 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
     """Return the fault with the numbers of socket errors replaced by texts."""
 
-    def words(found: re.Match[str]) -> str:
+    def socket_text(found: re.Match[str]) -> str:
         return _SOCKET_WORDS.get(int(found[1], 16), found[0])
 
-    return replace(fault, text=_SOCKET_ERROR.sub(words, fault.text))
+    return replace(fault, text=_SOCKET_ERROR.sub(socket_text, fault.text))
 
 
 def _refused_by_driver(text: str) -> QmonError | None:
