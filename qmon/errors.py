@@ -79,11 +79,23 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role lacks a permission. ``grant``: the statement that grants the permission; empty if unknown."""
+    """Our role lacks a permission. The text of the error ends with the statement that grants the permission, if known.
+
+    Attributes:
+        grant: the statement that grants the permission; empty if unknown.
+    """
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
         super().__init__(message, sqlstate=sqlstate, query=query)
         self.grant = grant
+
+    @property
+    def reason(self) -> str:
+        """The message without the grant."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return f"{self.reason}; this helps: {self.grant}" if self.grant else self.reason
 
 
 class DeadlineExceeded(QueryFailed):

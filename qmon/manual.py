@@ -134,7 +134,8 @@ def topic_text(words: str) -> str:
     found = [part for page in pages() for part in _matching_sections(page, words.strip())]
     if not found:
         headings = {part.heading for part in _explanation_sections() if "…" not in part.heading}
-        raise BadInput(f"the manual has no topic {words!r}{_suggestion(words, headings)}")
+        hint = suggest_nearest(words, [*pages(), *headings], otherwise="; qmon help lists the topics")
+        raise BadInput(f"the manual has no topic {words!r}{hint}")
     return _to_markdown(found)
 
 
@@ -182,8 +183,3 @@ def _matching_sections(page: str, words: str) -> Iterator[Section]:
 
 def _to_markdown(parts: tuple[Section, ...] | list[Section]) -> str:
     return "\n\n".join(f"{'#' * part.level} {part.heading}\n\n{part.text}".rstrip() for part in parts)
-
-
-def _suggestion(words: str, headings: set[str]) -> str:
-    near = suggest_nearest(words, [*pages(), *headings])
-    return near if "did you mean" in near else "; qmon help lists the topics"

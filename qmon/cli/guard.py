@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from qmon.cli.console import OutputLost, discard_output
 from qmon.cli.output import print_note
-from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.errors import BadInput, QmonError
 from qmon.redact import HIDDEN, hide_in_argument, hide_passwords, hide_secrets
 
 OK: Final = 0
@@ -78,7 +78,7 @@ class GuardedGroup(TyperGroup):
 
             _cover_arguments(problem, ctx.meta[_ARGUMENTS_KEY])
             log.log_shown_error(problem)
-            _print_error(message_with_grant(problem))
+            _print_error(str(problem))
             _print_traceback(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
         except (typer.Exit, typer.Abort):
@@ -108,7 +108,7 @@ def _cover_arguments(problem: Exception, arguments: Sequence[str]) -> None:
     """Cover passwords in arguments that an error message repeats."""
     told = getattr(problem, "format_message", None)
     if isinstance(problem, QmonError):
-        problem.args = (_cover_message(str(problem), arguments),)
+        problem.args = tuple(_cover_message(str(part), arguments) for part in problem.args)
     elif _is_usage_error(problem) and told is not None:
         message = _cover_message(str(told()), arguments)
         vars(problem).update(message=message, format_message=lambda: message)
@@ -124,12 +124,6 @@ def _cover_message(message: str, arguments: Sequence[str]) -> str:
                 shown = covered if length == len(typed) else f"{typed[:public]}{HIDDEN}"
                 message = message.replace(typed[:length], shown).replace(repr(typed[:length])[1:-1], shown)
     return hide_passwords(message)
-
-
-def message_with_grant(problem: QmonError) -> str:
-    """Return the message. If the GRANT statement that would help is known, it is appended."""
-    grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-    return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 
 
 def _print_error(text: str) -> None:

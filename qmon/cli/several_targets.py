@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import typer
 
-from qmon.cli.guard import FAILED, message_with_grant
+from qmon.cli.guard import FAILED
 from qmon.cli.output import print_note
 from qmon.errors import PasswordNeeded, QmonError, WrongPassword
 from qmon.redact import hide_secrets
@@ -80,7 +80,7 @@ def failure_reason(problem: Exception) -> str:
     if not isinstance(problem, QmonError):
         return log.report_defect(problem)
     log.log_shown_error(problem)
-    return " ".join(hide_secrets(message_with_grant(problem)).split())
+    return " ".join(hide_secrets(str(problem)).split())
 
 
 def exit_unless_all(known: Sequence[ChosenTarget], found: Sequence[object]) -> None:

@@ -192,8 +192,8 @@ def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
         keys.require_text("connect"),
         engine=cast("EngineName | None", keys.choice("engine", ("postgres", "sqlserver"))),
         environment=keys.text("environment") or "",
-        prod=keys.flag("prod"),
-        read_only=keys.flag("read_only"),
+        prod=keys.is_set("prod"),
+        read_only=keys.is_set("read_only"),
         schema_owner=keys.text("schema_owner") or "",
         queues=(queues := _read_queues(keys)),
         written=dict(zip(map(configured_name, queues), keys.tables("queue"), strict=True)),
@@ -262,7 +262,7 @@ def _read_alerting(keys: Keys | None) -> AlertSettings:
     if keys is None:
         return AlertSettings()
     usual, wait_s = AlertSettings(), keys.seconds("group_wait")
-    bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
+    bell = keys.is_set("bell") if "bell" in keys.raw else usual.bell
     keys.reject_unknown_keys(("bell",))
     return AlertSettings(bell, usual.group_wait_s if wait_s is None else wait_s)
 

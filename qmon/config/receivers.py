@@ -90,7 +90,7 @@ def _read_receiver(keys: Keys) -> Receiver:
         name,
         shape,
         _read_url(keys, shape) if shape else "",
-        keys.flag("bearer") if shape else False,
+        keys.is_set("bearer") if shape else False,
         command,
         usual.timeout_s if timeout_s is None else timeout_s,
         parse_patterns(keys, "target", usual.targets),

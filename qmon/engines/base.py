@@ -166,7 +166,7 @@ class Connection(Protocol):
         """The server's id of this session."""
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """True if a pooler is between us and the server.
 
         Our settings then last for one transaction, and no setting stays in the session.

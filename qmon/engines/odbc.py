@@ -258,7 +258,7 @@ class OdbcConnection:
         return _driver_text(self._raw)
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         return self._pooled
 
     def set_up_session(self, bound: Bound) -> None:

@@ -15,13 +15,18 @@ _MAX_INTEGER: Final = 2**63 - 1
 _MISSPELLING_RATIO: Final = 0.75
 
 
-def suggest_nearest(word: str, known: Iterable[str]) -> str:
-    """Return the end of an error message: ``; did you mean …?`` or the list of known words."""
+def suggest_nearest(word: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
+    """Return the end of an error message: ``; did you mean …?`` or the list of known words.
+
+    ``otherwise``: returned instead of the list if no known word is similar.
+    """
     words = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
     if close:
         return f"; did you mean {words[close[0]]}?"
+    if otherwise is not None:
+        return otherwise
     return f"; choose from: {', '.join(words.values())}" if words else ""
 
 
@@ -130,7 +135,7 @@ class Keys:
             raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind_text(value)}")
         return value
 
-    def flag(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Return true or false. A missing key is false."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):

@@ -219,7 +219,7 @@ class Plan:
     refused: str | None = None
 
     @property
-    def nothing_to_do(self) -> bool:
+    def has_nothing_to_do(self) -> bool:
         """True if the plan is refused only because it would change nothing."""
         return isinstance(self.refused, Nothing)
 
@@ -271,12 +271,24 @@ class OperationResult:
     refused: int = 0
 
 
+class UndoState(StrEnum):
+    """Whether an operation of the history can be undone. ``gone``: the trash was emptied."""
+
+    POSSIBLE = "possible"
+    PARTLY_UNDONE = "partly undone"
+    UNDONE = "undone"
+    GONE = "gone"
+    NO = "no"
+
+    @property
+    def can_undo(self) -> bool:
+        """True if an undo would restore messages."""
+        return self in (UndoState.POSSIBLE, UndoState.PARTLY_UNDONE)
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One line of the history. Times are seconds since the epoch, server clock.
-
-    ``undo_state``: ``possible``, ``undone``, ``partly undone``, ``gone`` (trash emptied), or ``no``.
-    """
+    """One line of the history. Times are seconds since the epoch, server clock."""
 
     id: str
     kind: OperationKind
@@ -290,7 +302,7 @@ class Operation:
     changed: int
     started_at: float
     ended_at: float | None
-    undo_state: str
+    undo_state: UndoState
     undo_of: str | None = None
     details: Mapping[str, str] = field(default_factory=dict)
     refused: int = 0

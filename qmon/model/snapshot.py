@@ -49,6 +49,7 @@ class ProbeFailure:
     """A probe that returned nothing in this poll.
 
     Attributes:
+        reason: why the probe failed, without the grant.
         queue: empty for a probe of the whole target.
         grant: the statement that gives a missing permission, else empty.
         gone: true if no probe can read the queue. If ``queue`` is empty, the registry of queue names cannot be read.
@@ -63,7 +64,7 @@ class ProbeFailure:
     @property
     def text(self) -> str:
         """The reason, followed by the grant that fixes it."""
-        return f"{self.reason}; {self.grant}" if self.grant and self.grant not in self.reason else self.reason
+        return f"{self.reason}; {self.grant}" if self.grant else self.reason
 
 
 @dataclass(frozen=True, slots=True)

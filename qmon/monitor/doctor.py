@@ -312,6 +312,7 @@ def _check_timed(probe: str, queue: str, read: Callable[[], object]) -> Check:
     try:
         read()
     except QueryFailed as problem:
-        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        return Check(probe, queue, problem=str(problem), grant=grant)
+        if isinstance(problem, PermissionMissing):
+            return Check(probe, queue, problem=problem.reason, grant=problem.grant)
+        return Check(probe, queue, problem=str(problem))
     return Check(probe, queue, ms=(time.perf_counter() - began) * 1000)

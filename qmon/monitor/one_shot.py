@@ -43,7 +43,7 @@ def view_over(
     does not answer in time.
     """
 
-    def enough(views: Sequence[View]) -> bool:
+    def is_enough(views: Sequence[View]) -> bool:
         return views[-1].sampled_at - views[0].sampled_at >= over_s - 0.05
 
     interval_s = min(max(over_s / 2, 0.5), 2.0)
@@ -52,7 +52,7 @@ def view_over(
         layouts,
         interval_s=interval_s,
         timeout_s=over_s + _ANSWER_S,
-        enough=enough,
+        is_enough=is_enough,
         over_s=over_s,
         cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S),
         report=report,
@@ -80,11 +80,11 @@ def view_after(
     be reached or is lost, or if fewer than ``polls`` polls finish in time.
     """
 
-    def enough(views: Sequence[View]) -> bool:
+    def is_enough(views: Sequence[View]) -> bool:
         return len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1]))
 
     views, in_time = _collect_views(
-        target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first
+        target, layouts, interval_s=interval_s, timeout_s=timeout_s, is_enough=is_enough, first=first
     )
     if len(views) < polls and not in_time:
         raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls finished")
@@ -97,7 +97,7 @@ def _collect_views(
     *,
     interval_s: float,
     timeout_s: float,
-    enough: Callable[[Sequence[View]], bool],
+    is_enough: Callable[[Sequence[View]], bool],
     over_s: float = RATE_WINDOW_S,
     cold_s: float = 0.0,
     report: Callable[[str], None] = lambda _: None,
@@ -133,7 +133,7 @@ def _collect_views(
             return
         problems.clear()
         views.append(history.record_snapshot(event))
-        if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
+        if is_enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
             done.set()
 
     poller = open_poller(

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from qmon import log
-from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.errors import BadInput, QmonError
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open_context import Connections, with_own_connections
@@ -268,12 +268,10 @@ class ActionRunner:
 
 
 def describe_problem(problem: Exception) -> str:
-    """Return a problem as one line for the user, with the GRANT that solves it, if known."""
+    """Return a problem as one line for the user, and log it."""
     if not isinstance(problem, QmonError):
         return log.report_defect(problem)
     log.log_shown_error(problem)
-    if isinstance(problem, PermissionMissing) and problem.grant:
-        return f"{problem}; to fix: {problem.grant}"
     return str(problem)
 
 

@@ -25,7 +25,7 @@ def open_target(text: str, session: Session | None = None) -> Connection:
 
 def as_application(connection: Connection) -> Connection:
     """Return the same connection with the schema public in its path, as applications have it."""
-    if not connection.pooled:
+    if not connection.is_pooled:
         connection.execute(sql("SET search_path = public"))
     return connection
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.operation_records import Consent, OperationKind, OperationState, Plan
+from qmon.model.operation_records import Consent, OperationKind, OperationState, Plan, UndoState
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
@@ -64,7 +64,7 @@ def test_an_operation_is_written_down_before_and_after_on_both_sides(database: s
     assert work.result().state is OperationState.DONE
     (seen,) = Operator(at).read_operations()
     assert (seen.id, seen.state, seen.by, seen.reason) == (work.id, OperationState.DONE, "anna@app-7", "a test")
-    assert seen.undo_state == "possible"
+    assert seen.undo_state is UndoState.POSSIBLE
     assert seen.details["note 1"] == "as it should be"
     assert seen.ended_at is not None and seen.ended_at >= seen.started_at
     first, *progress, last = lines(at)  # an operation of more than a second also writes its progress

@@ -101,7 +101,7 @@ def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where
 def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, pooled: str) -> None:
     query(pooled, "CREATE TABLE public.t (i int)")
     with pgbouncer(server, "session", 5) as pool, opened(pool.format(name_of(pooled)), WATCHING) as connection:
-        assert connection.pooled
+        assert connection.is_pooled
         for name, value in (
             ("application_name", "qmon poll"),
             ("statement_timeout", "1s"),
@@ -144,5 +144,5 @@ def test_a_server_itself_is_not_taken_for_a_pooler(database: str) -> None:
         Session(application="é\n{;}"),
     ):
         with opened(database, session) as connection:
-            assert not connection.pooled
+            assert not connection.is_pooled
             assert connection.session_id == connection.fetch(sql("SELECT pg_backend_pid() AS n")).rows[0][0]

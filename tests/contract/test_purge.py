@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operation_records import Choice, Nothing, OperationKind, OperationState, OwnerState
+from qmon.model.operation_records import Choice, Nothing, OperationKind, OperationState, OwnerState, UndoState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at, lines
@@ -54,7 +54,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     undone = applied(back)
     assert (undone.kind, undone.done) == (OperationKind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
-    assert [each.undo_state for each in operator.read_operations()] == ["no", "undone"]
+    assert [each.undo_state for each in operator.read_operations()] == [UndoState.NO, UndoState.UNDONE]
     assert operator.undo(result.operation).plan.refused == "the operation has already been undone"
     with opened(database) as connection:
         assert call(connection, layout, "pop")
@@ -68,7 +68,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
     assert purged.done == 15
     assert query(database, "SELECT count(*) FROM orders") == query(database, "SELECT count(*) FROM orders_data")
     assert applied(operator.undo(purged.operation, Choice(ids=("3", "4")))).done == 2
-    assert operator.read_operations()[1].undo_state == "partly undone"
+    assert operator.read_operations()[1].undo_state is UndoState.PARTLY_UNDONE
     query(
         database,
         "INSERT INTO orders (queue_id, queue_date_time, title) OVERRIDING SYSTEM VALUE VALUES (5, now(), 'new')",
@@ -319,7 +319,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     assert prepared.plan.count == 240
     assert any(purged.operation in line for line in prepared.plan.risks)
     assert applied(prepared).done == 240
-    assert operator.read_operations()[1].undo_state == "gone"
+    assert operator.read_operations()[1].undo_state is UndoState.GONE
     assert operator.undo(purged.operation).plan.refused == "the operation's trash was emptied"
 
 

@@ -12,7 +12,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operation_records import Choice, OperationResult, OperationState
+from qmon.model.operation_records import Choice, OperationResult, OperationState, UndoState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.install.install_queue import install_queue, read_registry
 from qmon.operate.operator import Operator
@@ -55,7 +55,7 @@ def test_stuck_messages_of_the_dead_are_ready_again_in_their_old_order(
     with opened(database) as connection:
         assert [row[0] for row in call(connection, layout, "pop_batch", "5")] == [1, 2, 3, 4, 5]
     (seen,) = operator.read_operations()
-    assert (seen.id, seen.planned, seen.done, seen.undo_state) == (result.operation, 300, 300, "possible")
+    assert (seen.id, seen.planned, seen.done, seen.undo_state) == (result.operation, 300, 300, UndoState.POSSIBLE)
 
 
 def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import BadInput
 from qmon.model.layout.layout import OwnerColumn
-from qmon.model.operation_records import Choice, OperationState, OwnerState
+from qmon.model.operation_records import Choice, OperationState, OwnerState, UndoState
 from qmon.operate.install.install_queue import uninstall_queue
 from qmon.operate.operator import Operator
 from qmon.operate.row_set import pack_rows
@@ -33,7 +33,7 @@ def test_what_was_not_popped_again_is_taken_back_to_the_letter(database: str, tm
     assert back.plan.first[0].owner == "1/1"
     assert applied(back).done == 120
     assert query(database, "SELECT CAST(t AS text) FROM orders AS t ORDER BY 1") == before
-    assert operator.read_operations()[1].undo_state == "undone"
+    assert operator.read_operations()[1].undo_state is UndoState.UNDONE
 
 
 def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
         result = applied(early)
         assert (result.state, result.done, result.changed) == (OperationState.DONE, 6, 4)
     assert query(database, "SELECT id, status FROM orders WHERE id < 6 ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 2)]
-    assert operator.read_operations()[1].undo_state == "partly undone"
+    assert operator.read_operations()[1].undo_state is UndoState.PARTLY_UNDONE
 
 
 def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path) -> None:

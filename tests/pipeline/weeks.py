@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from qmon.model.operation_records import Operation, OperationKind, OperationState
+from qmon.model.operation_records import Operation, OperationKind, OperationState, UndoState
 from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
@@ -117,7 +117,7 @@ def record(
                 done=messages,
                 skipped=0,
                 changed=0,
-                undo_state="no",
+                undo_state=UndoState.NO,
             )
             roll.add_record(done, at)
         roll.flush(at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qmon.model.alerts.latches import Alert, AlertEvent, Change
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operation_records import Operation, OperationKind, OperationState
+from qmon.model.operation_records import Operation, OperationKind, OperationState, UndoState
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
@@ -58,7 +58,7 @@ def happened(memory: InMemoryHistory) -> None:
                 0,
                 NOW - 600,
                 NOW - 599,
-                "possible",
+                UndoState.POSSIBLE,
             ),
         ]
     )

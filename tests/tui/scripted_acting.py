@@ -26,6 +26,7 @@ from qmon.model.operation_records import (
     RedriveLimits,
     Side,
     Undo,
+    UndoState,
 )
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
@@ -90,7 +91,7 @@ def operation(number: int, kind: OperationKind = OperationKind.REQUEUE, **change
         changed=1,
         started_at=SAMPLED_AT - 600.0 * number,
         ended_at=SAMPLED_AT - 600.0 * number + 4.7,
-        undo_state="possible",
+        undo_state=UndoState.POSSIBLE,
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
@@ -101,11 +102,19 @@ HISTORY: Final = (
         2, OperationKind.PURGE, queue="mails", done=40_112, planned=40_112, skipped=0, changed=0, reason="ticket 4711"
     ),
     operation(
-        3, OperationKind.PAUSE, queue="orders", done=1, planned=1, skipped=0, changed=0, undo_state="no", reason=NASTY
+        3,
+        OperationKind.PAUSE,
+        queue="orders",
+        done=1,
+        planned=1,
+        skipped=0,
+        changed=0,
+        undo_state=UndoState.NO,
+        reason=NASTY,
     ),
-    operation(4, state=OperationState.INTERRUPTED, ended_at=None, done=500, undo_state="partly undone"),
-    operation(5, OperationKind.UNDO, undo_state="no", undo_of="261121-071400-k7qd", by="bob@laptop"),
-    operation(6, OperationKind.PURGE, queue="webhooks", undo_state="gone", state=OperationState.CANCELLED),
+    operation(4, state=OperationState.INTERRUPTED, ended_at=None, done=500, undo_state=UndoState.PARTLY_UNDONE),
+    operation(5, OperationKind.UNDO, undo_state=UndoState.NO, undo_of="261121-071400-k7qd", by="bob@laptop"),
+    operation(6, OperationKind.PURGE, queue="webhooks", undo_state=UndoState.GONE, state=OperationState.CANCELLED),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operation_records import Choice, OperationKind, Side
+from qmon.model.operation_records import Choice, OperationKind, Side, UndoState
 from qmon.model.samples.polled_samples import MessageSample, PauseSample
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChains, build_lock_chains
@@ -57,9 +57,9 @@ async def test_each_key_asks_for_its_action(key: str, expected: tuple[object, ..
 def test_what_is_undone_is_the_newest_of_this_queue_that_can_be() -> None:
     history = (
         operation(1),
-        operation(2, queue="mails", undo_state="undone"),
+        operation(2, queue="mails", undo_state=UndoState.UNDONE),
         operation(3, OperationKind.UNDO, queue="mails"),
-        operation(4, OperationKind.PURGE, queue="mails", undo_state="partly undone"),
+        operation(4, OperationKind.PURGE, queue="mails", undo_state=UndoState.PARTLY_UNDONE),
         operation(5, queue="mails"),
     )
     script = Script(history=history)

@@ -98,7 +98,7 @@ TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/structure": ("id", "bigint(8,19,0)", False, False, True),
     "action/operate/facts": ("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False),
     "action/operate/choose": ("chosen", 1, "17", "2|2024-05-01T12:00:00|61/2024|3"),
-    "action/operate/choose_kept": ("popped again, or changed since", 4, None, None),
+    "action/operate/choose_kept": ("changed", 4, None, None),
     "action/operate/first": ("17", "17", "2", 12.0, "61/2024-05-01T12:00:00.123", 3, "text", None),
     "action/operate/outcomes": ("17", "failed"),
     "action/operate/lock": ("17", True),

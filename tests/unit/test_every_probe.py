@@ -58,7 +58,7 @@ LOCKED: Final[dict[str, object]] = {"kind": "Lock", "event": "relation", "sessio
 class Answering:
     """A connection to PostgreSQL that checks each statement's values and answers with few rows."""
 
-    session_id, pooled, commits = 61, False, 0
+    session_id, is_pooled, commits = 61, False, 0
 
     def __init__(self, version: tuple[int, int]) -> None:
         self.version = version

@@ -70,7 +70,7 @@ def test_without_the_right_nothing_is_known_and_the_right_is_named() -> None:
     found = reader.latest_jobs()
     assert found is not None
     assert found.jobs == ()
-    assert found.unread == "SELECT on dbo.sysjobs is denied; GRANT SELECT ON dbo.sysjobs TO [me]"
+    assert found.unread == "SELECT on dbo.sysjobs is denied; this helps: GRANT SELECT ON dbo.sysjobs TO [me]"
     assert not JobReader(Postgres()).is_supported
 
 

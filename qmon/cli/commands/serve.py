@@ -254,13 +254,13 @@ def _poll_targets(
             wait_for_event(ending)
             return [recorder.close(why[0]) for recorder in running]
 
-        def take(name: str, event: Event) -> None:
+        def record_event(name: str, event: Event) -> None:
             read(name, event)
             readings[name].record_event(event)
 
         pollers = [HeadlessPoller(each.target, each.configured, interval_s=every) for each in known]
         for poller in pollers:
-            poller.start(partial(take, poller.target))
+            poller.start(partial(record_event, poller.target))
         print_note(f"qmon: {places}")
         wait_for_event(ending)
         for poller in pollers:

@@ -308,7 +308,7 @@ class Postgres:
         connection.timeout_statement = lambda seconds: Bound(
             _catalog_statement("session"), _session_settings(target, replace(session, statement_timeout_s=seconds))
         )
-        if session.repeats and not connection.pooled:  # prepared statements would stay in a pooled session
+        if session.repeats and not connection.is_pooled:  # prepared statements would stay in a pooled session
             connection.prepared = PreparedStatements()
         return connection
 

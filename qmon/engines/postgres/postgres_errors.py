@@ -181,6 +181,5 @@ def statement_error(fault: DriverFault, name: str, role: str, text: str) -> Qmon
             grant = grant_for(denied[1], denied[2], role, text)
         elif denied := _NO_TEMPORARY.search(words):
             grant = grant_for("database", denied[1], role, text)
-        line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     return QueryFailed(line, sqlstate=state, query=name)

@@ -199,10 +199,10 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
     """Return the fault with the numbers of socket errors replaced by texts."""
 
-    def words(found: re.Match[str]) -> str:
+    def socket_text(found: re.Match[str]) -> str:
         return _SOCKET_WORDS.get(int(found[1], 16), found[0])
 
-    return replace(fault, text=_SOCKET_ERROR.sub(words, fault.text))
+    return replace(fault, text=_SOCKET_ERROR.sub(socket_text, fault.text))
 
 
 def _refused_by_driver(text: str) -> QmonError | None:
@@ -295,7 +295,6 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant_statement(fault.text, login, restricted=restricted)
-        line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     if found := _MISSING_OBJECT.search(fault.text):
         line = f"{name}: this server has no {found[1]}"

@@ -193,7 +193,7 @@ def raised_alerts(memory: Memory) -> tuple[Alert, ...]:
             since = latch.closed_at if lesser is None else min(lesser.since_at, latch.closed_at)
             cause = latch.cause if lesser is None else lesser.cause
             found[rule, queue, code] = Alert(rule, queue, level, since, latch.words, latch.value, cause, code)
-    return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, *a.key)))
+    return tuple(sorted(found.values(), key=lambda alert: (-alert.severity, alert.since_at, *alert.key)))
 
 
 def find_changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:

@@ -56,7 +56,7 @@ def group_from_dict(
             _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
         ),
         workers=_parse_workers(keys),
-        counters=keys.flag("counters"),
+        counters=keys.is_set("counters"),
         times=parse_times(keys, tuple(NUMBER_ZONES)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         library=keys.text("library") or "",
@@ -129,7 +129,7 @@ def _parse_steps(keys: Keys) -> Steps:
     rows: list[tuple[Step, Condition | None]] = []
     for step in _STEPS:
         if keys.raw.get(step) is True:
-            keys.flag(step)
+            keys.is_set(step)
             rows.append((step, None))
         elif (condition := parse_condition(keys, step)) is not None:
             rows.append((step, condition))
@@ -212,7 +212,7 @@ def _parse_exists(keys: Keys, *, negated: bool) -> Condition:
         by or ColumnRef("id"),
         parse_condition(keys, "when"),
         negated,
-        keys.flag("as_text"),
+        keys.is_set("as_text"),
     )
     keys.reject_unknown_keys()
     return exists
@@ -243,15 +243,15 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
     outer.nested_keys(column.name)
     of: list[Condition] = []
     if "null" in tests.raw:
-        of.append(IsNull(column, negated=not tests.flag("null")))
+        of.append(IsNull(column, negated=not tests.is_set("null")))
     if "not" in tests.raw:
         of.append(OneOf(column, _parse_values(tests, "not"), negated=True))
-    if tests.flag("past"):
+    if tests.is_set("past"):
         of.append(Timed(column, "<=", _parse_offset(tests)))
-    if tests.flag("future"):
+    if tests.is_set("future"):
         of.append(Timed(column, ">", _parse_offset(tests)))
     if "advisory_lock" in tests.raw:
-        of.append(AdvisoryLock(column, negated=not tests.flag("advisory_lock")))
+        of.append(AdvisoryLock(column, negated=not tests.is_set("advisory_lock")))
     if "below" in tests.raw:
         of.append(Compared(column, "<", _parse_operand(tests, "below")))
     if "at_least" in tests.raw:

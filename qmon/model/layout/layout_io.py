@@ -279,7 +279,7 @@ def _parse_owner(keys: Keys) -> OwnerColumn | None:
     if inner is None:
         return None
     kind = cast(Literal["session", "lease", "heartbeat", "name"], inner.choice("kind", _OWNERS) or "name")
-    owner = OwnerColumn(inner.require_text("column"), kind, inner.flag("held_while_working"))
+    owner = OwnerColumn(inner.require_text("column"), kind, inner.is_set("held_while_working"))
     inner.reject_unknown_keys()
     return owner
 

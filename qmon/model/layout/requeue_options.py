@@ -30,7 +30,7 @@ def parse_order(keys: Keys) -> tuple[Order, ...]:
     for number, one in enumerate(raw, 1):
         where = f"{keys.path('order')}[{number}]"
         inner = Keys({"column": one} if isinstance(one, str) else cast("Mapping[str, object]", one), where)
-        order = Order(inner.require_text("column"), inner.flag("descending"))
+        order = Order(inner.require_text("column"), inner.is_set("descending"))
         inner.reject_unknown_keys()
         if order.column in out:
             raise BadInput(f"{where}: {order.column} is listed twice")

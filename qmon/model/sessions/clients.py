@@ -117,7 +117,7 @@ def count_clients(
     """Return how many sessions of ``members`` are connected, how many of these wait, and the longest quiet session."""
     found = [client for client in clients if client.key in members]
     waiting = [client for client in found if is_waiting(client)]
-    return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
+    return len(found), len(waiting), max(waiting or found, key=lambda client: client.quiet_s or 0.0, default=None)
 
 
 def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:

@@ -68,7 +68,7 @@ def count_owners(diagnostics: MessageDiagnostics, timeout_s: float) -> Owners | 
 
 
 def _longest(rows: Iterable[OwnerSample]) -> OwnerSample | None:
-    return max(rows, key=lambda o: o.age_s or 0.0, default=None)
+    return max(rows, key=lambda owner: owner.age_s or 0.0, default=None)
 
 
 @dataclass(frozen=True, slots=True)

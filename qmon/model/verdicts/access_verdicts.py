@@ -45,10 +45,10 @@ LOCKED = Rule(
     2.0,
     _locked_proof,
     explains=("no pops", "no consumers", "consumers not claiming", "ring full", "consumers fall behind"),
-    cause=lambda s: s.locked.by if s.locked is not None else "",
+    cause=lambda context: context.locked.by if context.locked is not None else "",
     keys={"4": _is_waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
-    unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
+    unread=lambda context: context.snapshot is None or context.snapshot.blocking is None,
     refuted=may_have_popped,
 )
 

@@ -23,7 +23,7 @@ def _paused_proof(context: RuleInput) -> str | None:
 
 
 def _paused_sides(*sides: Side) -> Condition:
-    return lambda s: {pause.side for pause in s.pauses} == set(sides)
+    return lambda context: {pause.side for pause in context.pauses} == set(sides)
 
 
 PAUSED = Rule(
@@ -175,7 +175,7 @@ def _holders_text(context: RuleInput) -> str:
     ]
     if not whose:
         return ""
-    oldest = max(whose, key=lambda w: w.transaction_s or 0.0)
+    oldest = max(whose, key=lambda waiter: waiter.transaction_s or 0.0)
     return _writer_text(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
 
 
@@ -241,7 +241,7 @@ BLOCKED = Rule(
     0.0,
     _blocked_proof,
     probes=("in_state", "group_states"),
-    unread=lambda s: s.may_block and s.blocked.value is None,
+    unread=lambda context: context.may_block and context.blocked.value is None,
 )
 
 

@@ -11,6 +11,7 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
 from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
+from qmon.model.probe_families import is_probe_of
 from qmon.model.reasons import Reason
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow_verdicts import (
@@ -250,14 +251,14 @@ def judge_queue(
     for code in {code for rule in RULES if rule.code in found for code in rule.explains}:
         for each in (found, unproved, seen):
             each.pop(code, None)
-    verdicts = sorted(found.values(), key=lambda v: -v.severity)
+    verdicts = sorted(found.values(), key=lambda verdict: -verdict.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
     doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
     if unmoved := _unmoved_text(context):
         span = seen[_UNMOVED] = _extend_span(spans, _UNMOVED, now_at, STILL_S)
         doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
-    sign = max(unproved.values(), key=lambda v: v.severity, default=None)
+    sign = max(unproved.values(), key=lambda verdict: verdict.severity, default=None)
     if sign is not None and (doubt or (sign.severity is Severity.CRITICAL and HEALTHY not in seen)):
         doubt = f"{sign.proof}; {doubt}" if doubt else sign.proof
     if doubt:
@@ -353,7 +354,7 @@ def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = [each.probe for each in (*context.failures, *of_target)]
     return frozenset(
-        rule.code for rule in RULES if rule.unread(context) or any(probe.startswith(rule.probes) for probe in failed)
+        rule.code for rule in RULES if rule.unread(context) or any(is_probe_of(probe, rule.probes) for probe in failed)
     )
 
 

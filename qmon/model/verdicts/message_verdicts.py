@@ -80,7 +80,7 @@ HOLE = Rule(
     5.0,
     _hole_proof,
     explains=("no pops", "consumers not claiming", "ring full"),
-    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.drawer is None},
+    keys={"R": lambda context: context.queue.ring_loss is not None and context.queue.ring_loss.drawer is None},
     probes=_SWEEP,
 )
 ORPHANS = Rule(
@@ -88,6 +88,6 @@ ORPHANS = Rule(
     Severity.WARNING,
     5.0,
     _orphans_proof,
-    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.consumer is None},
+    keys={"R": lambda context: context.queue.ring_loss is not None and context.queue.ring_loss.consumer is None},
     probes=_SWEEP,
 )

@@ -131,7 +131,7 @@ class Rule:
             verdict is raised. Their hold times start when this verdict is over.
         cause: returns the cause, as in ``Verdict``.
         keys: screen keys that may fix the problem, each with its condition. The first key that applies is shown.
-        probes: names or name prefixes of the probes that provide the evidence. If one of these probes failed and the
+        probes: the probes or families of probes that provide the evidence. If one of these probes failed and the
             evidence is gone, the verdict is undecided instead of over.
         unread: returns true if this poll read nothing that shows whether the verdict holds. The verdict is then
             undecided.

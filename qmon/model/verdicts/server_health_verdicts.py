@@ -41,7 +41,7 @@ def _server_state(context: RuleInput) -> ServerState | None:
 
 def _is_unread(probe: str) -> Condition:
     """Return a condition that is true if this probe has not returned anything."""
-    return lambda s: (state := _server_state(s)) is None or probe not in state.read_at
+    return lambda context: (state := _server_state(context)) is None or probe not in state.read_at
 
 
 def log_share_used(log: LogSample) -> float | None:
@@ -85,7 +85,7 @@ LOG_FULL = Rule(
     "log full",
     Severity.CRITICAL,
     0.0,
-    lambda s: _log_proof(s, FULL),
+    lambda context: _log_proof(context, FULL),
     explains=("log filling",),
     cause=lambda _: "the log",
     keys={"3": holds_always},
@@ -96,7 +96,7 @@ LOG_FILLING = Rule(
     "log filling",
     Severity.WARNING,
     0.0,
-    lambda s: _log_proof(s, FILLING),
+    lambda context: _log_proof(context, FILLING),
     cause=lambda _: "the log",
     keys={"3": holds_always},
     probes=("log",),
@@ -349,6 +349,6 @@ FAILED_OVER = Rule(
     Severity.WARNING,
     0.0,
     _failed_over_proof,
-    cause=lambda s: s.target.failed_over.now if s.target.failed_over is not None else "",
+    cause=lambda context: context.target.failed_over.now if context.target.failed_over is not None else "",
     keys={"7": holds_always},
 )

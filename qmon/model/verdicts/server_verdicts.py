@@ -134,7 +134,7 @@ DEADLOCKS = Rule(
     0.0,
     _deadlocks_proof,
     keys={"4": holds_always},
-    probes=("deadlock", "circles", *_TOTALS),
+    probes=("deadlock_graphs", "circles", *_TOTALS),
 )
 
 
@@ -265,7 +265,7 @@ def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
         part = next((part for part in parts if part.id == index), None)
         place = f"index {part.name} of {table}" if part is not None and index else table
         return f"{place}{f', most for page {page}' if page else ''}{_sequential(part)}"
-    indexes = sorted((p for p in parts if p.role != "table"), key=lambda p: -(p.pages or 0.0))
+    indexes = sorted((p for p in parts if p.role != "table"), key=lambda part: -(part.pages or 0.0))
     if not indexes:
         return table
     names = ", ".join(part.name for part in indexes[:3])
@@ -279,7 +279,7 @@ LATCH = Rule(
     _latch_proof,
     keys={"3": holds_always},
     probes=("latches", "waits", "wait_totals", *_TOTALS),
-    unread=lambda s: _are_waits_unread(s) or is_uncounted(s),
+    unread=lambda context: _are_waits_unread(context) or is_uncounted(context),
 )
 
 
@@ -390,5 +390,5 @@ HORIZON = Rule(
     cause=_holder_name,
     keys={"3": holds_always},
     probes=("uses", "version_store", "procedures"),
-    unread=lambda s: s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None,
+    unread=lambda context: context.snapshot is None or context.snapshot.horizon is None or context.queue.use is None,
 )

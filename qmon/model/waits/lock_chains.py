@@ -144,7 +144,7 @@ def build_lock_chains(
         if key in seen:
             continue
         seen.add(key)
-        below = sorted(behind[key], key=lambda k: (k in seen, *rank(k)))
+        below = sorted(behind[key], key=lambda session: (session in seen, *rank(session)))
         stack += [(k, (*rails, i < len(below) - 1)) for i, k in reversed(list(enumerate(below)))]
     return LockChains(tuple(places), sum(1 for blockers in waits_for.values() if blockers))
 

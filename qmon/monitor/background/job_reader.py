@@ -51,7 +51,7 @@ class JobReader:
             )
             found = Jobs(tuple(dict.fromkeys(job for row in rows for job in _jobs_in_step(row, queues))))
         except PermissionMissing as problem:
-            found = Jobs(unread=f"{problem}; {problem.grant}" if problem.grant else str(problem))
+            found = Jobs(unread=str(problem))
         with self._lock:
             self._known = found
 

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from qmon.engines.base import Connection
@@ -101,8 +101,9 @@ class SlowTask(ABC):
 
     def record_failure(self, problem: QmonError) -> None:
         """Record the failure to report until the next read succeeds."""
-        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        self.failure = ProbeFailure(self.probe, str(problem), self.queue, grant)
+        self.failure = ProbeFailure(self.probe, str(problem), self.queue)
+        if isinstance(problem, PermissionMissing):
+            self.failure = replace(self.failure, reason=problem.reason, grant=problem.grant)
 
     def retry_s(self, problem: QmonError, instances: int) -> float:
         """Return the seconds from a failure to the next try."""

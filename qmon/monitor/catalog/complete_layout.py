@@ -47,7 +47,7 @@ def complete_layout(
 def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
     """Spell every column of the layout as the table does. The names may differ only in case."""
 
-    def there(name: str, what: str) -> str:
+    def existing_column(name: str, what: str) -> str:
         names = [c.column_name for c in details.columns]
         if name in names:
             return name
@@ -58,25 +58,25 @@ def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
     changes: dict[str, object] = {}
     for role in _COLUMN_ROLES:
         if (name := getattr(layout, role)) is not None:
-            changes[role] = there(name, role)
+            changes[role] = existing_column(name, role)
     if layout.state is not None:
-        changes["state"] = replace(layout.state, column=there(layout.state.column, "state"))
+        changes["state"] = replace(layout.state, column=existing_column(layout.state.column, "state"))
     if layout.owner is not None:
-        changes["owner"] = replace(layout.owner, column=there(layout.owner.column, "owner"))
+        changes["owner"] = replace(layout.owner, column=existing_column(layout.owner.column, "owner"))
     if isinstance(layout.max_attempts, str):
-        changes["max_attempts"] = there(layout.max_attempts, "max_attempts")
-    changes["order"] = tuple(replace(each, column=there(each.column, "order")) for each in layout.order)
-    changes["writes"] = tuple(replace(each, column=there(each.column, "writes")) for each in layout.writes)
-    changes["key"] = tuple(there(name, "id") for name in layout.key)
+        changes["max_attempts"] = existing_column(layout.max_attempts, "max_attempts")
+    changes["order"] = tuple(replace(each, column=existing_column(each.column, "order")) for each in layout.order)
+    changes["writes"] = tuple(replace(each, column=existing_column(each.column, "writes")) for each in layout.writes)
+    changes["key"] = tuple(existing_column(name, "id") for name in layout.key)
     if (ring := layout.ring) is not None:
         if ring.turn is not None and layout.design == "ring_classic":
             ring = replace(ring, turn=None)
         changes["ring"] = replace(
             ring,
-            slot=there(ring.slot, "slot"),
-            turn=ring.turn and there(ring.turn, "turn"),
-            message_id=there(ring.message_id, "message_id"),
-            reference_count=there(ring.reference_count, "reference_count"),
+            slot=existing_column(ring.slot, "slot"),
+            turn=ring.turn and existing_column(ring.turn, "turn"),
+            message_id=existing_column(ring.message_id, "message_id"),
+            reference_count=existing_column(ring.reference_count, "reference_count"),
         )
     return replace(layout, **changes)  # type: ignore[arg-type]
 
@@ -87,7 +87,7 @@ def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
         example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
         raise BadInput(f"design {layout.design} needs a size and sequences: {example}")
 
-    def there(wanted: TableName, role: str) -> TableName:
+    def existing_sequence(wanted: TableName, role: str) -> TableName:
         sequence = sequences.find(wanted)
         if sequence is None:
             raise BadInput(
@@ -95,8 +95,11 @@ def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
             )
         return sequence.name
 
-    push, pop = there(ring.push_sequence, "push_sequence"), there(ring.pop_sequence, "pop_sequence")
-    readers = tuple(there(each, "subscribers") for each in ring.subscribers)
+    push, pop = (
+        existing_sequence(ring.push_sequence, "push_sequence"),
+        existing_sequence(ring.pop_sequence, "pop_sequence"),
+    )
+    readers = tuple(existing_sequence(each, "subscribers") for each in ring.subscribers)
     return replace(layout, ring=replace(ring, push_sequence=push, pop_sequence=pop, subscribers=readers))
 
 

@@ -454,11 +454,10 @@ class _Resolver:
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}: it is now {moved.name}"))
         if not found:
             known = [t for t in self.tables if name.schema in ("", t.table_schema)]
-            near = suggest_nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
-            near = near or suggest_nearest(
-                name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]]
+            similar = known if 0 < len(known) < 20 else [t for t in self.tables if t.table_name[:1] == name.name[:1]]
+            hint = suggest_nearest(
+                name.name, [t.table_name for t in similar], otherwise="; to list the tables: qmon queues TARGET"
             )
-            hint = near if "did you mean" in near else "; to list the tables: qmon queues TARGET"
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or your role may not see it{hint}"))
         return found[0]
 

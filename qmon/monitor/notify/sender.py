@@ -173,7 +173,7 @@ class Sender:
 
     def _record_delivery(self, batch: Sequence[Notice], found: Delivery) -> bool:
         """Record the result of a delivery; return whether to continue."""
-        words = ""
+        recovery = ""
         with self._changed:
             self._sending = ()
             if found.again:
@@ -187,11 +187,15 @@ class Sender:
                 self._failures = 0
                 self._remember_taken(batch)
                 if self._problem or self._dropped:
-                    words = f"works again{f'; {self._dropped} notices were dropped' if self._dropped else ''}"
+                    recovery = f"works again{f'; {self._dropped} notices were dropped' if self._dropped else ''}"
                     self._dropped, self._full = 0, False
             closing = self._closing
-        dropped = "; the notice is dropped" if found.problem and not found.again and self._again_s is None else ""
-        self._report_change(found.problem + dropped or words, found.detail)
+        if found.problem:
+            dropped = "" if found.again or self._again_s is not None else "; the notice is dropped"
+            self._report_problem(found.problem + dropped, found.detail)
+        elif recovery:
+            self._problem = ""
+            self._report_change(logging.INFO, recovery)
         return not (closing and found.again)
 
     def _remember_taken(self, batch: Sequence[Notice]) -> None:
@@ -204,9 +208,12 @@ class Sender:
                 self._taken[notice.key] = replace(notice, was=None)
         self._again_at = time.monotonic() + self._again_s
 
-    def _report_change(self, words: str, detail: str = "") -> None:
-        if not words or words == self._problem:
-            return
-        self._problem = "" if words.startswith("works again") else words
-        _LOG.log(logging.WARNING if self._problem else logging.INFO, "notices to %s: %s", self.name, words)
-        self._report(f"notices to {self.name}: {words}{f': {detail}' if detail else ''}")
+    def _report_problem(self, problem: str, detail: str) -> None:
+        """Report a problem once, until it changes or the receiver works again."""
+        if problem != self._problem:
+            self._problem = problem
+            self._report_change(logging.WARNING, problem, detail)
+
+    def _report_change(self, level: int, text: str, detail: str = "") -> None:
+        _LOG.log(level, "notices to %s: %s", self.name, text)
+        self._report(f"notices to {self.name}: {text}{f': {detail}' if detail else ''}")

@@ -321,7 +321,7 @@ class Poller:
             self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             self._emit(attempt, snapshot)
             self._failing.record_failures(
-                {f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures}
+                {f"{self._target}: {f.probe} of {f.queue or 'all'}": f.text for f in snapshot.failures}
             )
             self._catalog.record_states(
                 {

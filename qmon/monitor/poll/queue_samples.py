@@ -11,6 +11,7 @@ from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_constants import BLOCKED_PROBE, COUNT_LIMIT, ring_probe
+from qmon.model.probe_families import probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages
@@ -190,7 +191,7 @@ class QueueFiling:
 
         ``now_at``: server clock, seconds. ``uncounted``: the server does not count writes in this database.
         """
-        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
+        seen = (q for q in queues if not q.unread and not any(probe_family(probe) == "head" for probe in q.left_out))
         needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}
         versions = {q.layout.queue: counter_version(q) for q in queues if not (uncounted or q.unread)}
         self._slow_reads.record_needs(needs, versions, now_at)

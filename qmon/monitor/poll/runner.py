@@ -15,6 +15,7 @@ from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
 from qmon.model.cost_budget import ProbeKey
+from qmon.model.probe_families import probe_family
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
@@ -40,7 +41,7 @@ _REST_SHORT: Final = 4
 # SQLSTATEs for a missing table, column or schema, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
 
-# Prefixes of the probes that a queue needs most.
+# The families of probes that a queue needs most.
 _QUEUE_PROBES: Final = ("head", "ring")
 
 # Records that every poll needs. Statements that read these records are always tried.
@@ -294,7 +295,7 @@ class Runner:
     def _record_failure(self, statement: ProbeStatement, problem: QueryFailed) -> None:
         self._proven.discard(statement.key)
         grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        denied = bool(grant) and statement.probe.startswith(_QUEUE_PROBES)
+        denied = bool(grant) and probe_family(statement.probe) in _QUEUE_PROBES
         gone = bool(statement.queue) and (denied or problem.sqlstate in _GONE)
         failure = ProbeFailure(statement.probe, _failure_reason(problem), statement.queue, grant, gone)
         self._failing[statement.key] = (self._polls + _rest_polls(problem), failure)
@@ -354,4 +355,4 @@ def _failure_reason(problem: QueryFailed) -> str:
         return Reason.LOCKED
     if isinstance(problem, DeadlineExceeded):
         return Reason.DEADLINE
-    return str(problem)
+    return problem.reason if isinstance(problem, PermissionMissing) else str(problem)

@@ -120,7 +120,7 @@ class ServerProbes:
             if tables and self._latched:
                 ids = self._statements.engine.ids_value(tables)
                 asked += self._statements.optional_statements_for("latches", {"tables": ids})
-                asked += self._pages.wanted(self._statements, now)
+                asked += self._pages.statements_for_poll(self._statements, now)
             asked += self._statements.statements_for_tables("uses", UseSample, tables)
             asked += self._statements.optional_statements_for("horizon")
             asked += self._statements.optional_statements_for("version_store")

@@ -15,6 +15,7 @@ from qmon.engines.sql import queries
 from qmon.model.formatting import decode_hex, holds_bytes
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.probe_families import probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.message_samples import (
     DrawerSample,
@@ -36,7 +37,7 @@ def listed_messages(
 ) -> tuple[MessageSample, ...] | None:
     """Return the rows for the queue screen, if they were requested. `with_text_payloads` decodes their payloads."""
     for probe in found:
-        if probe.startswith("messages"):
+        if probe_family(probe) == "messages":
             return with_text_payloads(layout, facts, found[probe])
     return None
 

@@ -31,7 +31,7 @@ class PageOwners:
         self._owners: dict[str, PageOwnerSample] = {}
         self._hot = ""
 
-    def wanted(self, statements: StatementCache, now: float) -> list[ProbeStatement]:
+    def statements_for_poll(self, statements: StatementCache, now: float) -> list[ProbeStatement]:
         """Return the statement of this poll, if there is a page to read. ``now``: our clock, seconds."""
         self._asked = {page: at for page, at in self._asked.items() if now - at < _ASKED_S}
         self._owners = {page: owner for page, owner in self._owners.items() if page in self._asked}

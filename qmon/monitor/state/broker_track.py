@@ -75,7 +75,9 @@ class BrokerTrack:
             if sample.depth is not None:
                 depth = Figure(float(sample.depth), estimated=sample.depth > 0)
             out.append(BrokerQueue(sample, monitor, depth, self._lasting_verdict(sample.queue_id, finding, before, at)))
-        return tuple(sorted(out, key=lambda q: (-_severity_rank(q.verdict), -(q.depth.value or 0.0), q.name)))
+        return tuple(
+            sorted(out, key=lambda queue: (-_severity_rank(queue.verdict), -(queue.depth.value or 0.0), queue.name))
+        )
 
     def _lasting_verdict(
         self, queue_id: int, finding: Finding | None, before: dict[tuple[int, str], float], at: float

@@ -11,6 +11,7 @@ from qmon.model.evidence import NO_QUEUE_EVIDENCE, Archiving, QueueEvidence, Rep
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side
+from qmon.model.probe_families import is_probe_of
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.polled_samples import CounterSample
@@ -47,7 +48,7 @@ _SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 
-# Prefixes of the probes that read each field of `QueueEvidence`.
+# The probes, or families of probes, that read each field of `QueueEvidence`.
 EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
@@ -91,10 +92,10 @@ class QueueDiagnosis:
         layout, messages, at = samples.layout, samples.diagnostics, snapshot.sampled_at
         before, failing = self._last, failing_probes(samples, snapshot)
         missed = (*samples.left_out, *failing)
-        rows_read = not any(probe.startswith(_ROWS) for probe in missed)
+        rows_read = not any(is_probe_of(probe, _ROWS) for probe in missed)
         seen = snapshot.clients is not None
         missed_done = samples.counters is None or (
-            done.value is None and any(probe.startswith(_DONE) for probe in missed)
+            done.value is None and any(is_probe_of(probe, _DONE) for probe in missed)
         )
         loss = before.ring_loss
         if layout.ring is not None and messages.sweep is not None:
@@ -137,7 +138,7 @@ class QueueDiagnosis:
             *failing_probes(samples, snapshot),
         )
         unseen = snapshot.blocking is None or (bool(samples.locked) and snapshot.writers is None)
-        unseen = unseen or any(probe.startswith(_HOLDERS) for probe in missed)
+        unseen = unseen or any(is_probe_of(probe, _HOLDERS) for probe in missed)
         if found is not None or not unseen or at - self._locked[0] > _STALE_S:
             self._locked = at, found
         return self._locked[1]
@@ -159,7 +160,7 @@ def _without_evidence(old: Collection[str], known: QueueEvidence) -> QueueEviden
     lost = {
         name: getattr(NO_QUEUE_EVIDENCE, name)
         for name, probes in EVIDENCE_PROBES.items()
-        if any(probe.startswith(probes) for probe in old)
+        if any(is_probe_of(probe, probes) for probe in old)
     }
     return replace(known, **lost) if lost else known
 

@@ -15,6 +15,7 @@ from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
+from qmon.model.probe_families import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -99,7 +100,7 @@ class QueueTrack:
         at = snapshot.sampled_at
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
-        reason = next((f.reason for f in failures if f.gone), "")
+        reason = next((f.text for f in failures if f.gone), "")
         seen_at, last = self._last or (None, stale_figures.view_never_read(samples.layout, reason))
         view = last if seen_at is None else stale_figures.view_as_old(last, at - seen_at, reason)
         pauses = pauses_for(samples.layout, snapshot.pauses)
@@ -580,17 +581,14 @@ def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
 
 def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
     """Return why the queue's depth could not be read in this poll; empty if nothing failed."""
-    failed = (
-        f
-        for f in snapshot.failures
-        if f.queue == samples.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(samples.layout))
-    )
-    return next((f.reason for f in failed), "")
+    read_by = ("head", ring_probe(samples.layout))
+    failed = (f for f in snapshot.failures if f.queue == samples.layout.queue and is_probe_of(f.probe, read_by))
+    return next((f.text for f in failed), "")
 
 
 def _why_no_counters(snapshot: Snapshot) -> str:
     """Return why this poll has no counters."""
-    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", TABLE_COUNTERS_PROBE) and not f.queue)
+    failed = (f.text for f in snapshot.failures if f.probe in ("counters", TABLE_COUNTERS_PROBE) and not f.queue)
     return next(failed, Reason.COUNTERS_UNREAD)
 
 

@@ -114,4 +114,6 @@ def _oldest_drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> D
     This transaction may have taken the missing number.
     """
     older = [d for d in drawers or () if d.transaction_s is None or d.transaction_s >= seen_s]
-    return max(older, key=lambda d: float("inf") if d.transaction_s is None else d.transaction_s, default=None)
+    return max(
+        older, key=lambda drawer: float("inf") if drawer.transaction_s is None else drawer.transaction_s, default=None
+    )

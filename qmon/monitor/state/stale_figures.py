@@ -19,6 +19,7 @@ from qmon.model.probe_constants import (
     TABLE_COUNTERS_PROBE,
     ring_probe,
 )
+from qmon.model.probe_families import is_probe_of, probe_family
 from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import CounterSample, PauseSample
@@ -86,7 +87,7 @@ _PROGRESS: Final = "progress"
 
 def is_lock_probe(probe: str) -> bool:
     """Return whether a probe only reads held rows. Such probes are left out of most polls because of their cost."""
-    return probe.startswith("unseen")
+    return probe_family(probe) == "unseen"
 
 
 def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
@@ -96,7 +97,7 @@ def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
     """
     if "rates" in samples.unknown and "rates" not in before.unknown:
         return False
-    if any(probe == ring_probe(samples.layout) or probe.startswith(_PROGRESS) for probe in samples.left_out):
+    if any(probe == ring_probe(samples.layout) or probe_family(probe) == _PROGRESS for probe in samples.left_out):
         return True
     return samples.ring is None if before.ring is not None else samples.counters is None and before.counters is not None
 
@@ -105,7 +106,7 @@ _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
 _GROUP: Final = "group_states:"
 
-# Prefixes of the probes that read each figure of `QueueView`.
+# The probes, or families of probes, that read each figure of `QueueView`.
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ready": (*_HEAD, f"{_GROUP}ready"),
     "oldest": (*_HEAD, f"{_GROUP}ready"),
@@ -146,7 +147,7 @@ def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
     own = (
         each.every_s
         for each in throttled
-        if each.queue in ("", layout.probe_name) and _is_read_by(each.probe, _READ_BY[name])
+        if each.queue in ("", layout.probe_name) and is_probe_of(each.probe, _READ_BY[name])
     )
     rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
     turn_s = snapshot.every_s if failure_for(name, snapshot, layout.queue) is None else 0.0
@@ -157,11 +158,7 @@ def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | Non
     """Return the failed probe that would have read a figure in this poll, or ``None``."""
     # Look up the probes even without failures, so that a figure missing from `_READ_BY` raises in the first poll.
     read_by = _READ_BY[name]
-    return next((f for f in snapshot.failures if f.queue in ("", queue) and _is_read_by(f.probe, read_by)), None)
-
-
-def _is_read_by(probe: str, read_by: tuple[str, ...]) -> bool:
-    return probe.startswith(read_by)
+    return next((f for f in snapshot.failures if f.queue in ("", queue) and is_probe_of(f.probe, read_by)), None)
 
 
 def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:

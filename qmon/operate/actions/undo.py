@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -24,10 +23,12 @@ from qmon.model.operation_records import (
     Plan,
     PlanRow,
     Undo,
+    UndoState,
 )
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
+from qmon.operate.plan.exclusions import left_out_messages
 from qmon.operate.plan.preview import PreviewRow, payload_shower, read_sized_column, read_typed_column
 from qmon.operate.plan.required_rights import (
     PUT_BACK_PRIVILEGES,
@@ -36,7 +37,7 @@ from qmon.operate.plan.required_rights import (
     why_not_keepable,
     why_not_permitted,
 )
-from qmon.operate.plan.selection import MAX_MESSAGES, Matches, id_columns_for, id_names, pack_matches
+from qmon.operate.plan.selection import MAX_MESSAGES, Matches, count_excluded, id_columns_for, id_names, pack_matches
 from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
 from qmon.operate.run.operation_history import OperationRow, read_operations
@@ -103,7 +104,10 @@ def _why_impossible(done: OperationRow) -> str | None:
         return "the operation is still running: stop it first"
     if done.done == 0:
         return "the operation changed nothing"
-    reasons = {"undone": "the operation has already been undone", "gone": "the operation's trash was emptied"}
+    reasons = {
+        UndoState.UNDONE: "the operation has already been undone",
+        UndoState.GONE: "the operation's trash was emptied",
+    }
     return reasons.get(done.undo_state)
 
 
@@ -202,9 +206,7 @@ class _UndoStrategy:
         }
         names = self.names | id_names(named)
         found = sql.fetch(Matches, "choose_trash" if self.is_purge else "choose_kept", names, values)
-        left: Counter[str] = Counter()
-        left.update({row.what: row.count for row in found if row.what != "chosen"})
-        return pack_matches(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
+        return pack_matches(sql, found), left_out_messages(count_excluded(found))
 
     def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Return the function that undoes one batch."""

@@ -60,19 +60,23 @@ def layout_for(
     """
     made = set(objects)
 
-    def named(*slots: str) -> TableName | None:
+    def first_created(*slots: str) -> TableName | None:
         """Return the name of the first of these objects that the design's files create."""
         return next((table_name(schema, queue, slot) for slot in slots if slot in made), None)
 
     shape = SHAPES[design]
-    push_until, switch, data = named("push_until", "switch"), named("pop_until", "switch"), named("data")
+    push_until, switch, data = (
+        first_created("push_until", "switch"),
+        first_created("pop_until", "switch"),
+        first_created("data"),
+    )
     return replace(
         shape,
         queue=queue,
         design=design,
         table=table_name(schema, queue),
         # An identity column of SQL Server has no sequence.
-        sequence=named("seq", "id_seq") if shape.id is not None and shape.ring is None else None,
+        sequence=first_created("seq", "id_seq") if shape.id is not None and shape.ring is None else None,
         data_table=data,
         data_id=None if data is None else shape.id,
         ring=None if shape.ring is None else _ring_for(shape.ring, schema, queue, size, subscribers),

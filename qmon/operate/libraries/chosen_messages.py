@@ -18,13 +18,12 @@ from qmon.model.groups.group import State
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import MAX_PLAN_ROWS, Choice, LeftOut, OwnerState, PlanRow
 from qmon.operate.context import OperatorContext
+from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.library_queue import DISCARDABLE_KINDS, LibraryQueue, Verb
 from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
-    NOT_FOUND,
-    OVER_LIMIT,
     check_numbers,
     check_texts,
     reject_bad_ids,
@@ -161,38 +160,39 @@ class ChosenMessages:
         choice = self._choice
         self._read_text_columns(sql)
         found = self._read_rows(sql, choice.ids or None)
-        left: Counter[str] = Counter()
+        left: Counter[Exclusion] = Counter()
         chosen: list[ChosenRow] = []
-        for row in found:
-            why = self._why_left_out(row)
+        for row in filter(self._is_meant, found):
+            why = self._exclusion(row)
             if why is None and choice.limit is not None and len(chosen) >= choice.limit:
-                why = OVER_LIMIT
+                why = Exclusion.OVER_LIMIT
             if why is None:
                 chosen.append(row)
-            elif why:
+            else:
                 left[why] += 1
         if found and (more := found[0].total - len(found)) > 0:
-            left[OVER_LIMIT] += more
+            left[Exclusion.OVER_LIMIT] += more
         if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
-            left[NOT_FOUND] = gone
-        return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
+            left[Exclusion.NOT_FOUND] = gone
+        return chosen, left_out_messages(left, unproven="the owner's name proves nothing")
 
-    def _why_left_out(self, row: ChosenRow) -> str | None:
-        """Return why a message is left out: ``None`` if it is chosen, empty if the operator's choice excludes it."""
-        choice = self._choice
+    def _is_meant(self, row: ChosenRow) -> bool:
+        """Return whether a message has the owner and the age of the operator's choice."""
+        choice, age_s = self._choice, row.age_s
         if choice.owner is not None and row.owner != choice.owner:
-            return ""
-        if choice.older_than_s is not None and not (row.age_s is not None and row.age_s >= choice.older_than_s):
-            return ""
-        if choice.newer_than_s is not None and not (row.age_s is not None and row.age_s < choice.newer_than_s):
-            return ""
+            return False
+        if choice.older_than_s is not None and not (age_s is not None and age_s >= choice.older_than_s):
+            return False
+        return choice.newer_than_s is None or (age_s is not None and age_s < choice.newer_than_s)
+
+    def _exclusion(self, row: ChosenRow) -> Exclusion | None:
+        """Return why a message is left out, or ``None`` if it is chosen."""
         if not self._is_requeue:
             return None
-        if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
-            proof = ": the owner's name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
-            return f"owner {row.owner_state}{proof}"
+        if row.owner_state not in (*self._choice.owner_states, OwnerState.NONE):
+            return Exclusion(f"owner_{row.owner_state}")
         if self._by_age and row.owner_state != OwnerState.DEAD and not row.late:
-            return "not stuck yet"
+            return Exclusion.NOT_STUCK
         return None
 
     @property

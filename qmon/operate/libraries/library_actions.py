@@ -159,10 +159,10 @@ class LibraryTrash:
         own: dict[str, Name] = {"table": rows["table"], "queue": rows["queue"], "key": group.id}
         names = own | {"trash": store.parts, "columns": columns}
 
-        def keep(values: Values) -> None:
+        def save_rows(values: Values) -> None:
             sql.execute("library/keep", names, {**values, "operation": operation.id})
 
-        return keep
+        return save_rows
 
     def frozen_values(self) -> dict[str, object]:
         """Return the columns by which the undo finds and shows the rows."""

@@ -12,8 +12,7 @@ from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 
-# The command line shows this text. The dashboard replaces it with a text that names the key.
-ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
+_ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
 _LIBRARY_VERBS: Final[dict[OperationKind, Verb]] = {
     OperationKind.REQUEUE: "requeue",
     OperationKind.REDRIVE: "retry",
@@ -37,9 +36,8 @@ def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = Non
     """
     if layout.part is not None and kind in _VERB_TEXTS:
         return _why_not_in_library(layout, layout.part, kind, side)
-    guessed = layout.is_guess
-    if guessed and kind in (*_LIBRARY_VERBS, OperationKind.REPAIR, OperationKind.INSTALL_GATE):
-        return ONLY_GUESSED
+    if needs_confirmed_queue(layout, kind):
+        return _ONLY_GUESSED
     if layout.no_gate and kind in (OperationKind.INSTALL_GATE, OperationKind.PAUSE):
         return layout.no_gate
     if layout.design == "service_broker" and kind in _LIBRARY_VERBS:
@@ -53,6 +51,15 @@ def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = Non
     if kind is OperationKind.REPAIR and (layout.ring is None or layout.ring.turn is None):
         return "qmon can repair a ring only if its slots have a turn column"
     return None
+
+
+def needs_confirmed_queue(layout: Layout, kind: OperationKind) -> bool:
+    """Return whether the action is not allowed because qmon only guessed that the table is a queue."""
+    return (
+        layout.part is None
+        and layout.is_guess
+        and kind in (*_LIBRARY_VERBS, OperationKind.REPAIR, OperationKind.INSTALL_GATE)
+    )
 
 
 def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, side: Side | None) -> str | None:

@@ -19,6 +19,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.message_ids import split_id
 from qmon.model.operation_records import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
+from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.required_rights import why_not_keepable
 from qmon.operate.plan.text_condition import text_condition_for
 from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_marks
@@ -29,9 +30,6 @@ from qmon.operate.table_structure import TableStructure, why_truncated
 MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
-# Why messages are left out of a plan.
-NOT_FOUND: Final = "not found, or in another state"
-OVER_LIMIT: Final = "over the limit of one plan; plan again for the rest"
 # Advice for a queue without dead messages: a purge without a choice only selects dead messages.
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
@@ -76,10 +74,16 @@ class Selection:
 class Matches:
     """A row of ``choose`` and similar queries: how many rows are frozen, or how many are left out and why."""
 
+    # `chosen`, or the code of an `Exclusion`.
     what: str
     count: int
     keys: str | None
     versions: str | None
+
+
+def count_excluded(found: Iterable[Matches]) -> Counter[Exclusion]:
+    """Return the number of messages that are left out for each reason."""
+    return Counter({Exclusion(row.what): row.count for row in found if row.what != "chosen"})
 
 
 def state_counts_text(counts: Mapping[str, int]) -> str:
@@ -313,7 +317,7 @@ class MessageQuery:
         limit = min(choice.limit or MAX_MESSAGES, MAX_MESSAGES)
         marks: list[RowSet] = []
         counts: dict[str, int] = {}
-        left: Counter[str] = Counter()
+        left: Counter[Exclusion] = Counter()
         for state in wanted.states or (None,):
             values: dict[str, Value] = {
                 "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
@@ -336,14 +340,12 @@ class MessageQuery:
                 found = sql.fetch(Matches, "choose", names, values)
             marks.append(pack_matches(sql, found))
             counts[state or "ready"] = marks[-1].count
-            left.update({row.what: row.count for row in found if row.what != "chosen"})
+            left.update(count_excluded(found))
         self._refuse_truncated(self.structure.key, (key for each in marks for key, _ in each))
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
-            left[NOT_FOUND] = gone
-        left_out = tuple(
-            LeftOut(_left_out_reason(what, known, wanted), count) for what, count in sorted(left.items()) if count
-        )
+            left[Exclusion.NOT_FOUND] = gone
+        left_out = left_out_messages(left, unproven=known.why, stuck_s=wanted.stuck_s)
         predicate = _predicate_text(choice, wanted, facts, known, states)
         return Selection(rows, left_out, facts, known, states, predicate, counts)
 
@@ -355,16 +357,6 @@ def _time_before(facts: OwnerFacts, seconds: float | None) -> str | None:
 
 def _time_text(epoch: float) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
-
-
-def _left_out_reason(what: str, owner_proof: OwnerProof, criteria: Criteria) -> str:
-    if what == "owner unknown" and owner_proof.why:
-        return f"owner unknown: {owner_proof.why}"
-    if what == "not stuck yet" and criteria.stuck_s is not None:
-        return f"in progress for less than {duration(criteria.stuck_s)}"
-    if what == "beyond the limit":
-        return OVER_LIMIT
-    return what
 
 
 def _predicate_text(

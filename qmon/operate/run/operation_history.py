@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from qmon.model.operation_records import Operation, OperationKind, OperationState
+from qmon.model.operation_records import Operation, OperationKind, OperationState, UndoState
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Sql
 
@@ -38,15 +38,15 @@ class OperationRow:
     emptied: int
 
     @property
-    def undo_state(self) -> str:
+    def undo_state(self) -> UndoState:
         """Whether the operation can be undone; see ``Operation``."""
         if not self.undoable or self.done == 0:
-            return "no"
+            return UndoState.NO
         if self.undone >= self.done:
-            return "undone"
+            return UndoState.UNDONE
         if self.undone + self.emptied >= self.done:
-            return "gone"
-        return "partly undone" if self.undone else "possible"
+            return UndoState.GONE
+        return UndoState.PARTLY_UNDONE if self.undone else UndoState.POSSIBLE
 
     def to_operation(self) -> Operation:
         """Convert the row to the record that the screens show."""

@@ -176,5 +176,4 @@ def _fetch_records(connection: Connection, kind: type[Record], bound: Bound, par
     try:
         return to_records(kind, connection.fetch(bound))
     except PermissionMissing as problem:
-        helps = f"; this helps: {problem.grant}" if problem.grant else ""
-        raise BadInput(f"not allowed to read {'.'.join(parts)}: {problem}{helps}") from problem
+        raise BadInput(f"not allowed to read {'.'.join(parts)}: {problem}") from problem

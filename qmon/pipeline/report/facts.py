@@ -218,7 +218,7 @@ def _rows_by_queue(
     maps = [f"{name}_ms" for name in PERCENTILE_FIGURES]
     frame = frame.where(F.col("queue").isin([queue for _, queue in wanted])).drop(*maps)
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in sorted(frame.collect(), key=lambda r: float(r.start_at)):
+    for row in sorted(frame.collect(), key=lambda row: float(row.start_at)):
         if (row.target, row.queue) in wanted:
             found[row.target, row.queue].append(row.asDict())
     return found

@@ -141,7 +141,7 @@ def _incident_things(facts: ReportFacts) -> Iterator[Thing]:
 
 def _capacity_things(facts: ReportFacts) -> Iterator[Thing]:
     soon = [q for q in facts.queues if q.capacity.outgrown_days is not None and q.capacity.outgrown_days <= _SOON_DAYS]
-    for q in sorted(soon, key=lambda q: (q.capacity.outgrown_days or 0.0, q.key)):
+    for q in sorted(soon, key=lambda queue: (queue.capacity.outgrown_days or 0.0, queue.key)):
         can = q.capacity
         when = f"in {can.outgrown_days:,.0f} days ({can.earliest_days:,.0f} to {can.latest_days:,.0f})"
         text = f"{queue_name(facts, q.key)}: pushes are growing and reach the pop rate of the best hour"

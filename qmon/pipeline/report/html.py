@@ -46,7 +46,7 @@ def report_page(facts: ReportFacts) -> str:
         body.append(f'<p class="soft">Look at:</p><ol>{items}</ol>')
     body += ['<h2 id="time">Incidents over time</h2>', timeline_html(facts, anchors)]
     body += [_table_html(each, anchors) for each in report_tables(facts)]
-    for target, queues in groupby(sorted(facts.queues, key=lambda q: q.target), key=lambda q: q.target):
+    for target, queues in groupby(sorted(facts.queues, key=lambda queue: queue.target), key=lambda queue: queue.target):
         body.append(f"<h2>{escape(target)}</h2>")
         body += [_queue_section(each, facts, anchors[each.key]) for each in queues]
     body.append('<h2 id="notes">About the figures</h2>')

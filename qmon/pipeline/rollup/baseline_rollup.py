@@ -90,7 +90,7 @@ def baselines_json(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
     ``zones``: zone of each target. ``zone`` in the file is the most common zone. Hour 0 is Monday 00:00.
     """
     queues: dict[str, Any] = {}
-    for row in sorted(rows, key=lambda r: (r.target, r.queue, r.figure, r.hour)):
+    for row in sorted(rows, key=lambda row: (row.target, row.queue, row.figure, row.hour)):
         figure = queues.setdefault(row.target, {}).setdefault(row.queue, {}).setdefault(row.figure, {})
         figure[str(row.hour)] = [row.median, row.mad, row.readings]
     common = Counter(sorted(zones.values())).most_common(1)

@@ -195,19 +195,19 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
         return
     place = poll.queue.index(queue)
 
-    def of(name: str) -> Any:
+    def figure(name: str) -> Any:
         values = getattr(poll, name)
         return values[place] if values else None
 
-    span = of("span_s")
+    span = figure("span_s")
     span = span if span is not None and 0 < span <= LONGEST_SPAN_S else None
     rates = [
         moved / span if span is not None and moved is not None else None
-        for moved in (of("pushed"), of("popped"), of("completed"))
+        for moved in (figure("pushed"), figure("popped"), figure("completed"))
     ]
-    state = [of(name) for name in FIGURES[5:]]
-    collected.bins.record_reading(at, span, (of("ready"), of("gap"), *rates, *state))
-    runs.record_verdict(at, of("verdict") or "", of("severity") or 0, of("proof") or "", of("since_at"))
+    state = [figure(name) for name in FIGURES[5:]]
+    collected.bins.record_reading(at, span, (figure("ready"), figure("gap"), *rates, *state))
+    runs.record_verdict(at, figure("verdict") or "", figure("severity") or 0, figure("proof") or "", figure("since_at"))
 
 
 def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:

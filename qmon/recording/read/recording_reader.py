@@ -46,7 +46,9 @@ class RecordingReader:
         self._damage: dict[Path, dict[int, str]] = {}
         starts = {path: segment_start(path) or self._first_at(path) for path in paths}
         twice = {at for at, count in Counter(starts.values()).items() if count > 1}
-        self._paths = sorted(starts, key=lambda p: (starts[p], self._first_at(p) if starts[p] in twice else 0.0))
+        self._paths = sorted(
+            starts, key=lambda path: (starts[path], self._first_at(path) if starts[path] in twice else 0.0)
+        )
         self._starts = [starts[path] for path in self._paths]
         sessions = (self._segment(path).session for path in reversed(self._paths))
         newest = next((session for session in sessions if session is not None), None)

@@ -25,6 +25,7 @@ ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
     "end-session": (OperationKind.END_SESSION, Side.PRODUCERS),
 }
 
+_GUESSED_REASON: Final = "qmon only guessed that this table is a queue; press W to confirm it first"
 _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.QUEUE_ACTIONS) if each.id in ACTIONS}
 
 
@@ -40,8 +41,13 @@ def _can_act(layout: Layout, key: str) -> bool:
     return key not in _BY_KEY or allowed_actions.why_not_allowed(layout, *_BY_KEY[key]) is None
 
 
-def disabled_reason(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
-    """Return why an action is disabled here, in one line; ``None`` if it can be requested."""
+def disabled_reason(
+    runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str, *, can_propose: bool
+) -> str | None:
+    """Return why an action is disabled here, in one line; ``None`` if it can be requested.
+
+    ``can_propose``: the user can confirm a guessed queue with a key.
+    """
     for_all = read_only_reason(runner, view)
     if for_all is not None:
         return for_all
@@ -50,6 +56,8 @@ def disabled_reason(runner: ActionRunner | None, view: View | None, queue: Queue
         return None if head_blocker(view) is not None else "no session blocks another session"
     if queue is None:
         return "no queue is selected"
+    if can_propose and allowed_actions.needs_confirmed_queue(queue.layout, kind):
+        return _GUESSED_REASON
     return None if kind is OperationKind.UNDO else allowed_actions.why_not_allowed(queue.layout, kind, side)
 
 

@@ -99,13 +99,10 @@ def end_session_request(session: int, started_at: float | None) -> ActionRequest
     return ActionRequest(OperationKind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
-UNDOABLE: Final = ("possible", "partly undone")
-
-
 def _newest_undoable(operator: Operator, queue: str) -> str:
     """Return the id of the operation that ``u`` undoes: the newest operation on this queue that can be undone."""
     for operation in operator.read_operations():
-        if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
+        if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state.can_undo:
             return operation.id
     raise BadInput("no operation on this queue can be undone; press 6 to list the operations")
 

@@ -65,7 +65,7 @@ def mark_lines(past: PastRange, events: Sequence[PlotEvent], chosen: PlotEvent |
     out: list[Line] = []
     for operations, name in ((False, "incidents"), (True, "operations")):
         cells: list[Span] = [(" ", "text")] * columns
-        for event in sorted((e for e in events if e.is_operation is operations), key=lambda e: e is chosen):
+        for event in sorted((e for e in events if e.is_operation is operations), key=lambda event: event is chosen):
             first = max(0, int((event.at - past.since_at) / past.step_s))
             last = min(columns - 1, int((event.until_at - past.since_at) / past.step_s))
             for place in range(first, last + 1):

@@ -67,6 +67,8 @@ class MessageScreen(DashboardScreen):
         self._payload: ShownPayload | None = None
         # The reason why no message can be shown.
         self._notice_text = ""
+        # True if the last reading did not find the message.
+        self._is_gone = False
         self._number = 0
         self._read_at: float | None = None
         self._searched_text = ""
@@ -98,6 +100,7 @@ class MessageScreen(DashboardScreen):
         runner, queue, sample = self.app.runner, self.current_queue(), self.sample
         self._number += 1
         number = self._number
+        self._is_gone = False
         if runner is None:
             here = "a replay" if self.app.shown.replay else "view only"
             self._notice_text = f"{here}: messages are read only from a live target; this is the data from the list"
@@ -121,7 +124,8 @@ class MessageScreen(DashboardScreen):
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
-        self._notice_text = clean(message.problem) or ("" if message.found is not None else _GONE)
+        self._is_gone = message.found is None and not message.problem
+        self._notice_text = _GONE if self._is_gone else clean(message.problem)
         self.redraw()
 
     def shown_table(self) -> Table | None:
@@ -133,12 +137,11 @@ class MessageScreen(DashboardScreen):
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the message. If the search text has changed, search the message again."""
         queue, sample, found = self.current_queue(), self.sample, self._found
-        gone = self._notice_text == _GONE
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
         if queue is not None:
             place = f"{self._list_index + 1} of {len(self._listed)} listed"
             self.query_one("#title", Lines).show(
-                lambda cells, _: message_panel.title_lines(queue, sample, place, cells, gone=gone)
+                lambda cells, _: message_panel.title_lines(queue, sample, place, cells, gone=self._is_gone)
             )
             self.query_one("#facts", Lines).show(
                 lambda cells, rows: message_panel.fact_lines(

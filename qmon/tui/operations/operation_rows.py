@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.operation_records import Operation, OperationState
+from qmon.model.operation_records import Operation, OperationState, UndoState
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
@@ -44,14 +44,14 @@ _TONES: Final[dict[OperationState, str]] = {
     OperationState.UNKNOWN: "alarm",
 }
 _VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
-    "when": lambda o: o.started_at,
-    "what": lambda o: o.kind.value,
-    "queue": lambda o: o.queue.casefold(),
-    "state": lambda o: o.state.value,
-    "by": lambda o: o.by.casefold(),
-    "undo": lambda o: o.undo_state,
-    "done": lambda o: o.done,
-    "left": lambda o: o.skipped + o.changed + o.refused,
+    "when": lambda operation: operation.started_at,
+    "what": lambda operation: operation.kind.value,
+    "queue": lambda operation: operation.queue.casefold(),
+    "state": lambda operation: operation.state.value,
+    "by": lambda operation: operation.by.casefold(),
+    "undo": lambda operation: operation.undo_state,
+    "done": lambda operation: operation.done,
+    "left": lambda operation: operation.skipped + operation.changed + operation.refused,
 }
 
 
@@ -71,7 +71,7 @@ def _row(operation: Operation) -> GridRow:
             (operation.state.value, _TONES[operation.state]),
             (f"{operation.done:,}", "text" if operation.done else "muted"),
             (f"{left:,}", "accent" if left else "muted"),
-            (clean(operation.undo_state), "text" if operation.undo_state == "possible" else "muted"),
+            (clean(operation.undo_state), "text" if operation.undo_state is UndoState.POSSIBLE else "muted"),
             (clean(operation.by), "muted"),
             (clean(operation.reason), "muted"),
         ),
@@ -85,7 +85,7 @@ def _kind_text(operation: Operation) -> str:
 
 def sort_operations(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
     """Return the operations sorted by one column. Operations with equal values are sorted newest first."""
-    newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
+    newest = sorted(operations, key=lambda operation: operation.started_at, reverse=True)
     return sorted(newest, key=_VALUES[by], reverse=descending)
 
 

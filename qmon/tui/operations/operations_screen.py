@@ -74,7 +74,7 @@ class OperationsScreen(OperationsReading):
         each = self._selected_operation()
         if why is None and each is None:
             why = "no operation is selected"
-        if why is None and each is not None and each.undo_state not in ("possible", "partly undone"):
+        if why is None and each is not None and not each.undo_state.can_undo:
             why = f"this operation cannot be undone: {each.undo_state}"
         return {"undo": why} if why is not None else {}
 

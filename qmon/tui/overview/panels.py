@@ -76,7 +76,7 @@ def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
     """Return the three waits with the most sessions. Running on a processor is not a wait."""
     if waits is None:
         return LinePart((("waits ", "muted"), (formatting.UNKNOWN, "faint")), rank)
-    real = sorted((w for w in waits if w.event), key=lambda w: (-w.sessions, w.kind, w.event))[:3]
+    real = sorted((w for w in waits if w.event), key=lambda wait: (-wait.sessions, wait.kind, wait.event))[:3]
     if not real:
         return LinePart((("waits ", "muted"), ("none", "muted")), rank)
     spans: list[Span] = [("waits ", "muted")]

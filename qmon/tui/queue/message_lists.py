@@ -10,13 +10,14 @@ from qmon.model.default_list import default_listing
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
+from qmon.model.probe_families import is_probe_of
 from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
 from qmon.tui.sanitize import clean, shorten
 
 LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
-_PROBES: Final = ("messages", "group_messages", "group_page")
+_PROBES: Final = ("messages", "messages_page", "group_messages", "group_page")
 # No sort column: rows keep the order of the list.
 LIST_ORDER: Final = ("", False)
 TITLES: Final = {
@@ -27,6 +28,15 @@ TITLES: Final = {
     "blocked": "blocked messages",
     "dead": "dead messages",
     "done": "done messages",
+}
+_SINGULAR_TITLES: Final = {
+    "ready": "ready message",
+    "scheduled": "scheduled message",
+    "in_progress": "message in progress",
+    "stuck": "stuck message",
+    "blocked": "blocked message",
+    "dead": "dead message",
+    "done": "message that is done",
 }
 
 
@@ -65,7 +75,7 @@ class MessageLists:
         """Return the queue with the messages that were last read, if messages are polled less often than figures."""
         if queue.messages is not None:
             self._last = queue, listing
-        elif self._last is not None and any(each.probe.startswith(_PROBES) for each in queue.throttled):
+        elif self._last is not None and any(is_probe_of(each.probe, _PROBES) for each in queue.throttled):
             last, wanted = self._last
             if (last.name, wanted) == (queue.name, listing):
                 return replace(queue, messages=last.messages, page=last.page)
@@ -192,7 +202,7 @@ def dated_count_text(figure: Figure) -> str:
 
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return the text for a page without messages. ``paged``: a key goes to the next page."""
-    what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
+    what = _SINGULAR_TITLES[page.listing.state]
     if page.next is not None:
         more = ". continues" if paged else "l lists all, page by page"
         return f"no {what} among these {formatting.count(page.looked)} rows; {more}"

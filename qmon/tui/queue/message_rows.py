@@ -81,10 +81,10 @@ def _row(queue: QueueView, message: MessageSample, mark: str, wide: bool) -> Gri
 
 
 _VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
-    "state": lambda m: m.state,
-    "age": lambda m: m.age_s,
-    "owner": lambda m: m.owner,
-    "attempts": lambda m: m.attempts,
+    "state": lambda message: message.state,
+    "age": lambda message: message.age_s,
+    "owner": lambda message: message.owner,
+    "attempts": lambda message: message.attempts,
 }
 
 
@@ -101,13 +101,13 @@ def sort_messages(
     If they are sorted by age, stuck messages always come first.
     """
     if by == "id":
-        return sorted(messages, key=lambda m: natural_key(m.id), reverse=descending)
+        return sorted(messages, key=lambda message: natural_key(message.id), reverse=descending)
     value = _VALUES[by]
-    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural_key(m.id))
+    known = sorted((m for m in messages if value(m) is not None), key=lambda message: natural_key(message.id))
     known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
     if by == "age":
-        known.sort(key=lambda m: not queue.is_stuck(m))
-    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural_key(m.id))
+        known.sort(key=lambda message: not queue.is_stuck(message))
+    return known + sorted((m for m in messages if value(m) is None), key=lambda message: natural_key(message.id))
 
 
 def searchable_text(message: MessageSample) -> str:

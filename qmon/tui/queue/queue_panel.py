@@ -9,6 +9,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.gap_ledger import READY, Ledger
+from qmon.model.probe_families import probe_family
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
@@ -34,6 +35,7 @@ _PROBE_SUBJECTS: Final = {
     "scheduled": "scheduled",
     "in_state": "dead",
     "messages": "rows",
+    "messages_page": "rows",
     "group_states:ready": "depth and oldest",
     "group_states:in_progress": "in progress and stuck",
     "group_states:scheduled": "scheduled",
@@ -162,9 +164,8 @@ def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
 
 def _probe_subject(probe: str) -> str:
     """Return a readable name for the data that a probe reads."""
-    return next(
-        (words for begins, words in _PROBE_SUBJECTS.items() if probe.startswith(begins)), clean(probe.replace("_", " "))
-    )
+    subject = _PROBE_SUBJECTS.get(probe) or _PROBE_SUBJECTS.get(probe_family(probe))
+    return subject or clean(probe.replace("_", " "))
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:

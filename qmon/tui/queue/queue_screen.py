@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from qmon.model import formatting
 from qmon.model.operation_records import Choice, OperationResult
+from qmon.model.probe_families import is_probe_of
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView, View
@@ -142,7 +143,7 @@ class QueueScreen(DashboardScreen):
         """Return why the table is empty."""
         listing = self._listing
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
-        failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
+        failed = next((f.text for f in found.failures if is_probe_of(f.probe, probes)), None)
         if failed is not None:
             return clean(failed)
         page = lists.shown_page(found, listing, self.app.fixed_reason)

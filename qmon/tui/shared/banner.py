@@ -96,7 +96,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     if shown.view is None:
         return []
     clock = shown.view.sampled_at + shown.age_s(now)
-    pauses = sorted((p for p in shown.view.pauses if p.until_at > clock), key=lambda p: p.until_at)
+    pauses = sorted((p for p in shown.view.pauses if p.until_at > clock), key=lambda pause: pause.until_at)
     if len(pauses) > MAX_PAUSE_LINES:
         names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MAX_PAUSE_LINES - 1 :])
         more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MAX_PAUSE_LINES + 1} more: {names}", "text"))

@@ -15,7 +15,6 @@ from textual.widget import Widget
 from qmon.model.operation_records import Choice, OperationResult
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
-from qmon.operate.plan.allowed_actions import ONLY_GUESSED
 from qmon.tui import keys, palette_items
 from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
 from qmon.tui.actions.request import ActionRequest
@@ -32,7 +31,6 @@ from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.terminal_size import use_current_size
 
-_GUESSED_REASON = "qmon only guessed that this table is a queue; press W to confirm it first"
 # Keys that send a request to the source.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 
@@ -214,11 +212,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Return the reasons why keys are disabled, keyed by binding id."""
         app, queue = self.app, self.current_queue()
         here = {binding.id for binding in keys.bindings_in(self.BINDINGS)}
-        reasons = {id: disabled_reason(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
+        reasons = {
+            id: disabled_reason(app.runner, app.shown.view, queue, id, can_propose=not app.unwritable_reason)
+            for id in ACTIONS
+            if id in here
+        }
         reasons |= dict.fromkeys(_SOURCE_KEYS, app.fixed_reason or None)
         reasons["propose"] = app.unwritable_reason or None
-        if not app.unwritable_reason:
-            reasons = {id: _GUESSED_REASON if why == ONLY_GUESSED else why for id, why in reasons.items()}
         return {id: why for id, why in reasons.items() if why is not None}
 
     def request_for(self, action: str) -> ActionRequest | None:

@@ -42,7 +42,9 @@ def all_bindings(app_bindings: Iterable[BindingType] = keys.APP) -> Iterable[Bin
         (*app_bindings, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)
     ):
         found.setdefault(binding.id or binding.key, binding)
-    return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
+    return sorted(
+        found.values(), key=lambda binding: keys.GROUPS.index(binding.group) if binding.group in keys.GROUPS else 0
+    )
 
 
 def help_lines(

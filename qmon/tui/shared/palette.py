@@ -69,12 +69,17 @@ def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
     ``current``: the theme in use. ``use``: switches to the theme with a name.
     """
 
-    async def take(name: str) -> None:
+    async def use_theme(name: str) -> None:
         use(name)
 
     return [
         PaletteItem(
-            f"theme:{name}", "●" if name == current else "", name, f"use this {kind} theme", "", partial(take, name)
+            f"theme:{name}",
+            "●" if name == current else "",
+            name,
+            f"use this {kind} theme",
+            "",
+            partial(use_theme, name),
         )
         for name in NAMES
         for kind in ("light" if is_light(name) else "dark",)

@@ -132,7 +132,7 @@ def _job_reading(job: QueueJob) -> _Reading:
         LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
         LinePart((("works on ", "muted"), (shorten(clean(job.queue), 20), "text")), 1),
         LinePart.from_text("failed" if bad else "", "alarm"),
-        _named_part("last ran ", job.ran_s, lambda s: f"{formatting.duration(s)} ago", 2),
+        _named_part("last ran ", job.ran_s, lambda seconds: f"{formatting.duration(seconds)} ago", 2),
         LinePart.from_text("" if job.enabled else "disabled", "accent"),
     ]
     return _Reading("job", tuple(part for part in parts if part.spans and part.spans[0][0]), bad)
@@ -169,7 +169,7 @@ def _log_reading(log: LogSample, pieces: str) -> _Reading:
         parts.append(LinePart.from_text(formatting.percent(used), tone))
     held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("not held", "muted"),)
     parts.append(LinePart(held))
-    parts.append(_named_part("last backup ", log.saved_s, lambda s: f"{formatting.duration(s)} ago", 3))
+    parts.append(_named_part("last backup ", log.saved_s, lambda seconds: f"{formatting.duration(seconds)} ago", 3))
     many = log.pieces is not None and log.pieces >= _MANY_PIECES
     parts.append(_named_part(f"{pieces} ", log.pieces, formatting.count, 4, "accent" if many else "text"))
     return _Reading("log", tuple(parts), bad)
@@ -248,7 +248,11 @@ def _replica_reading(replica: ReplicationSample) -> _Reading:
         LinePart.from_text(clean(replica_text(replica)), "strong"),
         LinePart.from_text(state, "alarm" if why else "text" if replica.healthy is not False else "accent"),
         _named_part(
-            "", replica.behind_s, lambda s: f"{formatting.duration(s)} behind", 1, "accent" if late else "text"
+            "",
+            replica.behind_s,
+            lambda seconds: f"{formatting.duration(seconds)} behind",
+            1,
+            "accent" if late else "text",
         ),
         LinePart.from_text(missing, "accent" if late or why else "muted", 2) if missing else LinePart(()),
     ]

@@ -126,7 +126,7 @@ class WaitsScreen(DashboardScreen):
             return None
         chosen = view.queue(self.app.selected) if self.app.selected is not None else None
         costs = {q.name: q.use.touched_per_pop.value or 0.0 for q in view.queues if q.use is not None}
-        return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
+        return chosen or max(view.queues, key=lambda queue: costs.get(queue.name, -1.0))
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         queue = self._shown_queue(shown)

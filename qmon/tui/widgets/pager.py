@@ -197,7 +197,7 @@ class Pager(TonedWidget, can_focus=True):
         return Strip.join([Strip([Segment(" ", self.base)]), Strip(segments).apply_offsets(0, index)])
 
     def _matches_in(self, row: _Row) -> list[tuple[int, _Row]]:
-        first = bisect_right(self._matches, (row.line, row.start), key=lambda f: (f.line, f.end))
+        first = bisect_right(self._matches, (row.line, row.start), key=lambda match: (match.line, match.end))
         out = []
         for number in range(first, len(self._matches)):
             found = self._matches[number]

@@ -89,8 +89,8 @@ def _pop_batches(
 
 
 def _reads_per_batch(before: BenchCounters, after: BenchCounters, batches: int) -> Reads:
-    def of(name: str) -> float | None:
+    def mean_reads(name: str) -> float | None:
         found = growth(getattr(before.reads, name), getattr(after.reads, name))
         return None if found is None else found / max(1, batches)
 
-    return Reads(of("total"), of("table"), of("index"), of("payload"))
+    return Reads(mean_reads("total"), mean_reads("table"), mean_reads("index"), mean_reads("payload"))

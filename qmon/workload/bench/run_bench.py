@@ -57,7 +57,7 @@ def run_bench(
     plan.check_possible()
     engine = engine_for(target)
     with contextlib.closing(engine.connect(target, Session("bench", writes=True))) as connection:
-        if connection.pooled:
+        if connection.is_pooled:
             raise BadInput("a bench cannot run through a connection pooler: connect to the server directly")
         site = BenchSite(connection, engine, target, schema)
         known = read_conditions(site, plan)

@@ -109,7 +109,7 @@ def show(
     with open_for_action(target, config, "trash") as at:
         all_done = run_attended(lambda: at.operator.read_operations(_ALL), at.connections)
         keep_s = at.connected.config.settings.trash_days * _DAY_S
-    found = [o for o in all_done if o.kind is OperationKind.PURGE and o.undo_state in ("possible", "partly undone")]
+    found = [o for o in all_done if o.kind is OperationKind.PURGE and o.undo_state.can_undo]
     until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}
     if output != "table":
         from qmon.cli.reports.target import TrashReport

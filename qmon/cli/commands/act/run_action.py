@@ -75,9 +75,9 @@ def run_action(prepare: Callable[[], PreparedAction], connections: Connections, 
 
     prepared = run_attended(prepare, connections)
     plan = prepared.plan
-    if plan.nothing_to_do or plan.refused is None:
+    if plan.has_nothing_to_do or plan.refused is None:
         _print_plan(plan, given)
-    if plan.nothing_to_do:
+    if plan.has_nothing_to_do:
         _print_result(plan, None, 0.0, given)
         return
     if plan.refused is not None:
@@ -255,7 +255,7 @@ def _progress_text(now: Progress) -> str:
 
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
     """Yield the lines of a plan that is not refused. ``sql``: add the statements of the plan."""
-    if plan.nothing_to_do:
+    if plan.has_nothing_to_do:
         left = f" ({_left_out_text(plan)})" if plan.left_out else ""
         yield clean_text(f"{plan.queue}: {plan.refused}{left}")
         return

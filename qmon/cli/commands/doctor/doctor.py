@@ -89,7 +89,7 @@ def _print_examination(seen: Examination) -> None:
         f"{clean_text(at.target.name)}: {at.engine.name} {seen.version}, connected as session "
         f"{at.connection.session_id}"
     )
-    if at.connection.pooled:
+    if at.connection.is_pooled:
         print_output("connected through a pooler in session mode: qmon sets its settings in each transaction")
     rows = [
         (c.queue or "(target)", c.probe, UNKNOWN if c.ms is None else milliseconds(c.ms), c.problem or "works")

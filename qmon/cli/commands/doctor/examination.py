@@ -49,7 +49,7 @@ class Examination:
             "target": self.connected.target.name,
             "engine": self.connected.engine.name,
             "server_version": self.version,
-            "pooled": self.connected.connection.pooled,
+            "pooled": self.connected.connection.is_pooled,
             "connections": self.connections,
             "pollers": self.pollers,
             "checks": checks,
@@ -66,7 +66,9 @@ def examine_target(at: ConnectedTarget) -> Examination:
 
     found = run_checkup(at.connection, at.engine, at.configured)
     allowed = read_rights(at.connection, at.engine)
-    had = None if at.connection.pooled else count_connections(lambda: at.engine.connect(at.target, Session("doctor")))
+    had = (
+        None if at.connection.is_pooled else count_connections(lambda: at.engine.connect(at.target, Session("doctor")))
+    )
     others = read_pollers(at.connection, at.engine)
     return Examination(
         at,

@@ -133,10 +133,10 @@ class WaitTrack:
             return None
         now = self._window.last
 
-        def enough(before: WaitTotals) -> bool:
+        def has_enough_samples(before: WaitTotals) -> bool:
             return before.samples is None or now.samples is None or now.samples - before.samples >= MIN_SAMPLES
 
-        return waiting_between(self._window.totals_before(seconds, enough)[1], now)
+        return waiting_between(self._window.totals_before(seconds, has_enough_samples)[1], now)
 
 
 class DeadlockTrack:

@@ -28,7 +28,7 @@
 -- :wanted      the owner states to act on, an array as text
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of text, of the chosen
@@ -87,8 +87,8 @@ seen AS MATERIALIZED (
 sorted AS (
     SELECT s.qmon_key, s.qmon_version,
            CASE WHEN CAST(:stuck AS timestamptz) IS NOT NULL AND s.qmon_owner <> 'dead'
-                     AND coalesce(s.qmon_since > CAST(:stuck AS timestamptz), true) THEN 'not stuck yet'
-                WHEN s.qmon_owner <> ALL (CAST(:wanted AS text[])) THEN 'owner ' || s.qmon_owner
+                     AND coalesce(s.qmon_since > CAST(:stuck AS timestamptz), true) THEN 'not_stuck'
+                WHEN s.qmon_owner <> ALL (CAST(:wanted AS text[])) THEN 'owner_' || s.qmon_owner
                 WHEN s.qmon_locked THEN 'locked'
                 ELSE 'chosen' END                                                                        AS what,
            row_number() OVER (
@@ -101,7 +101,7 @@ sorted AS (
            )                                                                                             AS place
     FROM seen AS s
 )
-SELECT CASE WHEN t.what = 'chosen' AND t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE t.what END AS what,
+SELECT CASE WHEN t.what = 'chosen' AND t.place > CAST(:limit AS bigint) THEN 'over_limit' ELSE t.what END AS what,
        count(*)                                                                                          AS count,
        CAST(json_agg(t.qmon_key ORDER BY t.place)
             FILTER (WHERE t.what = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text)              AS keys,

@@ -10,7 +10,7 @@
 -- :some        whether :ids are given
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of text: where their messages lie
@@ -43,7 +43,7 @@ told AS (
            CASE WHEN t.qmon_rows = 1 AND m.qmon_row NOT IN (SELECT w.qmon_row FROM twins AS w)
                 THEN 'chosen'
                 WHEN t.qmon_rows > 1 OR m.qmon_row IN (SELECT w.qmon_row FROM twins AS w) OR NOT ROW({key!list.m}) IS NOT NULL
-                THEN 'cannot be told apart from other messages' ELSE 'popped again, or changed since' END AS qmon_why
+                THEN 'ambiguous' ELSE 'changed' END AS qmon_why
     FROM mine AS m
     LEFT JOIN there AS t ON t.qmon_row = m.qmon_row
 ),
@@ -52,7 +52,7 @@ sorted AS (
     FROM told AS t
 )
 SELECT CASE WHEN t.qmon_why <> 'chosen' THEN t.qmon_why
-            WHEN t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE 'chosen' END    AS what,
+            WHEN t.place > CAST(:limit AS bigint) THEN 'over_limit' ELSE 'chosen' END    AS what,
        count(*)                                                                                AS count,
        CAST(json_agg(CAST(t.qmon_row AS text) ORDER BY t.place)
             FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS keys,

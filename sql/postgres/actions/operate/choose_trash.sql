@@ -8,7 +8,7 @@
 -- :some        whether :ids are given
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of empty texts
@@ -20,7 +20,7 @@ WITH ids AS MATERIALIZED (
 ),
 told AS MATERIALIZED (
     SELECT q.qmon_row,
-           CASE WHEN EXISTS (SELECT FROM {table} AS t WHERE ({key?!list.t}) = ({key?!list.q})) THEN 'id taken again'
+           CASE WHEN EXISTS (SELECT FROM {table} AS t WHERE ({key?!list.t}) = ({key?!list.q})) THEN 'id_taken'
                 ELSE 'chosen' END AS qmon_why
     FROM {trash} AS q
     WHERE q.qmon_operation = CAST(:operation AS text)
@@ -31,7 +31,7 @@ sorted AS (
     FROM told AS t
 )
 SELECT CASE WHEN t.qmon_why <> 'chosen' THEN t.qmon_why
-            WHEN t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE 'chosen' END    AS what,
+            WHEN t.place > CAST(:limit AS bigint) THEN 'over_limit' ELSE 'chosen' END    AS what,
        count(*)                                                                                AS count,
        CAST(json_agg(CAST(t.qmon_row AS text) ORDER BY t.place)
             FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS keys,

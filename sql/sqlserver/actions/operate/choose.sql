@@ -26,7 +26,7 @@
 -- :wanted      the owner states to act on, XML
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result: here always one
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       the key of a chosen one
 -- > versions   the row as it was
@@ -101,8 +101,8 @@ seen AS (
 told AS (
     SELECT s.qmon_key, s.qmon_version, s.qmon_id,
            CASE WHEN @stuck IS NOT NULL AND s.qmon_owner <> 'dead' AND (s.qmon_since > @stuck OR s.qmon_since IS NULL)
-                    THEN 'not stuck yet'
-                WHEN CHARINDEX('"' + s.qmon_owner + '"', @wanted) = 0 THEN 'owner ' + s.qmon_owner
+                    THEN 'not_stuck'
+                WHEN CHARINDEX('"' + s.qmon_owner + '"', @wanted) = 0 THEN 'owner_' + s.qmon_owner
                 ELSE 'chosen' END                                                                    AS what
     FROM seen AS s
 )
@@ -115,7 +115,7 @@ SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, p.qmon_version AS
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
 UNION ALL
-SELECT 'beyond the limit', p.those - @limit, NULL, NULL
+SELECT 'over_limit', p.those - @limit, NULL, NULL
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place = @limit + 1
 UNION ALL

@@ -13,7 +13,7 @@
 -- :some        whether :ids are given
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result: here always one
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       a row of the store that is chosen
 -- > versions   always empty
@@ -48,7 +48,7 @@ WITH told AS (
                    AND {since?} IS NULL
                    AND {owner?} IS NULL
                    AND (k.qmon_attempts IS NULL OR {attempts?} = k.qmon_attempts)
-           ) = 1 THEN 'chosen' ELSE 'popped again, or changed since' END AS what
+           ) = 1 THEN 'chosen' ELSE 'changed' END AS what
     FROM (
         SELECT qmon_row, qmon_operation, {state} AS qmon_state, {attempts?} AS qmon_attempts, {key!list}
         FROM {kept}
@@ -70,7 +70,7 @@ SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, N'' AS versions
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
 UNION ALL
-SELECT 'beyond the limit', p.those - @limit, NULL, NULL
+SELECT 'over_limit', p.those - @limit, NULL, NULL
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place = @limit + 1
 UNION ALL

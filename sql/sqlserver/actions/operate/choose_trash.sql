@@ -8,7 +8,7 @@
 -- :some        whether :ids are given
 -- :limit       maximum number of rows
 -- :chunk       number of keys per row of the result: here always one
--- > what       chosen, or why rows are left out
+-- > what       chosen, or the code of the reason why rows are left out
 -- > count      number
 -- > keys       a row of the store that is chosen
 -- > versions   always empty
@@ -39,7 +39,7 @@ WITH told AS (
                SELECT 1
                FROM {table} AS t WITH (NOLOCK)
                WHERE EXISTS (SELECT {key!list.t} INTERSECT SELECT {key!list.q})
-           ) THEN 'id taken again' ELSE 'chosen' END AS what
+           ) THEN 'id_taken' ELSE 'chosen' END AS what
     FROM {trash} AS q
     WHERE q.qmon_operation = @operation
         AND (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
@@ -54,7 +54,7 @@ SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, N'' AS versions
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
 UNION ALL
-SELECT 'beyond the limit', p.those - @limit, NULL, NULL
+SELECT 'over_limit', p.those - @limit, NULL, NULL
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place = @limit + 1
 UNION ALL
