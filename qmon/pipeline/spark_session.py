@@ -6,13 +6,16 @@ import contextlib
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
@@ -48,6 +51,9 @@ _DEFAULTS: Final = {
     "spark.ui.retainedTasks": "1000",
     "spark.ui.showConsoleProgress": "false",
 }
+# Java prints this line at each start of Spark, and has no option against it.
+_HARMLESS: Final = "WARNING: Using incubator modules"
+_LAST_LINES_S: Final = 5.0
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
 # Prevents Java from creating the folder `hsperfdata_<user>` in /tmp.
@@ -91,6 +97,8 @@ def start_session(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         try:
+            if not submitted:
+                _start_java(settings | {"spark.master": master or LOCAL})
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
@@ -98,6 +106,33 @@ def start_session(
                 "Spark needs Java 17 or later in JAVA_HOME or as `java`"
             ) from None
     return session
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Start Spark's Java process if none is running. Forward its standard error, except lines that are not errors."""
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return
+    reading, writing = os.pipe()
+    forwarder = threading.Thread(target=_forward_errors, args=(reading,), name="qmon-spark-stderr", daemon=True)
+    forwarder.start()
+    try:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(conf, {"stderr": writing})  # type: ignore[no-untyped-call]
+    except PySparkException:
+        os.close(writing)
+        forwarder.join(_LAST_LINES_S)  # Java has ended: print its reason before the exception
+        raise
+    os.close(writing)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _forward_errors(reading: int) -> None:
+    with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if not line.startswith(_HARMLESS):
+                with contextlib.suppress(ValueError, OSError):  # the standard error of this process is closed
+                    sys.stderr.write(line)
+                    sys.stderr.flush()
 
 
 def java_options(user_options: str = "", *, brief: bool = False) -> str:

@@ -109,7 +109,8 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         Objective("short", "ready", 960.0, 0.5, 2 * 86400.0, queues=("orders", "😀")),
     )
     facts = gather_facts(lake.view(), period, ReportRequest(objectives=objectives))
-    measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))
+    every = reference.measured(reference.unique(expected))
+    measured = [row for row in every if period.start <= row["minute"] < period.end]
     wanted = reference.rollup(measured, 10**12)
     assert {(q.target, q.queue) for q in facts.queues} == {(target, queue) for target, queue, _ in wanted}
     text = report_page(facts)
@@ -178,7 +179,7 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
     length = period.end - period.start
     shares = {target: each / length for target, each in reference.watched(hours, period.start, period.end).items()}
     assert {each.target: each.share for each in facts.targets} == pytest.approx(shares)
-    earlier = [row for row in measured if period.start - length <= row["sampled_at"] < period.start]
+    earlier = [row for row in measured if period.start - length <= row["minute"] < period.start]
     before = {key[:2]: row["pushed"] for key, row in reference.rollup(earlier, 10**12).items()}
     assert {q.key: q.before["pushed"] for q in facts.queues if q.before is not None} == pytest.approx(before)
     assert [each["id"] for each in facts.operations] == ["op1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -89,7 +90,9 @@ def run(
 
         intake = SegmentIntake(target, recordings)
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            take_in(intake, every_s=EVERY_S if continuous else None, on_batch=_print_progress, stop=stop)
+            # cron sends every line of standard error by mail, so progress is not printed there.
+            shown = _print_progress if continuous or sys.stderr.isatty() else None
+            take_in(intake, every_s=EVERY_S if continuous else None, on_batch=shown, stop=stop)
         if stop.is_set():
             print_note("stopped; the next start finishes the interrupted batch")
             return
