@@ -36,12 +36,13 @@ pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor
 
 def strange_lines() -> bytes:
     """Write a segment in which only the third line is valid: an operation."""
-    newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
+    newer = {"v": 2, "r": "x", "n": 1, "at": START, "k": "figures", "figures": {"sampled_at": START}}
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
     done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
     wrong = uneven | {"figures": {"sampled_at": "soon"}}
-    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong)]
+    far = uneven | {"figures": {"sampled_at": START + WEEK_S, "queue": ["a"]}}
+    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong, far)]
     return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
@@ -92,8 +93,9 @@ def bad_lines(lake: Lake) -> None:
         ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
         ("strange.jsonl.zst", 2, "the line does not have one figure for each queue"),
         ("strange.jsonl.zst", 4, "not JSON, or a value has the wrong type"),
-        ("strange.jsonl.zst", 5, "not a line of a recording"),
+        ("strange.jsonl.zst", 5, "the server's clock is more than one day away from the clock of the recorder"),
         ("strange.jsonl.zst", 6, "not a line of a recording"),
+        ("strange.jsonl.zst", 7, "not a line of a recording"),
         ("empty.jsonl.zst", 0, "the file is empty"),
     }
     assert view.counts()["bad"] == len(told)
@@ -135,6 +137,10 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         assert [cells[1] for cells in shown[1:]] == [duration_text(age) for age in oldest[:5]]
     incident = next(each for each in facts.incidents if each["queue"] == "orders" and each["operations"])
     assert [each["kind"] for each in incident["operations"]] == ["requeue"]
+    told_bad = {(row["reason"], row["lines"], str(row["first_day"]), str(row["last_day"])) for row in facts.bad}
+    assert len(told_bad) == 6
+    assert ("not a line of a recording", 2, reference.date(START), reference.date(START)) in told_bad
+    assert gather_facts(lake.view(), Period(START + 7200, START + 90000)).bad == ()
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]
 
 

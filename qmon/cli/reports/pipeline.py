@@ -162,6 +162,16 @@ class QueueMessages(TypedDict):
     again: float | None
 
 
+class BadLines(TypedDict):
+    """Unusable lines of recordings with the same reason. ``first_day``, ``last_day``: days of their segments, UTC."""
+
+    target: str
+    reason: str
+    lines: int
+    first_day: str
+    last_day: str
+
+
 class PeriodReport(TypedDict):
     """The output of ``qmon pipeline report``. ``healthy``: share of the watched time without an incident of a queue."""
 
@@ -181,3 +191,4 @@ class PeriodReport(TypedDict):
     coverage: list[TargetCoverage]
     waits: list[TargetWait]
     messages: list[QueueMessages]
+    bad_lines: list[BadLines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest.columns import staged_batches
@@ -94,16 +94,21 @@ def latest_operations(operations: DataFrame) -> DataFrame:
 
 
 def unusable_lines(rows: DataFrame) -> DataFrame:
-    """Return the unusable lines and parts: file, place, text and reason. The column ``date`` is today's date."""
+    """Return the unusable lines and parts: file, place, text and reason."""
     flat = rows.select("line.file", "line.place", "line.text", "line.reason", "target", "bucket")
-    return flat.withColumn("date", F.current_date()).select(*BAD.fieldNames())
+    return flat.withColumn("date", _segment_date()).select(*BAD.fieldNames())
 
 
 def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
     """Return rows for whole files, in the form of ``unusable_lines``, each with its reason."""
     nobody = {"place": 0, "target": "", "bucket": bucket_for("")}
     rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
-    return frame_from_rows(session, rows, BAD).withColumn("date", F.current_date())
+    return frame_from_rows(session, rows, BAD).withColumn("date", _segment_date())
+
+
+def _segment_date() -> Column:
+    """Return the day in the path of a segment, or today if the path has no day."""
+    return F.expr(r"coalesce(try_cast(regexp_extract(file, '/date=([0-9-]+)/', 1) AS DATE), current_date())")
 
 
 def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:

@@ -59,6 +59,11 @@ def report_object(facts: ReportFacts) -> dict[str, object]:
             | {"again": row["again"]}
             for row in facts.messages
         ],
+        "bad_lines": [
+            {name: row[name] for name in ("target", "reason", "lines")}
+            | {name: str(row[name]) for name in ("first_day", "last_day")}
+            for row in facts.bad
+        ],
     }
 
 
