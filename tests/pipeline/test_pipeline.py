@@ -19,7 +19,7 @@ from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts
+from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts, skip_time_before_data
 from qmon.pipeline.report.formatting import duration_text, good_share_text, number_text, percent_text
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import report_page
@@ -141,6 +141,10 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     assert len(told_bad) == 6
     assert ("not a line of a recording", 2, reference.date(START), reference.date(START)) in told_bad
     assert gather_facts(lake.view(), Period(START + 7200, START + 90000)).bad == ()
+    first = min(row["minute"] for row in every) // 3600 * 3600
+    assert skip_time_before_data(lake.view(), Period(first - WEEK_S, first + WEEK_S)) == Period(first, first + WEEK_S)
+    later = Period(first + 7200, first + WEEK_S)
+    assert skip_time_before_data(lake.view(), later) == later
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]
 
 

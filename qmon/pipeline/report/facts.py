@@ -126,6 +126,15 @@ def report_period(since: float | None, until: float | None, now: float) -> Perio
     return Period(start, end)
 
 
+def skip_time_before_data(view: LakeView, period: Period) -> Period:
+    """Return the period without the hours before the first hour of the lake, which would count as not watched."""
+    dates = view.dates()
+    if not dates:
+        return period
+    (row,) = view.read("hours", ReadFilter(dates[:1])).agg(F.min("start_at").alias("first")).collect()
+    return Period(max(period.start, row.first), period.end) if row.first < period.end else period
+
+
 def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAULT_REQUEST) -> ReportFacts:
     """Read all facts of the report. ``period``: whole hours, except that the period may end now.
 

@@ -73,6 +73,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
     for each in facts.levels:
         asked = each.objective
         state = {True: "met", False: "missed", None: "not known"}[each.is_met]
+        if each.is_met is not None and not each.has_enough_data:
+            state += ", too little data"
         left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
@@ -102,7 +104,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
     )
     note = (
         "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
-        "At a burn rate of 1, the budget lasts exactly as long as the window."
+        "At a burn rate of 1, the budget lasts exactly as long as the window. "
+        "Too little data: less than half of the window was watched."
     )
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 

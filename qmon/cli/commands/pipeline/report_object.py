@@ -111,6 +111,7 @@ def _level_object(level: Level) -> dict[str, object]:
         "counted_seconds": level.counted_s,
         "kept": level.share,
         "met": level.is_met,
+        "enough_data": level.has_enough_data,
         "budget_left": level.budget_left,
         "burn_rate": level.burn_rate,
     }
