@@ -29,6 +29,13 @@ UP: Final = Metric("qmon_target_up", "gauge", "", "1 if the target is being poll
 POLL_AGE: Final = Metric(
     "qmon_target_poll_age_seconds", "gauge", "seconds", "Time since the last poll of the target.", TARGET
 )
+LAKE_AGE: Final = Metric(
+    "qmon_lake_batch_age_seconds",
+    "gauge",
+    "seconds",
+    "Time since the last batch of a lake that reads the recordings.",
+    ("lake",),
+)
 VERDICT: Final = Metric(
     "qmon_verdict", "gauge", "", "1 for each current verdict of a queue.", (*QUEUE, "code", "severity")
 )
@@ -97,4 +104,4 @@ COUNTERS: Final = (
 )
 
 # All metrics, in the order in which they are served.
-METRICS: Final = (UP, POLL_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)
+METRICS: Final = (UP, POLL_AGE, LAKE_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import ssl
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
 
 from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import choose_encoder
@@ -17,7 +17,7 @@ from qmon.metrics.access import Users
 from qmon.metrics.connections import ClientConnection
 from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
-from qmon.metrics.metric_list import METRICS
+from qmon.metrics.metric_list import METRICS, Metric
 from qmon.metrics.target_readings import TargetReadings
 from qmon.stream.sending import STREAM_PATH, PollStream, stream_for
 
@@ -27,10 +27,17 @@ _LOG: Final = logging.getLogger(__name__)
 MAX_STREAMS: Final = 32
 
 
-class ReadingsCollector(Collector):
-    """Provides the readings of all targets to ``prometheus_client``."""
+class Readings(Protocol):
+    """Something with metrics: a target, or the lakes."""
 
-    def __init__(self, targets: Sequence[TargetReadings]) -> None:
+    def current_readings(self) -> Iterable[tuple[Metric, tuple[str, ...], float]]:
+        """Return the metrics with a known value, with the values of their labels."""
+
+
+class ReadingsCollector(Collector):
+    """Provides the readings of all targets and lakes to ``prometheus_client``."""
+
+    def __init__(self, targets: Sequence[Readings]) -> None:
         self._targets = tuple(targets)
 
     def collect(self) -> Iterator[Family]:
@@ -43,8 +50,8 @@ class ReadingsCollector(Collector):
         yield from (family for family in families.values() if family.samples)
 
 
-def registry_for(targets: Sequence[TargetReadings]) -> CollectorRegistry:
-    """Return a ``prometheus_client`` registry for these targets."""
+def registry_for(targets: Sequence[Readings]) -> CollectorRegistry:
+    """Return a ``prometheus_client`` registry for these targets and lakes."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(ReadingsCollector(targets))
     return registry
@@ -63,6 +70,7 @@ class MetricsServer:
         streams: the polls of the targets, for dashboards.
         hosts: further names and addresses by which clients may reach this server, in addition to the addresses on which
             it listens.
+        lakes: the lakes that read the recordings of the targets.
     """
 
     def __init__(
@@ -73,9 +81,10 @@ class MetricsServer:
         tls: ssl.SSLContext | None = None,
         streams: Sequence[PollStream] = (),
         hosts: Sequence[str] = (),
+        lakes: Sequence[Readings] = (),
     ) -> None:
         self._streams = streams
-        handler = _RequestHandler(targets, streams)
+        handler = _RequestHandler(targets, streams, lakes)
         guard = AccessGuard(users, tls, hosts)
         self._server = GuardedServer("--listen", listen, guard, handler.answer, public_paths=("/healthz",))
         self.url = f"{self._server.url}/metrics"
@@ -90,10 +99,12 @@ class MetricsServer:
 class _RequestHandler:
     """Answers each request. Runs on the event loop's thread."""
 
-    def __init__(self, targets: Sequence[TargetReadings], streams: Sequence[PollStream]) -> None:
+    def __init__(
+        self, targets: Sequence[TargetReadings], streams: Sequence[PollStream], lakes: Sequence[Readings]
+    ) -> None:
         self._targets = targets
         self._streams = streams
-        self._registry = registry_for(targets)
+        self._registry = registry_for([*targets, *lakes])
         self._stream_readers = 0
 
     async def answer(self, request: Request, client: ClientConnection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.metrics.metric_list import DEAD, FILL, OLDEST, UP, VERDICT
+from qmon.metrics.metric_list import DEAD, FILL, LAKE_AGE, OLDEST, UP, VERDICT
 
 _HEAD: Final = """\
 # Alerting rules for the metrics of qmon serve. The limits are examples: adjust them to your queues.
@@ -59,6 +59,13 @@ RULES: Final = (
         "1m",
         "critical",
         "{{ $labels.file }} was last written {{ $value | humanizeDuration }} ago",
+    ),
+    AlertingRule(
+        "QmonLakeOld",
+        f"{LAKE_AGE.name} > 86400",
+        "5m",
+        "warning",
+        "{{ $labels.lake }} has read no recordings for {{ $value | humanizeDuration }}",
     ),
     AlertingRule(
         "QmonVerdictCritical", f'{VERDICT.name}{{severity="critical"}} == 1', "1m", "critical", _VERDICT, _KEEP

@@ -12,8 +12,7 @@ from typing import Final
 from prometheus_client import write_to_textfile
 
 from qmon.errors import BadInput
-from qmon.metrics.metrics_server import registry_for
-from qmon.metrics.target_readings import TargetReadings
+from qmon.metrics.metrics_server import Readings, registry_for
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -25,7 +24,7 @@ class TextFileWriter:
     Raises ``BadInput`` if the first write fails.
     """
 
-    def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:
+    def __init__(self, path: Path, targets: Sequence[Readings], every_s: float) -> None:
         if path.suffix != ".prom":
             raise BadInput(f"--textfile {path}: the name must end in .prom, which node_exporter requires")
         self._path, self._registry, self._every_s = path, registry_for(targets), every_s

@@ -6,13 +6,16 @@ import contextlib
 import os
 import re
 import sys
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
@@ -48,6 +51,11 @@ _DEFAULTS: Final = {
     "spark.ui.retainedTasks": "1000",
     "spark.ui.showConsoleProgress": "false",
 }
+_GATEWAY_PORT: Final = "PYSPARK_GATEWAY_PORT"
+
+# Java prints this line at each start of Spark, and has no option against it.
+_HARMLESS: Final = "WARNING: Using incubator modules"
+_LAST_LINES_S: Final = 5.0
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
 # Prevents Java from creating the folder `hsperfdata_<user>` in /tmp.
@@ -63,17 +71,52 @@ _LOCAL_DEFAULTS: Final = {
 }
 
 
+@contextlib.contextmanager
+def spark_session(
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False
+) -> Iterator[SparkSession]:
+    """Provide a session: one that shares the running Spark of this process, or one that is started and then stopped.
+
+    A notebook or another program may have started Spark. Its session keeps its settings and is never stopped. The
+    arguments and errors are those of ``start_session``.
+    """
+    running = SparkSession.getActiveSession()
+    if running is None:
+        session = start_session(master, conf, brief=brief)
+        try:
+            yield session
+        finally:
+            stop_session(session)
+        return
+    if master is not None:
+        raise BadInput("this process already runs Spark, so its master cannot be changed; leave out --master")
+    session = running.newSession()
+    for name, value in (_DEFAULTS | dict(conf or {})).items():
+        if session.conf.isModifiable(name):
+            session.conf.set(name, value)
+    yield session
+
+
+def _refuse_connect(master: str | None, conf: Mapping[str, str]) -> None:
+    """Raise ``BadInput`` if the settings ask for Spark Connect, whose sessions have no access to files."""
+    asked = (master or "").startswith("sc://") or "spark.remote" in conf or conf.get("spark.api.mode") == "connect"
+    if asked or (master is None and "SPARK_REMOTE" in os.environ):
+        raise BadInput("the pipeline does not support Spark Connect; use --master spark://… or spark-submit")
+
+
 def start_session(
     master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False
 ) -> SparkSession:
     """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
-    If spark-submit has set a master, it is used unless ``master`` is given. ``conf`` overrides qmon's settings, but
+    Under spark-submit, its master is used unless ``master`` is given. ``conf`` overrides qmon's settings, but
     Java options are appended. ``brief``: there is so little work that optimizing the compiled code costs more than it
-    saves. Raises ``BadInput`` if Java is missing or Spark refuses a setting.
+    saves. Raises ``BadInput`` if Java is missing, Spark refuses a setting, or Spark Connect is configured.
     """
+    _refuse_connect(master, conf or {})
     builder = SparkSession.builder.appName("qmon pipeline")
-    submitted = "SPARK_ENV_LOADED" in os.environ and master is None
+    # spark-submit sets this variable on all cluster managers, in client and in cluster mode.
+    submitted = _GATEWAY_PORT in os.environ and master is None
     if not submitted:
         builder = builder.master(master or LOCAL)
     local = not submitted and (master or LOCAL).startswith("local")
@@ -91,6 +134,8 @@ def start_session(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         try:
+            if not submitted:
+                _start_java(settings | {"spark.master": master or LOCAL})
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
@@ -98,6 +143,33 @@ def start_session(
                 "Spark needs Java 17 or later in JAVA_HOME or as `java`"
             ) from None
     return session
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Start Spark's Java process if none is running. Forward its standard error, except lines that are not errors."""
+    if SparkContext._gateway is not None or _GATEWAY_PORT in os.environ:
+        return
+    reading, writing = os.pipe()
+    forwarder = threading.Thread(target=_forward_errors, args=(reading,), name="qmon-spark-stderr", daemon=True)
+    forwarder.start()
+    try:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(conf, {"stderr": writing})  # type: ignore[no-untyped-call]
+    except PySparkException:
+        os.close(writing)
+        forwarder.join(_LAST_LINES_S)  # Java has ended: print its reason before the exception
+        raise
+    os.close(writing)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _forward_errors(reading: int) -> None:
+    with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if not line.startswith(_HARMLESS):
+                with contextlib.suppress(ValueError, OSError):  # the standard error of this process is closed
+                    sys.stderr.write(line)
+                    sys.stderr.flush()
 
 
 def java_options(user_options: str = "", *, brief: bool = False) -> str:

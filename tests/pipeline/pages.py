@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from html.parser import HTMLParser
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from tests.pipeline.comparing import START
 HOSTILE = ("<script>alert(1)</script>&amp;", "q" * 128, '[a]]b].[c d]"; drop table x; --', "очередь 🎉", "orders")
 
 TARGET = "shop <eu>"
+DAY: Final = datetime.date(2026, 10, 24)
 
 _MOVED = ("pushed", "popped")
 
@@ -130,6 +132,10 @@ def hostile_facts(queues: int = 12) -> ReportFacts:
             Level(objective, TARGET, name, 20000.0, 40.0 * n, 20000.0, 40.0 * n) for n, name in enumerate(names)
         ),
         _baselines(names),
+        tuple(
+            {"target": name, "reason": name, "lines": n + 1, "first_day": DAY, "last_day": DAY}
+            for n, name in enumerate(names)
+        ),
     )
 
 

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 Row = dict[str, Any]
@@ -26,21 +27,40 @@ def unique(rows: Iterable[Row]) -> list[Row]:
     return [found[key] for key in sorted(found)]
 
 
-def measured(rows: list[Row]) -> list[Row]:
-    """Return rows with their seconds and the seconds that their counters span.
+def _pieces(at: float, seconds: float) -> dict[float, float]:
+    """Return the parts of the seconds before ``at`` that are in each minute, by the start of the minute."""
+    found, end, begin = {}, Fraction(at), Fraction(at) - Fraction(seconds)
+    minute = int(begin // 60) * 60
+    while minute < end:
+        found[float(minute)] = float(min(end, Fraction(minute + 60)) - max(begin, Fraction(minute)))
+        minute += 60
+    return found
 
-    If several recorders cover a minute, the one that watched it longest counts.
+
+def measured(rows: list[Row]) -> list[Row]:
+    """Return a row for each sample and each minute that it covers, with its seconds in this minute.
+
+    If several recorders cover a minute, the one that watched it longest counts. Moved messages are shared out by time.
     """
     watched: dict[tuple[str, str, float], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     out = []
     for row in rows:
-        span = row.get("poll_s") or 0.0
-        span = span if 0 < span <= 150 else 0.0
+        at, span = row["sampled_at"], row.get("poll_s") or 0.0
+        spans = _pieces(at, span) if 0 < span <= 150 else {}
         moved = row.get("span_s") or 0.0
         flowing = moved > 0 and row.get("pushed") is not None and row.get("popped") is not None
-        minute = row["sampled_at"] // 60 * 60
-        watched[row["target"], row["queue"], minute][row["recorder"]] += span
-        out.append(row | {"span": span, "flow": moved if flowing else 0.0, "flowing": flowing, "minute": minute})
+        own = at // 60 * 60
+        flows = {} if not flowing else _pieces(at, moved) if moved <= 600 else {own: moved}
+        for minute in sorted({own} | spans.keys() | flows.keys()):
+            piece = row | {"span": spans.get(minute, 0.0), "flow": flows.get(minute, 0.0), "minute": minute}
+            piece |= {"ends": minute == own, "flowing": minute in flows}
+            for name in ("pushed", "popped", "completed"):
+                if piece["flowing"] and row.get(name) is not None:
+                    piece[name] = row[name] * (piece["flow"] / moved)
+            if minute not in spans and minute != own:
+                piece |= {"ready": None, "oldest_s": None, "in_progress": None}
+            watched[row["target"], row["queue"], minute][row["recorder"]] += piece["span"]
+            out.append(piece)
     best = {key: min(each, key=lambda r: (-round(each[r], 3), r)) for key, each in watched.items()}
     return [row for row in out if best[row["target"], row["queue"], row["minute"]] == row["recorder"]]
 
@@ -60,12 +80,12 @@ def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
     """Return the sums of each interval, by target, queue and start."""
     stretches: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
     for row in rows:
-        stretches[row["target"], row["queue"], row["sampled_at"] // seconds * seconds].append(row)
+        stretches[row["target"], row["queue"], row["minute"] // seconds * seconds].append(row)
     return {key: _summed(each, seconds > 60) for key, each in stretches.items()}
 
 
 def _summed(rows: list[Row], tails: bool) -> Row:
-    found: Row = {"samples": len(rows)}
+    found: Row = {"samples": sum(row["ends"] for row in rows)}
     found["seconds"] = math.fsum(row["span"] for row in rows)
     found["flow_s"] = math.fsum(row["flow"] for row in rows)
     for name in ("pushed", "popped", "completed"):
@@ -81,7 +101,7 @@ def _summed(rows: list[Row], tails: bool) -> Row:
             for share, label in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
                 found[f"{name}_{label}"] = percentile(weighted, share)
     for name, figure in (("ready_last", "ready"), ("dead_last", "dead")):
-        last = [(row["sampled_at"], row[figure]) for row in rows if row.get(figure) is not None]
+        last = [(row["sampled_at"], row[figure]) for row in rows if row["ends"] and row.get(figure) is not None]
         found[name] = max(last)[1] if last else None
     return found
 
@@ -137,7 +157,7 @@ def level(rows: Iterable[Row], figure: str, below: float, since: float, until: f
     """
     counted = bad = 0.0
     for row in rows:
-        if not since <= row["sampled_at"] < until:
+        if not since <= row["minute"] < until:
             continue
         value = row.get(figure)
         counted += row["span"] if value is not None or (figure == "oldest_s" and row.get("ready") == 0) else 0.0

@@ -75,6 +75,18 @@ NO_LINES = {
     "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
     "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
     "not a day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
+    "a day too late": (
+        line(7, sampled_at=START + 86_401),
+        "the server's clock is more than one day away from the clock of the recorder",
+    ),
+    "years too early": (
+        line(7, sampled_at=86_400.0),
+        "the server's clock is more than one day away from the clock of the recorder",
+    ),
+    "no time of writing": (
+        line(7).replace(f'"at": {START}', '"at": null'),
+        "the recorder, the number or the time is missing",
+    ),
     "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
     "newer, of another shape": (
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',

@@ -100,7 +100,7 @@ def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         if not self.root.endswith("/hours"):
             return commit(self, batch, *more, **named)
         if not tries:
-            assert sum(each.compacted for each in tidy_lake(lake, LakeRetention())) > 0
+            assert sum(each.compacted for each in tidy_lake(lake.storage.root, LakeRetention())) > 0
         tries.append(False)
         tries[-1] = commit(self, batch, *more, **named)
         return tries[-1]
@@ -117,7 +117,7 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
     today = datetime.date.fromisoformat(kept) + datetime.timedelta(days=1)
     removed = {
         each.table: each.old_rows
-        for each in tidy_lake(lake, LakeRetention({"samples": DAY_S}, 0.0), today)
+        for each in tidy_lake(lake.storage.root, LakeRetention({"samples": DAY_S}, 0.0), today)
         if each.old_rows
     }
     assert removed == {"samples": len(gone), "polls": len(gone) // 2}

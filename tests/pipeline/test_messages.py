@@ -125,7 +125,7 @@ def assert_waited(take: Taking) -> None:
 def assert_tidied(take: Taking, place: Path) -> None:
     """Small files are merged, files that no take committed are removed, and the mark of the archive is kept."""
     before, mark = take.lake(), take.store.read_state().watermark_for("test", HOSTILE)
-    tidy_lake(Lake(take.spark, str(place)), LakeRetention(unused_s=0.0))
+    tidy_lake(str(place), LakeRetention(unused_s=0.0))
     assert len(list((place / "messages").glob("**/bucket=*/*.parquet"))) == 1
     assert (take.lake(), take.store.read_state().watermark_for("test", HOSTILE), take().messages) == (before, mark, 0)
 

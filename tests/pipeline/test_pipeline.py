@@ -19,7 +19,7 @@ from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts
+from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts, skip_time_before_data
 from qmon.pipeline.report.formatting import duration_text, good_share_text, number_text, percent_text
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import report_page
@@ -36,12 +36,13 @@ pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor
 
 def strange_lines() -> bytes:
     """Write a segment in which only the third line is valid: an operation."""
-    newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
+    newer = {"v": 2, "r": "x", "n": 1, "at": START, "k": "figures", "figures": {"sampled_at": START}}
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
     done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
     wrong = uneven | {"figures": {"sampled_at": "soon"}}
-    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong)]
+    far = uneven | {"figures": {"sampled_at": START + WEEK_S, "queue": ["a"]}}
+    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong, far)]
     return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
@@ -92,8 +93,9 @@ def bad_lines(lake: Lake) -> None:
         ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
         ("strange.jsonl.zst", 2, "the line does not have one figure for each queue"),
         ("strange.jsonl.zst", 4, "not JSON, or a value has the wrong type"),
-        ("strange.jsonl.zst", 5, "not a line of a recording"),
+        ("strange.jsonl.zst", 5, "the server's clock is more than one day away from the clock of the recorder"),
         ("strange.jsonl.zst", 6, "not a line of a recording"),
+        ("strange.jsonl.zst", 7, "not a line of a recording"),
         ("empty.jsonl.zst", 0, "the file is empty"),
     }
     assert view.counts()["bad"] == len(told)
@@ -109,7 +111,8 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         Objective("short", "ready", 960.0, 0.5, 2 * 86400.0, queues=("orders", "😀")),
     )
     facts = gather_facts(lake.view(), period, ReportRequest(objectives=objectives))
-    measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))
+    every = reference.measured(reference.unique(expected))
+    measured = [row for row in every if period.start <= row["minute"] < period.end]
     wanted = reference.rollup(measured, 10**12)
     assert {(q.target, q.queue) for q in facts.queues} == {(target, queue) for target, queue, _ in wanted}
     text = report_page(facts)
@@ -134,6 +137,14 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         assert [cells[1] for cells in shown[1:]] == [duration_text(age) for age in oldest[:5]]
     incident = next(each for each in facts.incidents if each["queue"] == "orders" and each["operations"])
     assert [each["kind"] for each in incident["operations"]] == ["requeue"]
+    told_bad = {(row["reason"], row["lines"], str(row["first_day"]), str(row["last_day"])) for row in facts.bad}
+    assert len(told_bad) == 6
+    assert ("not a line of a recording", 2, reference.date(START), reference.date(START)) in told_bad
+    assert gather_facts(lake.view(), Period(START + 7200, START + 90000)).bad == ()
+    first = min(row["minute"] for row in every) // 3600 * 3600
+    assert skip_time_before_data(lake.view(), Period(first - WEEK_S, first + WEEK_S)) == Period(first, first + WEEK_S)
+    later = Period(first + 7200, first + WEEK_S)
+    assert skip_time_before_data(lake.view(), later) == later
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]
 
 
@@ -178,7 +189,7 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
     length = period.end - period.start
     shares = {target: each / length for target, each in reference.watched(hours, period.start, period.end).items()}
     assert {each.target: each.share for each in facts.targets} == pytest.approx(shares)
-    earlier = [row for row in measured if period.start - length <= row["sampled_at"] < period.start]
+    earlier = [row for row in measured if period.start - length <= row["minute"] < period.start]
     before = {key[:2]: row["pushed"] for key, row in reference.rollup(earlier, 10**12).items()}
     assert {q.key: q.before["pushed"] for q in facts.queues if q.before is not None} == pytest.approx(before)
     assert [each["id"] for each in facts.operations] == ["op1"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from statistics import linear_regression
 from typing import Any
 
 import pytest
 
+from qmon.cli.commands.pipeline.pipeline import open_segment_lines
 from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
@@ -17,6 +19,7 @@ from qmon.pipeline.report.formatting import change_text, good_share_text
 from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
 from qmon.pipeline.report.service_levels import Level, sort_by_budget
+from qmon.pipeline.report.tables import level_table
 from qmon.pipeline.report.unusual_hours import SUMS, find_unusual_hours
 from qmon.pipeline.rollup.capacity import GrowthTrend, estimate_capacity
 from tests.pipeline import reference
@@ -67,6 +70,23 @@ def test_a_budget_is_the_share_of_watched_time_that_may_be_bad() -> None:
     assert (unseen.share, unseen.budget_left, unseen.is_met, unseen.burn_rate) == (None, None, None, None)
     assert sort_by_budget([unseen, half, over]) == (over, half, unseen)
     assert half.goal == "oldest < 2m for 99 % of 7d"
+    assert not half.has_enough_data and level(4 * 86400.0, 0.0).has_enough_data
+    facts = replace(hostile_facts(), levels=(half, unseen, level(4 * 86400.0, 0.0)))
+    assert [row[4].text for row in level_table(facts).rows] == ["met, too little data", "not known", "met"]
+
+
+def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
+    folder = tmp_path / "target=a" / "date=2026-11-21"
+    folder.mkdir(parents=True)
+    for name in ("_20261121T101500Z-0123456789ab-0001", "20261121T091500Z-0123456789ab-0001"):
+        (folder / f"{name}.jsonl.zst").write_bytes(b"x")
+    at = datetime.fromisoformat("2026-11-21T10:20:00+00:00").timestamp()
+    (growing,) = open_segment_lines(tmp_path, at)
+    assert growing.startswith("1 segments") and "11:00 UTC" in growing
+    (late,) = open_segment_lines(tmp_path, at + HOUR)
+    assert "should have been sealed" in late
+    (folder / "_20261121T101500Z-0123456789ab-0001.jsonl.zst").unlink()
+    assert open_segment_lines(tmp_path, at) == []
 
 
 def test_unusual_hours_equal_plain_python() -> None:

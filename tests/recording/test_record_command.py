@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.doctor.doctor import lake_lines
 from qmon.cli.commands.record import waiting_text, watch_recorders
+from qmon.metrics.lake_readings import LakeReadings
 from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.headless_recorder import HeadlessRecorder
@@ -200,20 +202,56 @@ def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
     done = [f"target=a/date=2026-11-21/{name}" for name in names]
     (tmp_path / lake_mark_name("aa")).write_text(lake_mark_text("/lake/a", midnight, done))
     (tmp_path / lake_mark_name("bb")).write_text(lake_mark_text("/lake/b", midnight - 86_400, done[4:]))
-    kept = apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight)
-    assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
+    late = midnight + 30 * 86_400
+    kept = apply_retention(tmp_path, keep_s=86_400.0, max_bytes=None, now=late)
+    assert (kept.removed, kept.bytes, kept.waiting, kept.unread) == (1, 200, 1, 0)
     told = waiting_text(kept, midnight)
     assert (
         "lakes have not read all of them: /lake/b, last batch 1 d 00 h ago" in told
         and str(tmp_path / lake_mark_name("bb")) in told
     )
     assert "/lake/a" not in told
+    ages = {labels: value for _, labels, value in LakeReadings(tmp_path, lambda: midnight + 60).current_readings()}
+    assert ages == {("/lake/a",): 60.0, ("/lake/b",): 86_460.0}
+    fresh, late_lake = lake_lines(tmp_path, midnight + 60)
+    assert "/lake/a" in fresh and "/lake/b" in late_lake
+    assert str(tmp_path / lake_mark_name("bb")) in late_lake and str(tmp_path / lake_mark_name("aa")) not in fresh
     (tmp_path / lake_mark_name("bb")).write_text("damaged")
-    assert "a lake whose mark is damaged" in waiting_text(
-        apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight), midnight
-    )
+    assert lake_mark_name("bb") in lake_lines(tmp_path, midnight)[1]
+    kept = apply_retention(tmp_path, keep_s=86_400.0, max_bytes=None, now=late)
+    assert "a lake whose mark is damaged" in waiting_text(kept, midnight)
+    assert [labels for _, labels, _ in LakeReadings(tmp_path).current_readings()] == [("/lake/a",)]
     assert unread_bytes(tmp_path) == 100
     assert [path.name for path in list_segments(tmp_path, unsealed=False)] == [names[3]]
-    (tmp_path / lake_mark_name("bb")).unlink()
-    assert apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight).removed == 1
+    kept = apply_retention(tmp_path, keep_s=None, max_bytes=100, now=midnight)  # the maximum size wins over the mark
+    assert (kept.removed, kept.unread, kept.bytes, kept.waiting) == (1, 1, 100, 0)
+    assert [mark.file.name for mark in kept.lakes] == [lake_mark_name("bb")]
+    assert "deleted 1 segments that exceeded --max-size" in waiting_text(kept, midnight)
+
+
+def test_the_maximum_size_takes_what_every_lake_has_read_first(tmp_path: Path) -> None:
+    folder = tmp_path / "target=a" / "date=2026-11-21"
+    folder.mkdir(parents=True)
+    names = [f"20261121T{hour:02}0000Z-0123456789ab-0001.jsonl.zst" for hour in range(4)]
+    for name in names:
+        (folder / name).write_bytes(bytes(100))
+    done = [f"target=a/date=2026-11-21/{name}" for name in names[2:]]
+    (tmp_path / lake_mark_name("aa")).write_text(lake_mark_text("/lake/a", 0.0, done))
+    kept = apply_retention(tmp_path, keep_s=None, max_bytes=200, now=0.0)
+    assert (kept.removed, kept.unread, kept.bytes) == (2, 0, 200)
+    assert [path.name for path in list_segments(tmp_path)] == names[:2]
+    kept = apply_retention(tmp_path, keep_s=None, max_bytes=150, now=0.0)
+    assert (kept.removed, kept.unread, kept.bytes, kept.waiting) == (1, 1, 100, 0)
+    assert [path.name for path in list_segments(tmp_path)] == [names[1]]
+
+
+def test_sizes_are_read_with_their_units() -> None:
     assert (parse_size("5GB"), parse_size("1.5 MiB"), parse_size("12")) == (5 * 10**9, 3 * 2**19, 12)
+
+
+def test_the_doctor_prints_when_lakes_read_the_recordings(tmp_path: Path, database: str) -> None:
+    (tmp_path / lake_mark_name("aa")).write_text(lake_mark_text("/lake/a", 0.0, ()))
+    for folder, wanted in ((tmp_path, str(tmp_path / lake_mark_name("aa"))), (tmp_path / "empty", "no lake reads")):
+        done = call("doctor", database, "--recordings", str(folder))
+        assert done.exit_code == 0, done.output
+        assert wanted in done.stdout

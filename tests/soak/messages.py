@@ -106,7 +106,7 @@ class _Taking:
                 wait_until(lambda: newest(self.readers.place, "messages") > before, LONG_S, what="a take")
             at = time.monotonic() + rng.uniform(0.2, 1.0) * whole_s
             if beside_tidy:
-                tidy_lake(self.readers.lake, LakeRetention())
+                tidy_lake(str(self.readers.place), LakeRetention())
             if ended(child, max(0.0, at - time.monotonic())):
                 return False
             kill(child)

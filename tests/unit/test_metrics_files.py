@@ -28,6 +28,12 @@ FIRING = {
         {"file": "/srv/metrics/qmon-shop.prom"},
         "/srv/metrics/qmon-shop.prom was last written 10m 0s ago",
     ),
+    "QmonLakeOld": (
+        "qmon_lake_batch_age_seconds",
+        "90000x10",
+        {"lake": "file:/lake"},
+        "file:/lake has read no recordings for 1d 1h 0m 0s",
+    ),
     "QmonVerdictCritical": ("qmon_verdict", "1x10", Q | {"severity": "critical", "code": "full"}, "q of shop: full"),
     "QmonVerdictWarning": ("qmon_verdict", "1x10", Q | {"severity": "warning", "code": "slow"}, "q of shop: slow"),
     "QmonOldMessages": (

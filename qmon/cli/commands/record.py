@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 _CHECK_S: Final = 1.0
 _TIDY_S: Final = 60.0
+
+# Interval of warnings about lakes that do not read the recordings.
+_WARN_S: Final = 3600.0
 _SHOW_EVERY_S: Final = 60.0
 _STOPPED: Final = 1
 
@@ -145,8 +149,8 @@ def _watch_until_end(
     tidy: Callable[[], RetentionResult | None],
 ) -> None:
     began = time.monotonic()
-    tidied = -_TIDY_S
-    warned = False
+    tidied = warned = -_WARN_S
+    unread = 0
     meter = Meter(_SHOW_EVERY_S, at_once=True)
     while not ending.wait(_CHECK_S if length is None else max(0.0, min(_CHECK_S, began + length - time.monotonic()))):
         now = time.monotonic() - began
@@ -157,22 +161,28 @@ def _watch_until_end(
             break
         if now - tidied >= _TIDY_S:
             tidied, kept = now, tidy()
-            if kept is not None and kept.waiting and not warned:
-                warned = True
-                print_note(clean_text(f"qmon: {waiting_text(kept, time.time())}"))
+            unread += kept.unread if kept is not None else 0
+            if kept is not None and (unread or kept.waiting) and now - warned >= _WARN_S:
+                print_note(clean_text(f"qmon: {waiting_text(replace(kept, unread=unread), time.time())}"))
+                warned, unread = now, 0
         meter.show_progress(clean_text("qmon: " + " · ".join(_progress_text(each) for each in statuses)), now)
     meter.clear_line()
 
 
 def waiting_text(kept: RetentionResult, now: float) -> str:
-    """Describe which lakes prevent the removal of segments, and what to do if a lake is gone."""
+    """Describe which lakes have not read old segments, and what to do if a lake is gone."""
     lakes = "; ".join(
         f"{mark.lake or 'a lake whose mark is damaged'}"
         f"{f', last batch {duration(now - mark.at)} ago' if mark.at is not None else ''}"
         f" (if that lake is gone or was moved, delete {mark.file})"
         for mark in kept.lakes
     )
-    return f"cannot delete {kept.waiting} old segments, because these lakes have not read all of them: {lakes}"
+    texts = []
+    if kept.unread:
+        texts.append(f"deleted {kept.unread} segments that exceeded --max-size before these lakes had read them")
+    if kept.waiting:
+        texts.append(f"cannot delete {kept.waiting} old segments, because these lakes have not read all of them")
+    return f"{'; '.join(texts)}: {lakes}"
 
 
 def report_endings(ended: list[RecordingStatus]) -> None:

@@ -163,6 +163,7 @@ def serve(
     from qmon.cli.target_session import choose_polled_targets
     from qmon.metrics.access import read_users, tls_context
     from qmon.metrics.guarded_server import AccessGuard
+    from qmon.metrics.lake_readings import LakeReadings
     from qmon.metrics.metrics_server import MetricsServer
     from qmon.metrics.target_readings import TargetReadings
     from qmon.metrics.textfile import TextFileWriter
@@ -183,11 +184,12 @@ def serve(
             )
             for each in known
         }
+        lakes = [LakeReadings(record)] if record is not None else []
         serving = listen is not None or textfile is None
         places, streams = [], _streams_for(known, every) if serving or web else {}
         if serving:
             sent = [*streams.values()]
-            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, sent, hosts)
+            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, sent, hosts, lakes)
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         if web is not None and dashboard_class is not None:
@@ -195,7 +197,7 @@ def serve(
             closed.callback(page.close)
             places.append(f"dashboard at {page.url}")
         if textfile is not None:
-            closed.callback(TextFileWriter(textfile, [*readings.values()], every).close)
+            closed.callback(TextFileWriter(textfile, [*readings.values(), *lakes], every).close)
             places.append(f"writing {textfile}")
         tidy = retention_task(record, keep, most) if record else None
         report_endings(_poll_targets(known, readings, streams, every, ", ".join(places), record, tidy))

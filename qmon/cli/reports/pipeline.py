@@ -61,7 +61,8 @@ class LookAt(TypedDict):
 class ServiceLevel(TypedDict):
     """A queue measured against one ``[[slo]]``, counted in watched seconds.
 
-    ``kept``: the share of the watched seconds in which the figure was below the limit. ``budget_left``: the remaining
+    ``enough_data``: true if at least half of the window was watched. ``kept``: the share of the watched seconds in
+    which the figure was below the limit. ``budget_left``: the remaining
     share of the error budget, below 0 if overspent. ``burn_rate``: how fast the last day used the budget; at a rate of
     1, the budget lasts exactly as long as the window.
     """
@@ -76,6 +77,7 @@ class ServiceLevel(TypedDict):
     counted_seconds: float
     kept: float | None
     met: bool | None
+    enough_data: bool
     budget_left: float | None
     burn_rate: float | None
 
@@ -162,6 +164,16 @@ class QueueMessages(TypedDict):
     again: float | None
 
 
+class BadLines(TypedDict):
+    """Unusable lines of recordings with the same reason. ``first_day``, ``last_day``: days of their segments, UTC."""
+
+    target: str
+    reason: str
+    lines: int
+    first_day: str
+    last_day: str
+
+
 class PeriodReport(TypedDict):
     """The output of ``qmon pipeline report``. ``healthy``: share of the watched time without an incident of a queue."""
 
@@ -181,3 +193,4 @@ class PeriodReport(TypedDict):
     coverage: list[TargetCoverage]
     waits: list[TargetWait]
     messages: list[QueueMessages]
+    bad_lines: list[BadLines]

@@ -60,6 +60,12 @@ class AffectedHours:
         near = rows.where(F.col(at).between(self.start_at, self.end_at))  # with this condition, Parquet can skip pages
         return _match_rows(near, at, rollups.HOUR_S, self.hours)
 
+    def select_samples(self, samples: DataFrame) -> DataFrame:
+        """Return all samples that cover time within these hours, and some samples that do not."""
+        near = samples.where(F.col("sampled_at").between(self.start_at, self.end_at + rollups.LONGEST_FLOW_S))
+        following = {(target, hour + rollups.HOUR_S) for target, hour in self.hours}
+        return _match_rows(near, "sampled_at", rollups.HOUR_S, self.hours | following)
+
     def exclude_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows outside these hours."""
         return _match_rows(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
@@ -153,11 +159,13 @@ def _write_samples(
     """
     lake, rows = before.lake, staged.read_rows("poll").where(F.col("date") >= (first or "1970-01-01"))
     place = lines.read_filter("sampled_at")
-    known = before.read("polls", place)
+    # The neighbouring hours may have samples of other recorders that cover the same minutes.
+    known = before.read("polls", place.widen(rollups.HOUR_S + rollups.LONGEST_FLOW_S))
     changes.added["polls"] = lake.table("polls").write_rows(stage.poll_rows(rows, known), stamp)
     hours = stage.affected_hours(rows, known).collect()
     if not hours:
         return 0
+    begin = 0.0 if not first else datetime.datetime.fromisoformat(f"{first}T00:00Z").timestamp()
     samples = lake.table("samples")
     late = any(str(date) < first for date in place.dates or ())
     if changes.added["polls"].rows == sum(hour.polls for hour in hours) and not late:
@@ -167,11 +175,13 @@ def _write_samples(
         polls = lake.table("polls").read_written(changes.added["polls"])
         written = samples.write_rows(stage.sample_rows(staged.read_rows("sample"), polls), stamp)
     changes.added["samples"] = written
-    touched = AffectedHours(frozenset((h.target, h.hour) for h in hours), any(h.recorders > 1 for h in hours))
-    old = before.files("samples", touched.read_filter("sampled_at"))
+    touched = AffectedHours(
+        frozenset((h.target, h.hour) for h in hours if h.hour >= begin), any(h.recorders > 1 for h in hours)
+    )
+    old = before.files("samples", touched.read_filter("sampled_at").widen(rollups.LONGEST_FLOW_S))
     every = samples.read_written(written)
     if old.paths:
-        every = touched.select_rows(samples.read(old), "sampled_at").unionByName(every)
+        every = touched.select_samples(samples.read(old)).unionByName(every)
     _write_derived(before, every, touched, changes, stamp)
     return written.rows
 
@@ -179,13 +189,15 @@ def _write_samples(
 def _write_derived(
     before: LakeView, samples: DataFrame, touched: AffectedHours, changes: _TableChanges, stamp: str
 ) -> None:
-    """Compute minutes, hours, days and runs of the affected hours from all their samples."""
+    """Compute minutes, hours, days and runs of the affected hours from all samples that cover these hours."""
+    pieces = touched.select_rows(rollups.split_samples(samples))
     minutes = _replace_rows(
-        before, "minutes", rollups.minute_rows(samples, shared=touched.shared), touched, changes, stamp
+        before, "minutes", rollups.minute_rows(pieces, shared=touched.shared), touched, changes, stamp
     )
-    counting = rollups.counting_samples(samples, minutes) if touched.shared else samples
+    counting = rollups.counting_pieces(pieces, minutes) if touched.shared else pieces
     hours = _replace_rows(before, "hours", rollups.hour_rows(minutes, counting), touched, changes, stamp)
-    _replace_rows(before, "runs", runs_from_samples(samples), touched, changes, stamp)
+    runs = runs_from_samples(touched.select_rows(samples, "sampled_at"))
+    _replace_rows(before, "runs", runs, touched, changes, stamp)
     others = before.files("hours", touched.read_filter())
     if others.paths:
         hours = hours.unionByName(touched.select_days(touched.exclude_rows(before.lake.table("hours").read(others))))

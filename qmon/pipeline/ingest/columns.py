@@ -25,6 +25,10 @@ _STAGED: Final = to_arrow_schema(STAGED)
 # Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 
+# Maximum difference between the server's clock and the clock of the recording machine. With a greater difference, the
+# samples would count on a wrong day.
+FARTHEST_S: Final = 86_400.0
+
 # The year 10000. Later times are invalid.
 _LATEST: Final = 253_402_300_800.0
 _SHOWN_CHARACTERS: Final = 200
@@ -135,7 +139,10 @@ class _ParsedLines:
         """Return why each line is unusable; ``None`` for a usable line."""
         at = pc.coalesce(self._figures.field("sampled_at"), self._operation.field("started_at"))
         timed = pc.fill_null(pc.and_(pc.greater(at, 0.0), pc.less(at, _LATEST)), False)
-        named = pc.and_(self._column("r").is_valid(), self._column("n").is_valid())
+        written = self._column("at")
+        apart = pc.abs(pc.subtract(self._figures.field("sampled_at"), written))
+        far = pc.fill_null(pc.greater(apart, FARTHEST_S), False).to_numpy(zero_copy_only=False)
+        named = pc.and_(pc.and_(self._column("r").is_valid(), self._column("n").is_valid()), written.is_valid())
         whole = pc.and_(timed, named).to_numpy(zero_copy_only=False)
         count = self._lists["queue"].lengths
         even = np.ones(len(self._reads), bool)
@@ -147,6 +154,8 @@ class _ParsedLines:
                 found[place] = _newer_format_text(version)
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"
+            elif far[place]:
+                found[place] = "the server's clock is more than one day away from the clock of the recorder"
             elif not even[place]:
                 found[place] = "the line does not have one figure for each queue"
             elif not read.target:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest.columns import staged_batches
-from qmon.pipeline.lake.delta import LakeTable, WrittenFiles, frame_from_rows
+from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED, bucket_for
 from qmon.pipeline.lake.storage import Storage
-from qmon.pipeline.rollup.rollups import HOUR_S, period_start
+from qmon.pipeline.rollup.rollups import HOUR_S, LONGEST_FLOW_S, period_start
 
 _FOLDER = "_staged"
 
@@ -43,9 +43,7 @@ class StagedBatch:
 
     def kind_files(self, kind: str) -> WrittenFiles:
         """Return the files of one kind."""
-        return LakeTable(self.storage.session, self.storage.full_path(_FOLDER), STAGED).written_files(
-            f"{self.stamp}/kind={kind}"
-        )
+        return TableLog(self.storage.full_path(_FOLDER), STAGED).written_files(f"{self.stamp}/kind={kind}")
 
     def delete_files(self) -> None:
         """Delete all staged files, including the files of interrupted batches."""
@@ -96,27 +94,39 @@ def latest_operations(operations: DataFrame) -> DataFrame:
 
 
 def unusable_lines(rows: DataFrame) -> DataFrame:
-    """Return the unusable lines and parts: file, place, text and reason. The column ``date`` is today's date."""
+    """Return the unusable lines and parts: file, place, text and reason."""
     flat = rows.select("line.file", "line.place", "line.text", "line.reason", "target", "bucket")
-    return flat.withColumn("date", F.current_date()).select(*BAD.fieldNames())
+    return flat.withColumn("date", _segment_date()).select(*BAD.fieldNames())
 
 
 def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
     """Return rows for whole files, in the form of ``unusable_lines``, each with its reason."""
     nobody = {"place": 0, "target": "", "bucket": bucket_for("")}
     rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
-    return frame_from_rows(session, rows, BAD).withColumn("date", F.current_date())
+    return frame_from_rows(session, rows, BAD).withColumn("date", _segment_date())
+
+
+def _segment_date() -> Column:
+    """Return the day in the path of a segment, or today if the path has no day."""
+    return F.expr(r"coalesce(try_cast(regexp_extract(file, '/date=([0-9-]+)/', 1) AS DATE), current_date())")
 
 
 def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
     """Return the hours that polls affect, and for each hour the number of recorders that watched it.
 
-    ``known``: polls in the lake.
+    A poll also affects the previous hour if its time may begin there. ``polls``: number of new polls that were taken in
+    the hour. ``known``: polls in the lake.
     """
-    hour = period_start(F.col("sampled_at"), HOUR_S).alias("hour")
-    columns = ("target", hour, "recorder", "zone")
+    hour = period_start(F.col("sampled_at"), HOUR_S)
+    earliest = period_start(F.col("sampled_at") - LONGEST_FLOW_S, HOUR_S)
+    covered = F.explode(F.array_distinct(F.array(hour, earliest))).alias("hour")
+    columns = ("target", covered, hour.alias("taken"), "recorder", "zone")
     touched = polls.where("line.queues > 0").select(*columns, F.lit(1).alias("new"))
     before = known.select(*columns, F.lit(0).alias("new"))
     each = touched.unionByName(before).groupBy("target", "hour")
-    found = each.agg(F.sum("new").alias("polls"), F.countDistinct("recorder", "zone").alias("recorders"))
-    return found.where("polls > 0")
+    found = each.agg(
+        F.sum("new").alias("touching"),
+        F.sum(F.when(F.col("taken") == F.col("hour"), F.col("new")).otherwise(0)).alias("polls"),
+        F.countDistinct("recorder", "zone").alias("recorders"),
+    )
+    return found.where("touching > 0")

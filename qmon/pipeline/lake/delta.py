@@ -12,7 +12,7 @@ import json
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,6 +66,12 @@ class ReadFilter:
     low: float = 0.0
     high: float = 0.0
 
+    def widen(self, seconds: float) -> ReadFilter:
+        """Return the filter extended by this time, of at most one day, in both directions."""
+        day = datetime.timedelta(days=1)
+        dates = None if self.dates is None else {date + n * day for date in self.dates for n in (-1, 0, 1)}
+        return replace(self, dates=dates, low=self.low - seconds, high=self.high + seconds)
+
 
 @dataclass(frozen=True, slots=True)
 class Files:
@@ -103,10 +109,12 @@ class WrittenFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class LakeTable:
-    """One table. ``root``: the path for Spark. ``options``: for delta-rs, in addition to environment variables."""
+class TableLog:
+    """The log of one table, which lists the table's files. Needs no Spark.
 
-    session: SparkSession
+    ``root``: the path for Spark. ``options``: for delta-rs, in addition to environment variables.
+    """
+
     root: str
     schema: StructType
     options: Mapping[str, str] = field(default_factory=dict)
@@ -169,30 +177,6 @@ class LakeTable:
             tuple(partitions),
             sum(each or 0 for each in adds["num_records"].to_pylist()),
         )
-
-    def read(self, files: Files) -> DataFrame:
-        """Return the rows of these files."""
-        return self._read_paths([f"{self.root}/{path}" for path in files.paths])
-
-    def read_written(self, written: WrittenFiles) -> DataFrame:
-        """Return the rows of files that are not part of the table yet."""
-        return self._read_paths([f"{self.root}/{add.path}" for add in written.adds])
-
-    def _read_paths(self, paths: list[str]) -> DataFrame:
-        if not paths:
-            return frame_from_rows(self.session, (), self.schema)
-        inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
-        # The folders of several batches are not one table for Spark. So partition values are read from the paths.
-        reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
-        parts = [_partition_value(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
-        return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
-
-    def write_rows(self, frame: DataFrame, stamp: str) -> WrittenFiles:
-        """Write rows to the folder ``stamp``."""
-        self._make_folder()
-        rows = frame.select(*self.schema.fieldNames())
-        rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
-        return self.written_files(stamp)
 
     def _make_folder(self) -> None:
         """Create a local folder that only the user may access, because a lake may contain payloads."""
@@ -279,12 +263,6 @@ class LakeTable:
             return False
         return True
 
-    def replace_rows(self, frame: DataFrame) -> None:
-        """Replace all rows of the table."""
-        table = self.open_or_create()
-        batch = (newest_batch(table) or 0) + 1
-        self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
-
     def read_entries(self, version: DeltaTable | None) -> Mapping[str, Any]:
         """Return the entries that were stored up to a version, except entries that the log no longer has."""
         if version is None:
@@ -305,6 +283,43 @@ class LakeTable:
 
     def _file_system(self) -> pa.fs.PyFileSystem:
         return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTable(TableLog):
+    """One table whose rows are read and written by Spark."""
+
+    session: SparkSession = field(kw_only=True)
+
+    def read(self, files: Files) -> DataFrame:
+        """Return the rows of these files."""
+        return self._read_paths([f"{self.root}/{path}" for path in files.paths])
+
+    def read_written(self, written: WrittenFiles) -> DataFrame:
+        """Return the rows of files that are not part of the table yet."""
+        return self._read_paths([f"{self.root}/{add.path}" for add in written.adds])
+
+    def _read_paths(self, paths: list[str]) -> DataFrame:
+        if not paths:
+            return frame_from_rows(self.session, (), self.schema)
+        inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
+        # The folders of several batches are not one table for Spark. So partition values are read from the paths.
+        reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
+        parts = [_partition_value(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
+        return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
+
+    def write_rows(self, frame: DataFrame, stamp: str) -> WrittenFiles:
+        """Write rows to the folder ``stamp``."""
+        self._make_folder()
+        rows = frame.select(*self.schema.fieldNames())
+        rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
+        return self.written_files(stamp)
+
+    def replace_rows(self, frame: DataFrame) -> None:
+        """Replace all rows of the table."""
+        table = self.open_or_create()
+        batch = (newest_batch(table) or 0) + 1
+        self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
 
 
 def newest_batch(version: DeltaTable | None, app: str = APPLICATION) -> int | None:

@@ -14,12 +14,25 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, newest_batch
+from qmon.files import path_from
+from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, TableLog, newest_batch
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from qmon.pipeline.lake.storage import Storage
 
 COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
 NO_FILTER: Final = ReadFilter()
+
+
+def table_logs(lake: str) -> dict[str, TableLog]:
+    """Return the log of each of ``schema.TABLES`` of the lake at a path. Needs no Spark."""
+    return {name: TableLog(f"{absolute_path(lake)}/{name}", kind) for name, kind in TABLES.items()}
+
+
+def absolute_path(lake: str) -> str:
+    """Return the full path of a lake, with its scheme. A path without a scheme is on this machine."""
+    if "://" in lake or lake.startswith("file:"):
+        return lake.rstrip("/")
+    return f"file:/{path_from(lake).as_posix().strip('/')}"
 
 
 class Lake:
@@ -31,7 +44,7 @@ class Lake:
 
     def table(self, name: str) -> LakeTable:
         """Return one of ``schema.TABLES``."""
-        return LakeTable(self.session, self.storage.full_path(name), TABLES[name])
+        return LakeTable(self.storage.full_path(name), TABLES[name], session=self.session)
 
     def view(self, batch: int | None = None) -> LakeView:
         """Return the tables as of one batch. Default: the newest batch that is in all tables."""

@@ -1,4 +1,4 @@
-"""Maintenance of a lake: merges small files and deletes old data."""
+"""Maintenance of a lake: merges small files and deletes old data. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from qmon.pipeline.lake.delta import ChangedMeanwhile, LakeTable
-from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.schema import TABLES
+from qmon.pipeline.lake.delta import ChangedMeanwhile, TableLog
+from qmon.pipeline.lake.lake import table_logs
 
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
@@ -55,8 +54,8 @@ class TidiedTable:
     removed: int
 
 
-def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None = None) -> list[TidiedTable]:
-    """Delete data older than its retention, merge small files, and delete unused files.
+def tidy_lake(lake: str, retention: LakeRetention, today: datetime.date | None = None) -> list[TidiedTable]:
+    """Delete data older than its retention, merge small files, and delete unused files of the lake at a path.
 
     Other processes may read and write at the same time. Raises ``ChangedMeanwhile`` if other processes rewrote the same
     files in every attempt.
@@ -67,7 +66,7 @@ def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None 
         for table, kept_s in retention.tables.items()
         for name in _TABLES_KEPT_TOGETHER[table]
     }
-    tables = {name: lake.table(name) for name in TABLES}
+    tables = table_logs(lake)
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
         # Commit this before any row of these days is deleted, so that no batch recomputes the hours of these days any
         # more.
@@ -80,7 +79,7 @@ def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None 
     ]
 
 
-def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused_s: float) -> TidiedTable:
+def _tidy_table(name: str, table: TableLog, first: datetime.date | None, unused_s: float) -> TidiedTable:
     gone: Mapping[str, Any] = {}
     if first is not None:
         gone = _retry_on_conflict(table, lambda version: version.delete(f"date < '{first}'"))
@@ -97,7 +96,7 @@ def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused
     return TidiedTable(name, packed["numFilesRemoved"], packed["numFilesAdded"], rows, len(removed))
 
 
-def _retry_on_conflict(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
+def _retry_on_conflict(table: TableLog, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
     """Run an action on the newest version, and repeat the action if a batch has rewritten the same files."""
     for left in reversed(range(_TRIES)):
         try:

@@ -64,7 +64,7 @@ OPERATION: Final = _struct(
 )
 
 # The fields of a line that the pipeline reads.
-LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
+LINE: Final = _struct(v=_I, r=_S, n=_L, at=_D, figures=_FIGURES_LINE, operation=OPERATION)
 
 # One row per queue and poll. `sequence` is the number of the recorder's line, and `poll` is the number of the snapshot.
 SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
@@ -151,7 +151,7 @@ RUNS: Final = _struct(
     **_PLACE,
 )
 
-# Unusable lines.
+# Unusable lines. `date` is the day of the segment by its path, or the day of the batch if the path has no day.
 BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
 
 # The files that the lake contains, relative to the folder of recordings, and the batch of each file.

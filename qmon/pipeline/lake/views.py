@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
-from deltalake import DeltaTable
-
 from qmon.errors import BadInput
-from qmon.pipeline.lake.schema import BATCH, TABLES
+from qmon.pipeline.lake.lake import table_logs
+from qmon.pipeline.lake.schema import BATCH
 
 READERS: Final = ("duckdb", "spark")
-VIEWS: Final = ("minutes_rates", "hours_rates", "days_rates", "waits", "weeks", "incidents")
+VIEWS: Final = ("minutes_rates", "hours_rates", "days_rates", "counted_samples", "waits", "weeks", "incidents")
 _MACROS: Final = (
     "CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds)",
     "CREATE OR REPLACE MACRO explode(list) AS unnest(list)",
@@ -26,10 +25,10 @@ _MACROS: Final = (
 def view_statements(reader: str, lake: str) -> Iterator[str]:
     """Yield the statements that create a view for each table below ``lake`` and for each of ``VIEWS``.
 
+    The statements contain absolute paths.
     ``reader``: one of ``READERS``. Raises ``BadInput`` if the lake has no segments yet.
     """
-    paths = {name: f"{lake.rstrip('/')}/{name}" for name in TABLES}
-    there = {name: path for name, path in paths.items() if DeltaTable.is_deltatable(path)}
+    there = {name: table.uri for name, table in table_logs(lake).items() if table.exists()}
     if not set(BATCH) <= there.keys():
         raise BadInput(f"{lake} has no lake; create it with: qmon pipeline run --recordings PATH --lake PATH")
     if reader == "duckdb":

@@ -39,6 +39,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         "unusual": "target queue figure start_at end_at value usual usual_low usual_high",
         "operations": "target queue started_at ended_at kind state by reason done",
         "coverage": "target watched watched_s longest_gap_s longest_gap_at",
+        "bad": "target reason lines first_day last_day",
     }.items()
 }
 
@@ -62,6 +63,7 @@ def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
             }
             for each in facts.targets
         ],
+        "bad": [_select_columns("bad", row) for row in facts.bad],
     }
 
 

@@ -80,7 +80,8 @@ class ReportFacts:
     all queues. ``trouble``: for each queue with incidents, including queues not shown, the seconds in incidents and the
     number of incidents. ``trouble_before``: ``trouble`` of the previous period. ``targets``: how much of each target
     was watched. ``operations``: the operations that began in the period, in order. ``baselines``: ``None`` if the lake
-    has no baselines.
+    has no baselines. ``bad``: number of unusable ``lines`` for each target and reason, with the first and last day of
+    their segments.
     """
 
     period: Period
@@ -99,6 +100,7 @@ class ReportFacts:
     operations: tuple[Row, ...] = ()
     levels: tuple[Level, ...] = ()
     baselines: Baselines | None = None
+    bad: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,15 @@ def report_period(since: float | None, until: float | None, now: float) -> Perio
     if start >= end:
         raise BadInput("--from must be before --to, and not in the future")
     return Period(start, end)
+
+
+def skip_time_before_data(view: LakeView, period: Period) -> Period:
+    """Return the period without the hours before the first hour of the lake, which would count as not watched."""
+    dates = view.dates()
+    if not dates:
+        return period
+    (row,) = view.read("hours", ReadFilter(dates[:1])).agg(F.min("start_at").alias("first")).collect()
+    return Period(max(period.start, row.first), period.end) if row.first < period.end else period
 
 
 def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAULT_REQUEST) -> ReportFacts:
@@ -177,6 +188,7 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
         _read_operations(view, period, queue),
         _read_levels(view, period, request),
         usual,
+        _read_bad_lines(view, period),
     )
 
 
@@ -296,6 +308,20 @@ def _read_waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float],
     rows = waited.join(watched, "target").where("watched_s > 0 and session_s > 0").collect()
     found = [(row.target, row.event, row.session_s / row.watched_s) for row in rows]
     return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1]))[:10])
+
+
+def _read_bad_lines(view: LakeView, period: Period) -> tuple[Row, ...]:
+    """Return the number of unusable lines by target and reason, from the segments of the days of the period."""
+    first, last = utc_day(period.start), utc_day(period.end - 0.001)
+    days = {each["date"] or "" for each in view.files("bad").partitions}
+    within = ReadFilter([date.fromisoformat(each) for each in days if first <= each <= last])
+    reason = F.regexp_replace("reason", r"^byte \d+: ", "").alias("reason")  # the position differs in each file
+    rows = (
+        view.read("bad", within)
+        .groupBy("target", reason)
+        .agg(F.count(F.lit(1)).alias("lines"), F.min("date").alias("first_day"), F.max("date").alias("last_day"))
+    )
+    return tuple(row.asDict() for row in sorted(rows.collect(), key=lambda row: (-row.lines, row.target, row.reason)))
 
 
 def _read_message_times(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:

@@ -26,10 +26,6 @@ def report_notes(facts: ReportFacts) -> list[str]:
         found.append(f"{facts.more_incidents:,} more incidents are not listed; choose a shorter period to see them.")
     if facts.baselines is None:
         found.append("No baseline yet: run qmon pipeline baselines when the lake has at least four weeks of data.")
-    if facts.counts.get("bad"):
-        found.append(
-            f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake stores them separately."
-        )
     return found
 
 

@@ -48,6 +48,11 @@ class Level:
         return None if self.budget_left is None else self.budget_left >= 0
 
     @property
+    def has_enough_data(self) -> bool:
+        """True if at least half of the window was counted. With less data, the share can still change a lot."""
+        return self.counted_s >= self.objective.window_s / 2
+
+    @property
     def budget_s(self) -> float:
         """The error budget: for this number of counted seconds, the figure may be at or above the limit."""
         return (1 - self.objective.share) * self.counted_s

@@ -61,6 +61,7 @@ def report_tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
         coverage_table(facts),
         wait_table(facts),
         message_table(facts),
+        bad_table(facts),
     ]
     always = ("queues", "incidents")
     return tuple(table for table in each if table.rows or table.name in always)
@@ -72,6 +73,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
     for each in facts.levels:
         asked = each.objective
         state = {True: "met", False: "missed", None: "not known"}[each.is_met]
+        if each.is_met is not None and not each.has_enough_data:
+            state += ", too little data"
         left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
@@ -101,7 +104,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
     )
     note = (
         "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
-        "At a burn rate of 1, the budget lasts exactly as long as the window."
+        "At a burn rate of 1, the budget lasts exactly as long as the window. "
+        "Too little data: less than half of the window was watched."
     )
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
@@ -359,6 +363,23 @@ def message_table(facts: ReportFacts) -> ReportTable:
 def _message_row(row: Row) -> tuple[Cell, ...]:
     tails = (_seconds_cell(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
     return Cell(row["target"]), Cell(row["queue"]), _number_cell(row["messages"]), *tails, _share_cell(row["again"])
+
+
+def bad_table(facts: ReportFacts) -> ReportTable:
+    """Return the table of unusable lines of recordings, by reason."""
+    rows = tuple(
+        (
+            Cell(row["target"]),
+            Cell(row["reason"]),
+            _number_cell(row["lines"]),
+            Cell(str(row["first_day"])),
+            Cell(str(row["last_day"])),
+        )
+        for row in facts.bad
+    )
+    headings = ("target", "reason", "lines", "first day", "last day")
+    note = "These lines do not count in any figure. The table bad of the lake contains each of them."
+    return ReportTable("Unusable lines", "bad", headings, rows, (0, 1, 3, 4), 1, note=note)
 
 
 def worst_table(queue_facts: QueueFacts) -> ReportTable:

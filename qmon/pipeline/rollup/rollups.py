@@ -1,8 +1,8 @@
 """Rolls up samples to minutes, hours and days, with sums of moved messages and of time.
 
 The order of polls does not matter here. After a restart, a counter reset or a gap, the recorder writes a sample without
-``poll_s`` and ``span_s``. This sample covers no time. The time that a sample covers counts in the period in which this
-time ends.
+``poll_s`` and ``span_s``. This sample covers no time. The time that a sample covers, and its moved messages, are split
+at the borders of minutes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ _SUMMED: Final = (
     *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
 )
 
-# The seconds that a sample covers.
+# Messages that moved in a longer span count in the minute in which the span ends. A span is as long as ten polls if the
+# counters are read in every tenth poll.
+LONGEST_FLOW_S: Final = 600.0
+
+# The seconds that a sample covers, and the seconds that its counters cover.
 _WATCHED_SQL: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
-_FLOWING_SQL: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
+_FLOW_SQL: Final = "IF(span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL, span_s, 0D)"
 _PLACE: Final = (
     "to_date(timestamp_seconds(start_at)) AS date",
     f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_for`
@@ -47,18 +51,57 @@ def period_start(at: Column, seconds: int) -> Column:
     return F.floor(at / seconds) * F.lit(float(seconds))
 
 
-def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
-    """Return one row per queue and minute (``schema.MINUTES``), from unique samples.
+def split_samples(samples: DataFrame) -> DataFrame:
+    """Split the time of each sample at the borders of minutes. Return one row per sample and minute, a piece.
 
-    ``poll_s`` is the time that a depth or an age covers. ``span_s`` is the time that the counters cover. For example,
-    counters read in every tenth poll cover ten polls. If several recorders watched a minute, only the recorder that
-    watched it longest counts; among equals, the first by name. Without ``shared``, this comparison is skipped.
+    ``start_at``: the minute. ``watched``, ``flow_s``: the parts of ``poll_s`` and ``span_s`` in this minute.
+    ``pushed``, ``popped``, ``completed``: the share of the messages for ``flow_s``, null if no counter was read.
+    ``ends``: true for the piece of the minute in which the sample was taken.
+    """
+    marked = samples.selectExpr(
+        "*",
+        f"{_WATCHED_SQL} AS whole_s",
+        f"{_FLOW_SQL} AS span",
+        f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute_at",
+    ).selectExpr("*", "sampled_at - minute_at AS offset_s")
+    reach = f"greatest(whole_s, IF(span > {LONGEST_FLOW_S}, 0D, span))"
+    back = f"CAST(greatest(0D, ceil(({reach} - offset_s) / {MINUTE_S})) AS INT)"
+    each = marked.selectExpr("*", f"explode(sequence(0, {back})) AS earlier")
+    pieces = each.withColumns(
+        {
+            "start_at": F.expr(f"minute_at - {float(MINUTE_S)}D * earlier"),
+            "ends": F.expr("earlier = 0"),
+            "watched": F.expr(_piece_sql("whole_s")),
+            "flow_s": F.expr(f"IF(span > {LONGEST_FLOW_S}, IF(earlier = 0, span, 0D), {_piece_sql('span')})"),
+        }
+    )
+    known = {name: f"IF(ends OR watched > 0, {column}, NULL) AS {column}" for name, column in _KNOWN.items()}
+    moved = [f"IF(flow_s > 0, {name} * (flow_s / span), NULL) AS {name}" for name in _MOVED]
+    columns = ("target", "queue", "recorder", "zone", "sampled_at", "start_at", "ends", "watched", "flow_s", "dead")
+    return pieces.selectExpr(*columns, *known.values(), *moved)
+
+
+def _piece_sql(seconds: str) -> str:
+    """Return the SQL for the part of the last ``seconds`` before a sample that is in the minute ``earlier``.
+
+    The parts add up to ``seconds`` without an error of rounding, because no time of the epoch is subtracted from
+    another.
+    """
+    before = f"least({seconds} - offset_s - {float(MINUTE_S)}D * (earlier - 1), {float(MINUTE_S)}D)"
+    return f"IF(earlier = 0, least({seconds}, offset_s), greatest(0D, {before}))"
+
+
+def minute_rows(pieces: DataFrame, *, shared: bool = True) -> DataFrame:
+    """Return one row per queue and minute (``schema.MINUTES``), from the pieces of unique samples.
+
+    If several recorders watched a minute, only the recorder that watched it longest counts; among equals, the first by
+    name. Without ``shared``, this comparison is skipped.
     """
     sums = {
-        "samples": "count(1)",
+        "samples": "count_if(ends)",
         "seconds": "sum(watched)",
-        "flow_s": "sum(IF(flowing, span_s, 0D))",
-        **{name: f"sum(IF(flowing, {name}, NULL))" for name in _MOVED},
+        "flow_s": "sum(flow_s)",
+        **{name: f"sum({name})" for name in _MOVED},
     }
     for name, column in _KNOWN.items():
         sums |= {
@@ -66,14 +109,10 @@ def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
             f"{name}_known_s": f"sum(IF({column} IS NULL, NULL, watched))",
             f"{name}_max": f"max(IF(watched > 0, {column}, NULL))",
         }
-    sums |= {name: f"max_by({column}, IF({column} IS NULL, NULL, sampled_at))" for name, column in _LAST.items()}
-    marked = samples.selectExpr(
-        "*",
-        f"{_WATCHED_SQL} AS watched",
-        f"{_FLOWING_SQL} AS flowing",
-        f"{_period_start_sql('sampled_at', MINUTE_S)} AS start_at",
-    )
-    each = marked.groupBy(*_ROW_KEY, "recorder", "zone").agg(*_named_columns(sums))
+    sums |= {
+        name: f"max_by({column}, IF({column} IS NOT NULL AND ends, sampled_at, NULL))" for name, column in _LAST.items()
+    }
+    each = pieces.groupBy(*_ROW_KEY, "recorder", "zone").agg(*_named_columns(sums))
     if not shared:
         return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
     whole = ", ".join(("recorder", "zone", *sums))
@@ -81,17 +120,14 @@ def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
     return each.groupBy(*_ROW_KEY).agg(longest).selectExpr(*_ROW_KEY, "of.*", *_PLACE).select(*MINUTES.fieldNames())
 
 
-def hour_rows(minutes: DataFrame, samples: DataFrame) -> DataFrame:
-    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from the samples of these minutes."""
+def hour_rows(minutes: DataFrame, pieces: DataFrame) -> DataFrame:
+    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from the pieces of these minutes."""
     values = [f"{rounded_sql(_KNOWN[name])} AS {name}" for name in PERCENTILE_FIGURES]
-    each = samples.where(f"{_WATCHED_SQL} > 0").selectExpr(
-        "target",
-        "queue",
-        f"{_period_start_sql('sampled_at', HOUR_S)} AS start_at",
-        f"floor({_WATCHED_SQL} * 1000 + 0.5D) AS ms",
-        *values,
+    hour = _period_start_sql("start_at", HOUR_S)
+    each = pieces.where("watched > 0").selectExpr(
+        "target", "queue", f"{hour} AS start_at", "floor(watched * 1000 + 0.5D) AS ms", *values
     )
-    return _sum_periods(minutes, durations_of_values(each, _ROW_KEY), _period_start_sql("start_at", HOUR_S))
+    return _sum_periods(minutes, durations_of_values(each, _ROW_KEY), hour)
 
 
 def day_rows(hours: DataFrame) -> DataFrame:
@@ -106,11 +142,10 @@ def period_rows(hours: DataFrame) -> DataFrame:
     return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", "zone")
 
 
-def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
-    """Return, for each minute, the samples of the recorder that was chosen for this minute."""
-    of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
-    minute = samples.selectExpr("*", f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute")
-    return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
+def counting_pieces(pieces: DataFrame, minutes: DataFrame) -> DataFrame:
+    """Return, for each minute, the pieces of the recorder that was chosen for this minute."""
+    key = ["target", "queue", "recorder", "start_at"]
+    return pieces.join(minutes.select(*key), key, "left_semi")
 
 
 def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:

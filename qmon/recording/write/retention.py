@@ -1,9 +1,13 @@
-"""Deletes the oldest sealed segments of recordings, but only segments that all lakes have read."""
+"""Deletes the oldest sealed segments of recordings.
+
+Segments that a lake has not read are only deleted if all recordings together would exceed their maximum size.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +44,8 @@ class LakeMark:
 class RetentionResult:
     """The result: total ``bytes`` of the remaining segments, and the numbers of ``removed`` and ``waiting`` segments.
 
-    A segment is waiting if it is due for deletion but not yet in every lake. ``lakes``: the lakes in which waiting
+    A segment is waiting if it is too old but not yet in every lake. ``unread``: the part of ``removed`` that was not
+    yet in every lake; these segments exceeded the maximum size. ``lakes``: the lakes in which waiting or unread
     segments are missing.
     """
 
@@ -48,6 +53,7 @@ class RetentionResult:
     removed: int
     waiting: int
     lakes: tuple[LakeMark, ...] = ()
+    unread: int = 0
 
 
 def parse_size(text: str) -> int:
@@ -63,28 +69,47 @@ def parse_size(text: str) -> int:
 def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
     """Delete segments older than ``keep_s`` seconds, and the oldest segments until the total is at most ``max_bytes``.
 
-    ``now``: seconds since the epoch. Open segments are kept. If a lake has a marker file in this folder, segments that
-    are not yet in the lake are also kept.
+    ``now``: seconds since the epoch. Open segments are kept. If a lake has a marker file in this folder, old segments
+    that are not yet in the lake are also kept. The maximum size is a hard limit: if deleting all other segments is not
+    enough, the oldest segments are deleted although a lake has not read them. Otherwise a lake that nobody fills any
+    more would fill the disk.
     """
     paths = list_segments(root)
     sizes = {path: _file_size(path) for path in paths}
-    total, removed, waiting = sum(sizes.values()), 0, 0
+    total, removed, unread = sum(sizes.values()), 0, 0
     marks = read_lake_marks(root)
     lakes: set[LakeMark] = set()
-    for path in (path for path in paths if not path.name.startswith("_")):
+    waiting: list[Path] = []
+    kept: list[Path] = []
+    missing = {
+        path: {mark for mark in marks if path.relative_to(root).as_posix() not in mark.done}
+        for path in paths
+        if not path.name.startswith("_")
+    }
+    for path, lacking in missing.items():
         old = keep_s is not None and segment_start(path) + _LONGEST_S < now - keep_s
-        if not old and (max_bytes is None or total <= max_bytes):
-            continue
-        if missing := {mark for mark in marks if path.relative_to(root).as_posix() not in mark.done}:
-            lakes |= missing
-            waiting += 1
-            continue
-        path.unlink(missing_ok=True)
+        if lacking:
+            (waiting if old else kept).append(path)
+        elif old or (max_bytes is not None and total > max_bytes):
+            _delete_segment(path)
+            total -= sizes[path]
+            removed += 1
+    for path in waiting + kept:  # `waiting` has the older ones
+        if max_bytes is None or total <= max_bytes:
+            break
+        _delete_segment(path)
         total -= sizes[path]
-        removed += 1
-        with contextlib.suppress(OSError):  # fails while the folder contains other segments
-            path.parent.rmdir()
-    return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
+        removed, unread = removed + 1, unread + 1
+        lakes |= missing[path]
+    left = waiting[unread:]
+    lakes |= {mark for path in left for mark in missing[path]}
+    return RetentionResult(total, removed, len(left), tuple(mark for mark in marks if mark in lakes), unread)
+
+
+def _delete_segment(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # fails while the folder contains other segments
+        path.parent.rmdir()
 
 
 def lake_mark_name(lake_id: str) -> str:
@@ -103,6 +128,15 @@ def read_lake_marks(root: Path) -> list[LakeMark]:
     A damaged marker file counts as a lake without segments, so no segment is deleted.
     """
     return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
+
+
+def stat_lake_marks(root: Path) -> list[tuple[Path, os.stat_result]]:
+    """Return the marker files with their size and time, without reading them."""
+    found = []
+    for file in sorted(root.glob(_MARK_PATTERN)):
+        with contextlib.suppress(FileNotFoundError):
+            found.append((file, file.stat()))
+    return found
 
 
 def _read_lake_mark(file: Path) -> LakeMark:

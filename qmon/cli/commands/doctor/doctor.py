@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_table
 from qmon.errors import BadInput
-from qmon.model.formatting import UNKNOWN, milliseconds
+from qmon.files import path_from
+from qmon.model.formatting import UNKNOWN, duration, milliseconds
 from qmon.model.settings import NOT_REPORTED, Setting
 
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
     from qmon.cli.target_session import ChosenTarget
+
+
+# After this time without a batch, a lake may be abandoned.
+_LATE_S: Final = 86_400.0
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -27,6 +33,14 @@ def doctor(
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
     output: options.Output = "table",
+    recordings: Annotated[
+        Path | None,
+        typer.Option(
+            "--recordings",
+            metavar="DIR",
+            help="Folder of recordings: also print when each lake last read it. Only with --output table.",
+        ),
+    ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option(
@@ -66,6 +80,9 @@ def doctor(
             if number:
                 print_output()
             _print_examination(seen)
+        if recordings is not None:
+            for line in lake_lines(path_from(recordings), time.time()):
+                print_output(line)
     else:
         from qmon.cli.output import print_reports
         from qmon.cli.reports.target import DoctorReport
@@ -74,6 +91,21 @@ def doctor(
     if any(c.problem and not c.expected for seen in found for c in seen.checks):
         raise typer.Exit(1)
     exit_unless_all(known, found)
+
+
+def lake_lines(recordings: Path, now: float) -> list[str]:
+    """Return a line for each lake that reads a folder of recordings. ``now``: seconds since the epoch."""
+    from qmon.recording.write.retention import read_lake_marks
+
+    lines = []
+    for mark in read_lake_marks(recordings):
+        if mark.at is None:
+            lines.append(f"the marker file {mark.file} is damaged: delete it, or run the pipeline to write it again")
+            continue
+        age_s = max(0.0, now - mark.at)
+        late = "; if this lake is not used any more, delete " + str(mark.file) if age_s > _LATE_S else ""
+        lines.append(f"{mark.lake}: the pipeline read the recordings {duration(age_s)} ago{late}")
+    return lines or [f"no lake reads the recordings in {recordings}"]
 
 
 def _effect_text(setting: Setting) -> str:

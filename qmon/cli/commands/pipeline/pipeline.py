@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
+from qmon.recording.read.recording_paths import list_segments, segment_start
 from qmon.recording.write.retention import unread_bytes
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 # A run with fewer bytes of new segments counts as brief. In a brief run, Java's second compiler costs more time than it
 # saves. In a measurement, cost and gain were equal at 640 MB.
 _BRIEF_BYTES: Final = 250_000_000
+
+# A segment covers at most one hour (UTC).
+_HOUR_S: Final = 3600.0
 
 
 def _parse_time(text: str | float) -> float:
@@ -89,11 +94,39 @@ def run(
 
         intake = SegmentIntake(target, recordings)
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            take_in(intake, every_s=EVERY_S if continuous else None, on_batch=_print_progress, stop=stop)
+            # cron sends every line of standard error by mail, so progress is not printed there.
+            shown = _print_progress if continuous or sys.stderr.isatty() else None
+            take_in(intake, every_s=EVERY_S if continuous else None, on_batch=shown, stop=stop)
         if stop.is_set():
             print_note("stopped; the next start finishes the interrupted batch")
             return
         _print_totals(target.view(), output)
+    if output == "table" and "://" not in recordings:
+        for line in open_segment_lines(Path(recordings), time.time()):
+            print_output(line)
+
+
+def open_segment_lines(recordings: Path, now: float) -> list[str]:
+    """Return lines about the segments that are still open, so that they are not in the lake yet.
+
+    ``now``: seconds since the epoch.
+    """
+    left = [path for path in list_segments(recordings) if path.name.startswith("_")]
+    due = [segment_start(path) // _HOUR_S * _HOUR_S + _HOUR_S for path in left]
+    growing = [at for at in due if at >= now]
+    lines = []
+    if growing:
+        at = datetime.fromtimestamp(max(growing), UTC)
+        lines.append(
+            f"{len(growing):,} segments are still open; qmon record seals them at {at:%H:%M} UTC or when it ends, and "
+            "the next run reads them"
+        )
+    if len(left) > len(growing):
+        lines.append(
+            f"{len(left) - len(growing):,} segments should have been sealed; if their recorder was killed, its next "
+            "start seals them"
+        )
+    return lines
 
 
 def report(
@@ -101,7 +134,10 @@ def report(
     since: Annotated[
         float | None,
         typer.Option(
-            "--from", parser=_parse_time, metavar="DAY", help="First day or time, UTC. Default: a week before --to."
+            "--from",
+            parser=_parse_time,
+            metavar="DAY",
+            help="First day or time, UTC. Default: a week before --to, or the first hour of the lake.",
         ),
     ] = None,
     until: Annotated[
@@ -134,10 +170,13 @@ def report(
     objectives = read_config(config).objectives
     with open_lake(context) as source:
         from qmon.pipeline.report.data_files import write_csv
-        from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
+        from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period, skip_time_before_data
         from qmon.pipeline.report.html import report_page
 
-        found = gather_facts(source.view(), report_period(since, until, time.time()), ReportRequest(queue, objectives))
+        view, period = source.view(), report_period(since, until, time.time())
+        if since is None:
+            period = skip_time_before_data(view, period)
+        found = gather_facts(view, period, ReportRequest(queue, objectives))
     if file is not None:
         files.replace_file(file, report_page(found))
         print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")

@@ -66,10 +66,7 @@ def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
             raise BadInput(f"--conf needs NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake
-    from qmon.pipeline.spark_session import start_session, stop_session
+    from qmon.pipeline.spark_session import spark_session
 
-    session = start_session(shared_value(context, "master"), settings, brief=brief)
-    try:
+    with spark_session(shared_value(context, "master"), settings, brief=brief) as session:
         yield Lake(session, lake)
-    finally:
-        stop_session(session)

@@ -59,6 +59,11 @@ def report_object(facts: ReportFacts) -> dict[str, object]:
             | {"again": row["again"]}
             for row in facts.messages
         ],
+        "bad_lines": [
+            {name: row[name] for name in ("target", "reason", "lines")}
+            | {name: str(row[name]) for name in ("first_day", "last_day")}
+            for row in facts.bad
+        ],
     }
 
 
@@ -106,6 +111,7 @@ def _level_object(level: Level) -> dict[str, object]:
         "counted_seconds": level.counted_s,
         "kept": level.share,
         "met": level.is_met,
+        "enough_data": level.has_enough_data,
         "budget_left": level.budget_left,
         "burn_rate": level.burn_rate,
     }
