@@ -43,7 +43,8 @@ ARTICLES: Final = {
         INSERT INTO "Queue" ("Status") VALUES (1), (1), (2)""",
     "flag": """
         CREATE TABLE "TABLE" ("ID" int NOT NULL, "COMMAND" text, "PROCESSED" int NOT NULL);
-        CREATE INDEX "cdxTable" ON "TABLE" ("PROCESSED", "ID")""",
+        CREATE INDEX "cdxTable" ON "TABLE" ("PROCESSED", "ID");
+        INSERT INTO "TABLE" VALUES (1, 'x', 1), (2, 'y', 0)""",
     "batch_single": """
         CREATE TABLE QueueSlow (QueueID int GENERATED ALWAYS AS IDENTITY NOT NULL, QueueDateTime timestamp NOT NULL,
                                 Title varchar(255) NOT NULL, Status int NOT NULL, TextData text NOT NULL);
@@ -55,6 +56,7 @@ ARTICLES: Final = {
         CREATE TABLE QueueMeta (QueueID int GENERATED ALWAYS AS IDENTITY NOT NULL PRIMARY KEY,
                                 QueueDateTime timestamp NOT NULL, Title varchar(255) NOT NULL, Status int NOT NULL);
         CREATE INDEX IX_QueueDateTime ON QueueMeta (QueueDateTime, Status);
+        INSERT INTO QueueMeta (QueueDateTime, Title, Status) SELECT now(), 'x', i % 2 FROM generate_series(1, 4) AS i;
         CREATE TABLE QueueData (QueueID int NOT NULL, TextData text NOT NULL);
         CREATE UNIQUE INDEX IX_QueueData ON QueueData (QueueID)""",
 }

@@ -68,7 +68,7 @@ def test_the_reasons_name_columns_values_and_what_the_rows_do(database: str) -> 
 
 
 def test_a_state_column_whose_rows_leave_as_they_were_pushed_has_pops_that_delete(database: str) -> None:
-    make(database, ARTICLES["status"])
+    make(database, ARTICLES["status"] + '; ALTER TABLE "Queue" ALTER "Status" SET DEFAULT 1')
     assert found(database)["public.Queue"].layout.pop is None
     with connected(database) as raw:
         raw.execute('INSERT INTO "Queue" ("Status") SELECT 1 FROM generate_series(1, 200)')

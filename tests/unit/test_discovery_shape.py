@@ -179,11 +179,18 @@ def test_a_due_time_that_may_be_null_is_not_sought() -> None:
 @pytest.mark.parametrize(
     ("kind", "known", "flag", "wanted"),
     [
-        ("int", KnownValues(), False, StateColumn("s", 1, 2)),
+        ("int", KnownValues(), False, None),
+        ("int", KnownValues((), default="1"), False, StateColumn("s", 1)),
+        ("int", KnownValues(("1",)), False, None),
+        ("int", KnownValues(("1", "2", "3")), False, StateColumn("s", 1, 2)),
+        ("bigint", KnownValues(("1003", "1006")), False, None),
+        ("bigint", KnownValues(("1003",), default="7"), False, None),
         ("int", KnownValues(("0", "1")), False, StateColumn("s", 0, 1)),
         ("int", KnownValues(("0", "1", "2")), False, StateColumn("s", 0, 1, 2)),
-        ("int", KnownValues(("2",), default="0"), False, StateColumn("s", 0, 1, 2)),
-        ("int", KnownValues(), True, StateColumn("s", 0, None, 1)),
+        ("int", KnownValues(("2",), default="0"), False, StateColumn("s", 0, None, 2)),
+        ("int", KnownValues(), True, None),
+        ("int", KnownValues(("0",)), True, StateColumn("s", 0)),
+        ("int", KnownValues(("0", "1")), True, StateColumn("s", 0, None, 1)),
         ("bit", KnownValues(), True, StateColumn("s", 0, None, 1)),
         ("boolean", KnownValues(), True, StateColumn("s", "false", None, "true")),
         ("text", KnownValues(("IN PROGRESS", "Ready")), False, StateColumn("s", "Ready", "IN PROGRESS")),
@@ -204,6 +211,51 @@ def test_what_the_values_of_a_state_column_say(
     found, why = state_meanings(column, known, "status", flag=flag)
     assert found == wanted
     assert why
+
+
+def test_sources_of_values_come_in_a_fixed_order_and_the_first_closed_one_wins() -> None:
+    def known(*values: tuple[str, str], where: str | None = None) -> KnownValues:
+        indexes = () if where is None else (Index("IX", False, False, ("Id",), parse_condition(where)),)
+        rows = tuple(ValuesRow(1, "status", origin, text) for origin, text in values)
+        return known_values(table("jobs", "Id int!", "status text", indexes=indexes, values=rows), "status")
+
+    check = ("check", "(status = ANY (ARRAY['new'::text, 'done'::text]))")
+    enum, default = ("enum", '["new", "held", "done"]'), ("default", "'new'::text")
+    statistics = ("statistics", '["done", "busy"]')
+    assert known(check, enum, default, statistics) == KnownValues(("done", "new"), "check", "new", closed=True)
+    assert known(enum, default, statistics) == KnownValues(
+        ("new", "held", "done"), "labels of the enum", "new", closed=True
+    )
+    assert known(default, statistics, where="(status = 'new'::text)") == KnownValues(
+        ("busy", "done", "new"), "partial indexes and statistics", "new"
+    )
+    assert known(("statistics", '["new", "busy", "done"]'), where="(status = 'new'::text)").values == (
+        known(("statistics", '["done", "new", "busy"]'), where="(status = 'new'::text)").values
+    )
+    assert known(default) == KnownValues((), "", "new")
+
+
+def test_a_foreign_key_is_no_state_and_words_are_taken_before_numbers() -> None:
+    def state_column(details: TableDetails) -> str | None:
+        found = find_state_column(details, "status")
+        return None if found is None else found[0].column_name
+
+    hangfire = table("job", "id bigint!", "stateid bigint", "statename text", "arguments jsonb")
+    assert state_column(hangfire) == "statename"
+    lone = table("job", "id bigint!", "stateid bigint", "arguments jsonb")
+    assert state_column(lone) == "stateid"
+    assert state_column(replace(lone, foreign_columns=frozenset({"stateid"}))) is None
+    named = table("job", "id bigint!", "status text", "arguments jsonb")
+    assert state_column(replace(named, foreign_columns=frozenset({"status"}))) == "status"
+
+
+def test_of_two_words_for_one_state_the_same_is_taken_whatever_the_order() -> None:
+    column = ColumnRow(1, "s", "text", True, None, None, None, False)
+    words = ("new", "pending", "failed", "error")
+    found = {
+        state_meanings(column, KnownValues(each), "status")[0] for each in (words, words[::-1], tuple(sorted(words)))
+    }
+    assert found == {StateColumn("s", "new", dead="failed")}
 
 
 def test_names_of_any_spelling() -> None:

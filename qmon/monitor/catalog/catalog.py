@@ -149,10 +149,11 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRow:
-    """A foreign key."""
+    """A column of a foreign key."""
 
     table_id: int
     referred_id: int
+    column_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class TableDetails:
-    """A table with everything that the catalog contains about it. ``referring`` and ``referred``: ids of tables."""
+    """A table with everything that the catalog contains about it.
+
+    ``referring`` and ``referred``: ids of tables. ``foreign_columns``: the columns of its foreign keys.
+    """
 
     table: TableRow
     columns: tuple[ColumnRow, ...]
@@ -207,6 +211,7 @@ class TableDetails:
     activity: Activity | None = None
     referring: frozenset[int] = field(default_factory=frozenset)
     referred: frozenset[int] = field(default_factory=frozenset)
+    foreign_columns: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def facts_columns(self) -> tuple[Column, ...]:
@@ -361,6 +366,7 @@ class Catalog:
                     activity.get(here),
                     frozenset(k.table_id for k in keys if k.referred_id == here and k.table_id != here),
                     frozenset(k.referred_id for k in keys if k.table_id == here and k.referred_id != here),
+                    frozenset(k.column_name for k in keys if k.table_id == here),
                 )
         return out
 

@@ -55,7 +55,7 @@ _NAMES: Final[dict[Role, str]] = {
     "id": "id queueid messageid msgid jobid taskid itemid eventid workid rowid queuemessageid seq sequence"
     " sequenceno sequencenumber seqno position pk",
     "state": "status state queuestatus queuestate jobstatus jobstate taskstatus taskstate messagestatus messagestate"
-    " itemstatus itemstate statusid stateid statuscode processingstatus processingstate",
+    " itemstatus itemstate statename statusname statusid stateid statuscode processingstatus processingstate",
     "flag": "processed isprocessed dequeued isdequeued handled ishandled consumed isconsumed done isdone published"
     " ispublished sent issent delivered isdelivered dispatched isdispatched completed iscompleted",
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
@@ -114,18 +114,21 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
 }
 _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 
+# The words for each state, the most common first.
 _STATES: Final = {
     "ready": "ready new pending queued waiting wait available enqueued open todo created unprocessed idle submitted"
     " init initial r q n p",
-    "in_progress": "inprogress processing running working executing started locked active claimed taken reserved busy"
-    " assigned dequeued leased inflight doing i",
-    "done": "done completed complete finished processed succeeded success successful sent closed handled delivered"
-    " archived ok d",
+    "scheduled": "scheduled retryable retry retrying sleeping delayed deferred",
+    "in_progress": "inprogress processing running working executing started locked active claimed taken picked pickedup"
+    " reserved busy assigned dequeued leased inflight doing i",
+    "done": "done completed complete finished processed succeeded success successful sent closed handled consumed"
+    " delivered archived cancelled canceled aborted ok d",
     "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
-    " abandoned f e",
-    "blocked": "blocked suspended onhold held hold paused",
+    " abandoned expired killed f e",
+    "blocked": "blocked suspended onhold held hold paused awaiting",
 }
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
+_WORD_RANKS: Final = {word: rank for words in _STATES.values() for rank, word in enumerate(words.split())}
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -193,8 +196,16 @@ def is_named_as_kind(name: str) -> bool:
 
 
 def state_for_value(value: str) -> str | None:
-    """Return the state that a value names: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
+    """Return the state that a value names, or ``None`` if the word is unknown.
+
+    The states are ``ready``, ``scheduled``, ``in_progress``, ``done``, ``dead`` and ``blocked``.
+    """
     return _STATE_WORDS.get(normalize_name(value))
+
+
+def word_rank(value: str) -> int:
+    """Return the place of a value among the words for its state. The most common word has 0, unknown words the last."""
+    return _WORD_RANKS.get(normalize_name(value), len(_WORD_RANKS))
 
 
 def queue_name_score(name: str) -> float:

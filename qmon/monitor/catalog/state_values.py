@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,14 +21,18 @@ from qmon.monitor.catalog.column_names import (
     is_named_as_kind,
     is_named_as_state,
     state_for_value,
+    word_rank,
 )
 from qmon.monitor.catalog.predicate import parse_condition
 
 _KEPT_QUERY: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
 
-# Maximum number of values that the catalog's statements list.
-_MAX_VALUES: Final = 12
+# Maximum number of values that the catalog's statements list. A column with so many values contains no states.
+_MAX_VALUES: Final = 33
+
+# A column that is only named like a state column (``us_state``) contains no states if it has this many values.
+_MANY_VALUES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,6 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, state=replace(state, **missing))
 
 
-# Values of ready, in progress and done in the articles of Buschmann and Rusanu. Al Zabir's article uses 0, 1 and 2.
-_ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
-
-
 @dataclass(frozen=True, slots=True)
 class KnownValues:
     """The known values of a column, as text, and their origin. ``default``: the value of a new row.
@@ -104,24 +105,44 @@ def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
 def known_values(
     details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
 ) -> KnownValues:
-    """Return the values of a column: the values that its type or a check allows, or else all values found.
+    """Return the values of a column: the values that a check or its type allows, or else all values found.
 
-    The statistics may be too old to contain a value. With ``catalog``, rows are therefore also read. If an index leads
-    with the column, qmon reads one row per value. Otherwise, qmon reads the whole table if it has at most 4 MB.
-    ``seen``: values that polls have found.
+    The conditions of partial indexes and the statistics may lack a value. With ``catalog``, rows are therefore also
+    read. If an index leads with the column, qmon reads one row per value. Otherwise, qmon reads about 4 MB of the
+    table. ``seen``: values that polls have found. The order of the values does not depend on the statistics.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default_value(next((known for origin, known in rows if origin == "default"), None))
-    if labels := enum_labels(details, column):
-        return KnownValues(labels, "labels of the enum", default, closed=True)
     for origin, known in rows:
         if origin == "check" and (allowed := parse_condition(known).values_if_only(column)):
-            return KnownValues(tuple(sorted(v for v in allowed if v is not None)), "check", default, closed=True)
-    counted = tuple(str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known))
-    read = _read_values(catalog, details, column) if catalog is not None and details.table.readable else ()
-    found = tuple(dict.fromkeys((*counted, *read, *sorted(seen))))
-    origins = ("statistics" if counted else "", "existing rows" if set(found) - set(counted) else "")
-    return KnownValues(found, " and ".join(filter(None, origins)), default)
+            return KnownValues(_sort_values(v for v in allowed if v is not None), "check", default, closed=True)
+    if labels := enum_labels(details, column):
+        return KnownValues(labels, "labels of the enum", default, closed=True)
+    conditions = (index.where.allowed.get(column, ()) for index in details.indexes if index.where is not None)
+    sources = {
+        "partial indexes": [value for values in conditions for value in values if value is not None],
+        "statistics": [str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known)],
+        "existing rows": [
+            *(_read_values(catalog, details, column) if catalog is not None and details.table.readable else ()),
+            *seen,
+        ],
+    }
+    found: set[str] = set()
+    origins: list[str] = []
+    for origin, values in sources.items():
+        if not found.issuperset(values):
+            origins.append(origin)
+            found.update(values)
+    return KnownValues(_sort_values(found), " and ".join(origins), default)
+
+
+def _sort_values(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values without duplicates, whole numbers by their size."""
+    return tuple(sorted(set(values), key=lambda value: (int(value) if _is_whole(value) else 0, value)))
+
+
+def _is_whole(value: str) -> bool:
+    return re.fullmatch(r"-?[0-9]{1,18}", value) is not None
 
 
 def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
@@ -142,9 +163,13 @@ def state_meanings(
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
         return StateColumn(name, "false", done="true"), (f"`{name}` is true if a message is done",)
+    if len(known.values) >= _MAX_VALUES:
+        return None, (f"`{name}` has too many values for a state",)
     numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
+    if column.type_name == "bit":
+        known = replace(known, values=("0", "1"), origin="its type", closed=True)
     state, reasons = (
-        _meanings_of_numbers(name, known, "flag" if flag else design) if numbers else _meanings_of_words(name, known)
+        _meanings_of_numbers(name, known, flag=flag or design == "flag") if numbers else _meanings_of_words(name, known)
     )
     if state is None:
         return None, reasons
@@ -153,11 +178,12 @@ def state_meanings(
 
 
 def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
-    values = sorted(known.values, key=lambda value: value != known.default)
+    values = list(known.values)
     if known.default is not None and known.default not in values and state_for_value(known.default) == "ready":
-        values.insert(0, known.default)
+        values.append(known.default)
     meant: dict[str, str] = {}
-    for value in values:
+    # Of several words for one state, the default is taken, or else the most common word.
+    for value in sorted(values, key=lambda value: (value != known.default, word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
             meant.setdefault(state, value)
     if "ready" not in meant:
@@ -171,19 +197,28 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
     return column, tuple(reasons)
 
 
-def _meanings_of_numbers(name: str, known: KnownValues, design: str) -> tuple[StateColumn | None, tuple[str, ...]]:
-    seen = sorted(int(value) for value in known.values if value.lstrip("-").isdigit())
-    usual: tuple[int, int | None, int | None] = _ARTICLES.get(design, (0, 1, 2 if 2 in seen else None))
-    if design != "flag":
-        start = int(known.default) if known.default and known.default.isdigit() else min(seen, default=usual[0])
-        if start in (0, 1):
-            usual = (start, start + 1, 2 if start == 0 and 2 in seen else None)
-    ready, busy, done = usual
-    state = StateColumn(name, ready, busy, done)
-    meant = {"ready": ready, "in_progress": busy, "done": done}
-    source = f"values {values_text(seen)} found in {known.origin}" if seen else "no value found yet"
-    if known.default is not None:
-        source += f", new rows get {known.default}"
+def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[StateColumn | None, tuple[str, ...]]:
+    """Return the usual meaning of numbers: 0 or 1 for ready, then in progress, then done. A flag has 0 and 1.
+
+    Only numbers that are known can have a meaning. Without a default, 0 means ready, or 1 if 2 is known as well,
+    because 1 alone may have any meaning.
+    """
+    default = int(known.default) if known.default is not None and _is_whole(known.default) else None
+    numbers = {int(value) for value in known.values if _is_whole(value)}
+    numbers |= set() if default is None else {default}
+    ready = default
+    if ready is None:
+        ready = 0 if 0 in numbers else 1 if {1, 2} <= numbers and not flag else None
+    if ready not in (0, 1) or (flag and ready == 1):
+        return None, (f"the numbers in `{name}` ({values_text(sorted(numbers))}) have no usual meaning",)
+    usual = {"ready": 0, "in_progress": None, "done": 1}
+    if not flag:
+        usual = {"ready": ready, "in_progress": ready + 1, "done": 2 if ready == 0 else None}
+    meant: dict[str, int] = {state: number for state, number in usual.items() if number in numbers}
+    source = f"values {values_text(sorted(numbers))}"
+    source += f" from {known.origin}" if known.origin else ""
+    source += f", new rows get {known.default}" if known.default is not None else ""
+    state = StateColumn(name, ready, meant.get("in_progress"), meant.get("done"))
     return state, (f"`{name}`: probably {_meanings_text(meant)} ({source})",)
 
 
@@ -193,9 +228,8 @@ def values_text(values: Sequence[StateValue]) -> str:
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _meanings_text(meant: dict[str, str] | dict[str, int | None]) -> str:
-    pairs = ((state.replace("_", " "), value) for state, value in meant.items() if value is not None)
-    return ", ".join(f"{value} {state}" for state, value in pairs)
+def _meanings_text(meant: Mapping[str, StateValue]) -> str:
+    return ", ".join(f"{value} {state.replace('_', ' ')}" for state, value in meant.items())
 
 
 def _default_value(expression: str | None) -> str | None:
@@ -229,22 +263,36 @@ def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[
 def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
     """Return the state column and whether it is only a flag.
 
-    The column is found by its whole name, or else by its values in the catalog, or else by the last word of its name.
+    The column is found by its whole name, or else by its values in the catalog, or else by the last word of its name. A
+    column of words is taken before a column of numbers.
     """
-    pairs = [(c.column_name, c.type_name) for c in details.columns]
-    state, flag = column_for_role("state", pairs), column_for_role("flag", pairs)
-    first, second = ((flag, True), (state, False)) if design == "flag" else ((state, False), (flag, True))
-    for name, is_flag in (first, second):
-        if (column := details.column(name)) is not None:
-            return column, is_flag
-    texts = [column for column in details.columns if column.type_name in TEXT_TYPES]
-    for column in texts:
-        meant = {state_for_value(value) for value in known_values(details, column.column_name).values}
-        if {"ready", "in_progress"} <= meant and None not in meant and not is_named_as_kind(column.column_name):
-            return column, False
-    return next(((column, False) for column in texts if is_named_as_state(column.column_name)), None)
+    columns = [column for column in details.columns if not _is_foreign_key(column, details)]
+    pairs = [(c.column_name, c.type_name) for c in columns]
+    flag = details.column(column_for_role("flag", pairs))
+    state = details.column(column_for_role("state", [pair for pair in pairs if pair[1] in TEXT_TYPES]))
+    if design == "flag" and flag is not None:
+        return flag, True
+    texts = [column for column in columns if column.type_name in TEXT_TYPES]
+    state = state or next((column for column in texts if _has_words_for_states(column, details)), None)
+    number = details.column(column_for_role("state", pairs))
+    if state is None and (number is not None or flag is None):
+        state = next((column for column in texts if is_named_as_state(column.column_name)), number)
+    if state is not None:
+        return state, False
+    return None if flag is None else (flag, True)
+
+
+def _is_foreign_key(column: ColumnRow, details: TableDetails) -> bool:
+    """Return whether a column points to a row of another table. Words that such a column contains may be states."""
+    return column.column_name in details.foreign_columns and column.type_name not in TEXT_TYPES
+
+
+def _has_words_for_states(column: ColumnRow, details: TableDetails) -> bool:
+    meant = {state_for_value(value) for value in known_values(details, column.column_name).values}
+    return {"ready", "in_progress"} <= meant and None not in meant and not is_named_as_kind(column.column_name)
 
 
 def is_not_a_state(column: str, known: KnownValues) -> bool:
-    """Return whether a column is named like a state column but has too many values (``us_state``)."""
-    return column_for_role("state", [(column, "text")]) is None and len(known.values) >= _MAX_VALUES
+    """Return whether a column has too many values for a state. ``us_state`` is only named like a state column."""
+    exact = column_for_role("state", [(column, "text")]) is not None or column_for_role("flag", [(column, "int")])
+    return len(known.values) >= (_MAX_VALUES if exact else _MANY_VALUES)

@@ -1,4 +1,4 @@
--- The distinct values of a column that leads an index, at most 12, with one seek per value.
+-- The distinct values of a column that leads an index, at most 33, with one seek per value.
 -- {table}    the table
 -- {column}   the column; an index must lead with it
 -- > value    one value as text
@@ -7,6 +7,6 @@ WITH RECURSIVE walk (value, step) AS (
     UNION ALL
     SELECT (SELECT t.{column} FROM {table} AS t WHERE t.{column} > walk.value ORDER BY t.{column} LIMIT 1), step + 1
     FROM walk
-    WHERE walk.value IS NOT NULL AND walk.step < 12
+    WHERE walk.value IS NOT NULL AND walk.step < 33
 )
 SELECT CAST(value AS text) AS value FROM walk WHERE value IS NOT NULL ORDER BY step

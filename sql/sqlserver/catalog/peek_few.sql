@@ -3,7 +3,7 @@
 -- {column}   the column
 -- :table_id  the table's object id
 -- > value    one value as text
-SELECT DISTINCT TOP (12) CAST(few.value AS nvarchar(100)) AS value
+SELECT DISTINCT TOP (33) CAST(few.value AS nvarchar(100)) AS value
 FROM (
     SELECT TOP (50000) t.{column} AS value
     FROM {table} AS t

@@ -1,4 +1,4 @@
--- The distinct values of a column that leads an index, at most 12, with one seek per value.
+-- The distinct values of a column that leads an index, at most 33, with one seek per value.
 -- {table}    the table
 -- {column}   the column; an index must lead with it
 -- > value    one value as text
@@ -11,7 +11,7 @@ WITH walk AS (
         SELECT t.{column} AS found, walk.step + 1 AS step, ROW_NUMBER() OVER (ORDER BY t.{column}) AS place
         FROM walk
         JOIN {table} AS t ON t.{column} > walk.found
-        WHERE walk.step < 12
+        WHERE walk.step < 33
     ) AS following
     WHERE following.place = 1
 )
