@@ -126,11 +126,11 @@ class Watched(SlowReads):
 
     def due(self) -> set[str]:
         """Return the probes of the readings that are due."""
-        return {task.probe for task in self._tasks() if task.wait_s(self.now) == 0.0}
+        return {task.probe for task in self._tasks if task.wait_s(self.now) == 0.0}
 
     def step(self) -> None:
         """Run the reading of fragmentation."""
-        (task,) = [task for task in self._tasks() if task.probe == "fragmentation"]
+        (task,) = [task for task in self._tasks if task.probe == "fragmentation"]
         self._run_task(task)
 
 
@@ -162,7 +162,7 @@ def test_another_engine_is_not_asked() -> None:
 
     slow = SlowReads(Postgres(), never)
     slow.watch_queues([SPEC])
-    assert {task.probe for task in slow._tasks()} == {"exact head", "exact count", "plans"}
+    assert {task.probe for task in slow._tasks} == {"exact head", "exact count", "plans"}
     assert slow.latest_fragmentation() == ()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,6 +71,8 @@ class SlowReads(BackgroundReader):
         self._queue_tasks: dict[str, _QueueTasks] = {}
         # Tasks of the whole target, keyed by probe.
         self._target_tasks: dict[str, SlowTask] = {}
+        # All of these tasks.
+        self._tasks: tuple[SlowTask, ...] = ()
         self._catalog = catalog
         # True if the last attempt to connect failed.
         self._is_refused = False
@@ -104,20 +106,21 @@ class SlowReads(BackgroundReader):
                 name: self._queue_tasks.get(name) or self._make_queue_tasks(name) for name in self._queues
             }
             self._target_tasks = self._target_tasks or self._make_target_tasks()
-            if (reading := self._target_tasks.get("catalog")) is not None:
-                reading.failure = None  # these queues come from a newer reading
+            if (catalog := self._target_tasks.get("catalog")) is not None:
+                catalog.failure = None  # these queues come from a newer reading
+            self._list_tasks()
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own_uses.retain_only(tables | self.scan_counts.parts)
         self._wake.set()
 
     def _make_queue_tasks(self, queue: str) -> _QueueTasks:
-        def read_fragmentation(at: Reading) -> float:
-            self._fragmentation_reader.read(at.connection, at.statements, at.specs[queue])
+        def read_fragmentation(reading: Reading) -> float:
+            self._fragmentation_reader.read(reading.connection, reading.statements, reading.specs[queue])
             return fragmentation_reader.EVERY_S
 
-        def read_plans(at: Reading) -> float:
-            self.plan_reader.read(at.connection, at.statements, at.specs[queue])
-            return statement_use.reading_interval_s(len(at.specs))
+        def read_plans(reading: Reading) -> float:
+            self.plan_reader.read(reading.connection, reading.statements, reading.specs[queue])
+            return statement_use.reading_interval_s(len(reading.specs))
 
         first_at, rare = self._clock() + FIRST_S, list[ReaderTask]()
         if self._fragmentation_reader.is_supported:
@@ -127,16 +130,16 @@ class SlowReads(BackgroundReader):
         return _QueueTasks(HeadTask(queue, self.own_uses), CountTask(queue, self.scan_counts), tuple(rare))
 
     def _make_target_tasks(self) -> dict[str, SlowTask]:
-        def read_deadlocks(at: Reading) -> float:
-            self._deadlock_reports.read(at.connection, at.statements)
+        def read_deadlocks(reading: Reading) -> float:
+            self._deadlock_reports.read(reading.connection, reading.statements)
             return deadlock_reports.EVERY_S
 
-        def read_jobs(at: Reading) -> float:
-            self.job_reader.read(at.connection, at.statements, tuple(at.specs.values()))
+        def read_jobs(reading: Reading) -> float:
+            self.job_reader.read(reading.connection, reading.statements, tuple(reading.specs.values()))
             return job_reader.EVERY_S
 
-        def read_blocked(at: Reading) -> float:
-            self.blocked_reports.read(at.connection, at.statements)
+        def read_blocked(reading: Reading) -> float:
+            self.blocked_reports.read(reading.connection, reading.statements)
             return blocked_reports.EVERY_S
 
         tasks: list[SlowTask] = [] if self._catalog is None else [CatalogTask(self._catalog)]
@@ -149,10 +152,9 @@ class SlowReads(BackgroundReader):
             tasks.append(ReaderTask("blocked_reports", read_blocked, due_at=first_at))
         return {task.probe: task for task in tasks}
 
-    def _tasks(self) -> Iterator[SlowTask]:
-        for tasks in self._queue_tasks.values():
-            yield from (tasks.head, tasks.count, *tasks.rare)
-        yield from self._target_tasks.values()
+    def _list_tasks(self) -> None:
+        of_queues = (task for each in self._queue_tasks.values() for task in (each.head, each.count, *each.rare))
+        self._tasks = (*of_queues, *self._target_tasks.values())
 
     def latest_fragmentation(self) -> tuple[Fragmentation, ...]:
         """Return the fragmentation of the queues' indexes; empty if the server does not report it."""
@@ -227,6 +229,7 @@ class SlowReads(BackgroundReader):
             if queue in self._queue_tasks:
                 # The result of a running read stays in the discarded task, where no poll finds it.
                 self._queue_tasks[queue] = self._make_queue_tasks(queue)
+                self._list_tasks()
         self._wake.set()
 
     def count_state_for(self, queue: str) -> CountState:
@@ -236,7 +239,7 @@ class SlowReads(BackgroundReader):
     def failures(self) -> tuple[ProbeFailure, ...]:
         """Return the reads that failed."""
         with self._lock:
-            return tuple(task.failure for task in self._tasks() if task.failure is not None)
+            return tuple(task.failure for task in self._tasks if task.failure is not None)
 
     def apply_heads(self, queues: Mapping[str, QueueProbes], cost_s: Callable[[ProbeKey], float]) -> None:
         """Pass the results of full head searches to the polls.
@@ -271,13 +274,12 @@ class SlowReads(BackgroundReader):
         """Run the task that has been due for the longest time. If no task is due, return the seconds to wait."""
         now = self._clock()
         with self._lock:
-            wait_s, _, task = min(
-                ((task.wait_s(now), task.due_at, task) for task in self._tasks()),
-                key=lambda each: each[:2],
-                default=(math.inf, 0.0, None),
-            )
+            wanted = [task for task in self._tasks if task.is_wanted]
+            begun = [(task.wait_s(now), task.due_at, task) for task in wanted if task.due_at <= now]
+            next_at = min((task.due_at for task in wanted if task.due_at > now), default=math.inf)
+        wait_s, _, task = min(begun, key=lambda each: each[:2], default=(math.inf, 0.0, None))
         if task is None or wait_s > 0.0:
-            return max(0.001, min(wait_s, _IDLE_S))
+            return max(0.001, min(wait_s, next_at - now, _IDLE_S))
         self._run_task(task)
         return 0.0
 

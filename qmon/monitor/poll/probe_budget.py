@@ -30,13 +30,16 @@ from qmon.model.cost_budget import (
 )
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement
+from qmon.monitor.probes.target_probes import TARGET_PROBES
+
+
+def _target_probes(rank: Rank) -> frozenset[str]:
+    return frozenset(name for name, probe in TARGET_PROBES.items() if probe.rank is rank)
+
 
 # Probes of every poll. These probes are cheap, and rates, pauses and the measured costs depend on them.
-_ALWAYS: Final = frozenset(
+_ALWAYS: Final = _target_probes(Rank.ALWAYS) | frozenset(
     {
-        "server",
-        "clock",
-        "cost",
         "pauses_known",
         "pauses",
         "operated",
@@ -48,19 +51,14 @@ _ALWAYS: Final = frozenset(
 )
 
 # Probes that explain a verdict, or that decide a verdict that is not urgent.
-_DETAIL: Final = frozenset(
+_DETAIL: Final = _target_probes(Rank.DETAIL) | frozenset(
     {
         "uses",
         "sizes",
         "statistics",
-        "latches",
-        "page_owner",
-        "version_store",
         "drawers",
         "partial",
         "slot_sweep",
-        "log",
-        "replication",
         "priorities",
         "priorities_state",
         "in_state",
@@ -79,14 +77,8 @@ _DETAIL: Final = frozenset(
         "messages_ring_split",
         "messages_split",
         "messages_state",
-        "temp_space",
-        "temp_sessions",
-        "service",
-        "limits",
-        "pool_limits",
         "empty",
         "empty_state",
-        "settings",
     }
 )
 _CLOCK: Final = ("", "clock")

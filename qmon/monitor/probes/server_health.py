@@ -12,16 +12,7 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, Results, Statem
 from qmon.monitor.probes.target_probes import POOL_LIMITS, SETTINGS, TARGET_PROBES
 
 # Seconds between two readings of each probe.
-READ_EVERY_S: Final[dict[str, float]] = {
-    "log": 30.0,
-    "replication": 15.0,
-    "temp_space": 60.0,
-    "temp_sessions": 60.0,
-    "service": 60.0,
-    "limits": 15.0,
-    POOL_LIMITS: 15.0,
-    SETTINGS: 60.0,
-}
+READ_EVERY_S: Final = {name: probe.every_s for name, probe in TARGET_PROBES.items() if probe.every_s}
 
 # If a value cannot be read again, the old value is shown for this many intervals of its probe.
 _STALE: Final = 3.0

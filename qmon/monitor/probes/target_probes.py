@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.engines.base import Value
+from qmon.model.cost_budget import Rank
 from qmon.model.samples.client_samples import MOST_CLIENTS, ClientSample
 from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -41,39 +42,47 @@ class TargetProbe:
     """One probe of a target.
 
     ``values``: the values that a poll binds by default. ``ids``: the name of the value for the ids of tables or
-    procedures. ``qmon doctor`` uses the id 0, which does not exist. ``in_pool``: the probe only works in an elastic
-    pool.
+    procedures. ``qmon doctor`` uses the id 0, which does not exist. ``rank``: the importance when polls are throttled.
+    ``every_s``: seconds between two readings of a probe of server health; 0 for other probes. ``in_pool``: the probe
+    only works in an elastic pool.
     """
 
     record: type
     values: Mapping[str, Value] = field(default_factory=dict)
     ids: str = ""
+    rank: Rank = Rank.TARGET
+    every_s: float = 0.0
     in_pool: bool = False
 
 
+def _health(record: type, every_s: float, *, ids: str = "", in_pool: bool = False) -> TargetProbe:
+    """Return a probe of server health."""
+    return TargetProbe(record, ids=ids, rank=Rank.DETAIL, every_s=every_s, in_pool=in_pool)
+
+
 TARGET_PROBES: Final[Mapping[str, TargetProbe]] = {
-    "clock": TargetProbe(ClockSample),
-    "server": TargetProbe(ServerSample),
+    "clock": TargetProbe(ClockSample, rank=Rank.ALWAYS),
+    "server": TargetProbe(ServerSample, rank=Rank.ALWAYS),
     "waits": TargetProbe(WaitSample),
     "blocking": TargetProbe(BlockingSample, {"limit": 200, "chars": _STATEMENT_CHARS, "waiters": 0}),
     "lock_holders": TargetProbe(LockHolderSample, ids="tables"),
     "writers": TargetProbe(WriterSample),
-    "cost": TargetProbe(CostSample),
+    "cost": TargetProbe(CostSample, rank=Rank.ALWAYS),
     "clients": TargetProbe(ClientSample, {"limit": MOST_CLIENTS, "chars": _STATEMENT_CHARS, "texts": 50}),
     "horizon": TargetProbe(HorizonSample, {"limit": 20, "chars": _STATEMENT_CHARS}),
-    "version_store": TargetProbe(VersionStoreSample),
+    "version_store": TargetProbe(VersionStoreSample, rank=Rank.DETAIL),
     "procedures": TargetProbe(ReadsSample, ids="procedures"),
     "server_counters": TargetProbe(ServerCounters),
     "wait_totals": TargetProbe(WaitTotal),
-    "latches": TargetProbe(LatchSample, {"chars": _STATEMENT_CHARS}, ids="tables"),
+    "latches": TargetProbe(LatchSample, {"chars": _STATEMENT_CHARS}, ids="tables", rank=Rank.DETAIL),
     # The boot page, which every database has at this place.
-    "page_owner": TargetProbe(PageOwnerSample, {"file_id": 1, "page_id": 9}),
-    "log": TargetProbe(LogSample),
-    "replication": TargetProbe(ReplicationSample),
-    "temp_space": TargetProbe(TempSpaceSample),
-    "temp_sessions": TargetProbe(TempSessionSample),
-    "service": TargetProbe(ServiceSample),
-    SETTINGS: TargetProbe(SettingSample, ids="tables"),
-    "limits": TargetProbe(LimitsSample),
-    POOL_LIMITS: TargetProbe(LimitsSample, in_pool=True),
+    "page_owner": TargetProbe(PageOwnerSample, {"file_id": 1, "page_id": 9}, rank=Rank.DETAIL),
+    "log": _health(LogSample, 30.0),
+    "replication": _health(ReplicationSample, 15.0),
+    "temp_space": _health(TempSpaceSample, 60.0),
+    "temp_sessions": _health(TempSessionSample, 60.0),
+    "service": _health(ServiceSample, 60.0),
+    "limits": _health(LimitsSample, 15.0),
+    POOL_LIMITS: _health(LimitsSample, 15.0, in_pool=True),
+    SETTINGS: _health(SettingSample, 60.0, ids="tables"),
 }
