@@ -47,5 +47,6 @@ def probe_family(probe: str) -> str:
 
 
 def is_probe_of(probe: str, names: Collection[str]) -> bool:
-    """Return whether ``names`` contain the probe or its family."""
-    return probe in names or probe_family(probe) in names
+    """Return whether ``names`` contain the probe, its family, or all its states (``group_states:ready``)."""
+    every_state = probe.rpartition(":")[0]
+    return probe in names or probe_family(probe) in names or (every_state != "" and every_state in names)
