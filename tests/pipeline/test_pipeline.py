@@ -143,6 +143,10 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     assert gather_facts(lake.view(), Period(START + 7200, START + 90000)).bad == ()
     first = min(row["minute"] for row in every) // 3600 * 3600
     assert skip_time_before_data(lake.view(), Period(first - WEEK_S, first + WEEK_S)) == Period(first, first + WEEK_S)
+    odd = gather_facts(lake.view(), period, ReportRequest(objectives=objectives, targets=("a b/é=1",)))
+    names = [{q.target for q in odd.queues}, {each.target for each in odd.levels}, {c.target for c in odd.targets}]
+    assert names == [{"a b/é=1"}] * 3
+    assert {row["target"] for row in odd.incidents} <= {"a b/é=1"} and not odd.operations and not odd.bad
     later = Period(first + 7200, first + WEEK_S)
     assert skip_time_before_data(lake.view(), later) == later
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]

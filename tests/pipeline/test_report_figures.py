@@ -15,6 +15,7 @@ from qmon.cli.commands.pipeline.pipeline import open_segment_lines
 from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
+from qmon.pipeline.report.facts import choose_queues
 from qmon.pipeline.report.formatting import change_text, good_share_text
 from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
@@ -87,6 +88,20 @@ def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
     assert "should have been sealed" in late
     (folder / "_20261121T101500Z-0123456789ab-0001.jsonl.zst").unlink()
     assert open_segment_lines(tmp_path, at) == []
+
+
+def test_queues_with_problems_are_shown_before_busy_queues() -> None:
+    def sums(pushed: float, oldest: float | None = 1.0) -> dict[str, Any]:
+        return {"pushed": pushed, "oldest_p95": oldest}
+
+    whole = {("a", "q"): sums(9000.0), ("b", "q"): sums(1.0), ("c", "q"): sums(2.0), ("d", "q"): sums(3.0, 50.0)}
+    lost = {("b", "q"): Trouble(60.0, 1), ("gone", "q"): Trouble(90.0, 1)}
+    missed = Level(OBJECTIVE, "c", "q", 1000.0, 20.0, 0.0, 0.0)
+    before = {("d", "q"): sums(3.0, 10.0), ("a", "q"): sums(1.0, None)}
+    wanted = [("b", "q"), ("c", "q"), ("d", "q"), ("a", "q")]
+    assert choose_queues(whole, before, lost, [missed]) == wanted
+    assert choose_queues(whole, before, lost, [missed], most=2) == wanted[:2]
+    assert choose_queues(whole, {}, {}, [])[0] == ("a", "q")
 
 
 def test_unusual_hours_equal_plain_python() -> None:

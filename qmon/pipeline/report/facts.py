@@ -6,15 +6,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import zip_longest
 from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
 
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.model.baseline_bands import Baseline, Baselines
-from qmon.pipeline.lake.delta import ReadFilter
+from qmon.pipeline.lake.delta import ReadFilter, frame_from_rows
 from qmon.pipeline.lake.lake import LakeView
 from qmon.pipeline.lake.schema import PERCENTILE_FIGURES
 from qmon.pipeline.messages.waits import message_times
@@ -38,11 +40,12 @@ from qmon.pipeline.rollup.incident_rollup import incidents_from_runs, with_opera
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
 
-# Maximum number of queues in a report. The queues with the most messages are shown. `--queue` shows any queue.
+# Maximum number of queues in a report. `choose_queues` chooses them. `--queue` shows any queue.
 MOST_QUEUES: Final = 50
 MOST_INCIDENTS: Final = 100
 MOST_OPERATIONS: Final = 200
 _WORST: Final = 5
+_KEYS: Final = StructType([StructField("target", StringType()), StructField("queue", StringType())])
 _FINE_S: Final = 2 * DAY_S
 _WHOLE_HOUR_S: Final = 1800.0
 
@@ -105,10 +108,29 @@ class ReportFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """The scope of the report: the queues named ``queue``, or all queues, and the service level objectives."""
+    """The scope of the report, and the service level objectives.
+
+    ``queue``: only queues with this name. ``targets``: only these targets; empty for all.
+    """
 
     queue: str | None = None
     objectives: tuple[Objective, ...] = ()
+    targets: tuple[str, ...] = ()
+
+    def select_rows(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of these targets and queues."""
+        rows = self.select_targets(rows)
+        return rows if self.queue is None else rows.where(F.col("queue") == self.queue)
+
+    def select_targets(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of these targets."""
+        return rows.where(F.col("target").isin(*self.targets)) if self.targets else rows
+
+    @property
+    def text(self) -> str:
+        """The scope in words, empty for the whole lake."""
+        queue = f"the queue {self.queue!r}" if self.queue is not None else ""
+        return " of ".join(part for part in (queue, ", ".join(self.targets)) if part)
 
 
 DEFAULT_REQUEST: Final = ReportRequest()
@@ -140,24 +162,25 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
 
     Raises ``BadInput`` if the lake has no data for this period or queue.
     """
-    queue, newest = request.queue, newest_day(view)
-    whole = _period_sums(view, period, queue)
+    newest = newest_day(view)
+    whole = _period_sums(view, period, request)
     if not whole:
-        what = f"for the queue {queue!r} " if queue else ""
+        what = f"for {request.text} " if request.text else ""
         raise BadInput(
             f"the lake has no data {what}from {utc_day(period.start)} to {utc_day(period.end - 1)}; its newest day is "
             f"{newest}; choose another period with --from and --to"
         )
-    shown = sorted(whole, key=lambda key: (-(whole[key]["pushed"] or 0.0), key))[:MOST_QUEUES]
     earlier = period.previous_period()
-    before = _period_sums(view, earlier, queue)
+    before = _period_sums(view, earlier, request)
+    both = _read_incidents(view, Period(earlier.start, period.end), request)
+    found = [row for row in both if row["end_at"] >= period.start]
+    trouble, levels = trouble_by_queue(found, period), _read_levels(view, period, request)
+    shown = choose_queues(whole, before, trouble, levels)
     step_s = 60 if period.end - period.start <= _FINE_S else 3600
     plots = _rows_by_queue(view, "minutes" if step_s == 60 else "hours", period, shown)
     hours = plots if step_s == 3600 else _rows_by_queue(view, "hours", period, shown)
     days = _rows_by_queue(view, "days", Period(0.0, period.end), shown)
     usual = _read_baselines(view, shown)
-    both = _read_incidents(view, Period(earlier.start, period.end), queue)
-    found = [row for row in both if row["end_at"] >= period.start]
     queues = tuple(
         QueueFacts(
             *key,
@@ -176,20 +199,48 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
         step_s,
         queues,
         _listed_incidents(found),
-        _read_waits(view, period),
+        _read_waits(view, period, request),
         view.counts(),
         len(whole) - len(shown),
         max(0, len(found) - MOST_INCIDENTS),
-        _read_message_times(view, period, queue),
+        _read_message_times(view, period, request),
         sum(row["seconds"] for row in whole.values()),
-        trouble_by_queue(found, period),
+        trouble,
         trouble_by_queue(both, earlier),
-        _read_coverage(view, period, queue),
-        _read_operations(view, period, queue),
-        _read_levels(view, period, request),
+        _read_coverage(view, period, request),
+        _read_operations(view, period, request),
+        levels,
         usual,
-        _read_bad_lines(view, period),
+        _read_bad_lines(view, period, request),
     )
+
+
+def choose_queues(
+    whole: Mapping[Key, Row],
+    before: Mapping[Key, Row],
+    trouble: Mapping[Key, Trouble],
+    levels: Iterable[Level],
+    most: int = MOST_QUEUES,
+) -> list[Key]:
+    """Return the queues to show: those with problems first, then those with the most pushed messages.
+
+    The queues with the longest incidents, the most used error budget and the greatest growth of the oldest message's
+    age take turns. Arguments: the sums of the period and of the previous period, incidents, and service levels.
+    """
+    used: dict[Key, float] = {}
+    for level in levels:
+        if (key := (level.target, level.queue)) in whole and level.budget_left is not None and level.bad_s > 0:
+            used[key] = max(used.get(key, 0.0), 1 - level.budget_left)
+    grown: dict[Key, float] = {}
+    for key in whole.keys() & before.keys():
+        now, then = whole[key]["oldest_p95"], before[key]["oldest_p95"]
+        if now and then and now > then:
+            grown[key] = now / then
+    lost = {key: each.seconds for key, each in trouble.items() if key in whole}
+    turns = zip_longest(*(sorted(each, key=lambda key: (-each[key], key)) for each in (lost, used, grown)))
+    worst = [key for turn in turns for key in turn if key is not None]
+    busiest = sorted(whole, key=lambda key: (-(whole[key]["pushed"] or 0.0), key))
+    return list(dict.fromkeys([*worst, *busiest]))[:most]
 
 
 def newest_day(view: LakeView) -> date:
@@ -212,36 +263,43 @@ def time_mean(row: Row, what: str) -> float | None:
     return total / seconds if total is not None and seconds else None
 
 
-def _rows_within(frame: DataFrame, period: Period, column: str, queue: str | None = None) -> DataFrame:
-    inside = frame.where((F.col(column) >= period.start) & (F.col(column) < period.end))
-    return inside if queue is None else inside.where(F.col("queue") == queue)
+def _rows_within(frame: DataFrame, period: Period, column: str) -> DataFrame:
+    return frame.where((F.col(column) >= period.start) & (F.col(column) < period.end))
 
 
-def _period_sums(view: LakeView, period: Period, queue: str | None) -> dict[tuple[str, str], Row]:
-    hours = _rows_within(view.read("hours", period.read_filter("start_at", view.dates())), period, "start_at", queue)
+def _read_hours(view: LakeView, period: Period, request: ReportRequest) -> DataFrame:
+    files = view.read("hours", period.read_filter("start_at", view.dates()))
+    return request.select_rows(_rows_within(files, period, "start_at"))
+
+
+def _select_keys(frame: DataFrame, keys: Iterable[Key]) -> DataFrame:
+    """Return the rows of these queues. Spark leaves out the others, so that they do not reach this process."""
+    rows = [{"target": target, "queue": queue} for target, queue in sorted(keys)]
+    return frame.join(F.broadcast(frame_from_rows(frame.sparkSession, rows, _KEYS)), ["target", "queue"], "left_semi")
+
+
+def _period_sums(view: LakeView, period: Period, request: ReportRequest) -> dict[tuple[str, str], Row]:
+    hours = _read_hours(view, period, request)
     return {(row.target, row.queue): row.asDict() for row in rollups.period_rows(hours).collect()}
 
 
 def _rows_by_queue(
     view: LakeView, table: str, period: Period, shown: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], list[Row]]:
-    wanted = set(shown)
     frame = _rows_within(view.read(table, period.read_filter("start_at", view.dates())), period, "start_at")
     maps = [f"{name}_ms" for name in PERCENTILE_FIGURES]
-    frame = frame.where(F.col("queue").isin([queue for _, queue in wanted])).drop(*maps)
+    frame = _select_keys(frame, shown).drop(*maps)
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(frame.collect(), key=lambda row: float(row.start_at)):
-        if (row.target, row.queue) in wanted:
-            found[row.target, row.queue].append(row.asDict())
+        found[row.target, row.queue].append(row.asDict())
     return found
 
 
-def _read_incidents(view: LakeView, period: Period, queue: str | None) -> list[Row]:
+def _read_incidents(view: LakeView, period: Period, request: ReportRequest) -> list[Row]:
     wider = Period(period.start - DAY_S, period.end + DAY_S)
-    found = incidents_from_runs(view.read("runs", wider.read_filter("start_at", view.dates())))
+    runs = request.select_rows(view.read("runs", wider.read_filter("start_at", view.dates())))
+    found = incidents_from_runs(runs)
     found = found.where((F.col("end_at") >= period.start) & (F.col("start_at") < period.end))
-    if queue is not None:
-        found = found.where(F.col("queue") == queue)
     rows = with_operations(found, view.read("operations", wider.read_filter("started_at", view.dates()))).collect()
     return sorted((row.asDict(recursive=True) for row in rows), key=_start_key)
 
@@ -256,22 +314,22 @@ def _start_key(row: Row) -> tuple[float, str, str]:
     return row["start_at"], row["target"], row["queue"]
 
 
-def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
+def _read_coverage(view: LakeView, period: Period, request: ReportRequest) -> tuple[Coverage, ...]:
     """Return the coverage of each target. In each hour, the queue that was watched longest counts."""
-    hours = _rows_within(view.read("hours", period.read_filter("start_at", view.dates())), period, "start_at", queue)
+    hours = _read_hours(view, period, request)
     rows = hours.groupBy("target", "start_at").agg(F.max("seconds").alias("seconds")).collect()
     return coverage_by_target({(row.target, row.start_at): row.seconds for row in rows}, period)
 
 
-def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
+def _read_operations(view: LakeView, period: Period, request: ReportRequest) -> tuple[Row, ...]:
     """Return the operations on whole targets and on the requested queues, by default all queues.
 
     If there are too many operations, only the newest are returned.
     """
     files = view.read("operations", period.read_filter("started_at", view.dates()))
-    frame = _rows_within(files, period, "started_at")
-    if queue is not None:
-        frame = frame.where(F.coalesce("queue", F.lit("")).isin("", queue))
+    frame = request.select_targets(_rows_within(files, period, "started_at"))
+    if request.queue is not None:
+        frame = frame.where(F.coalesce("queue", F.lit("")).isin("", request.queue))
     rows = frame.orderBy(F.desc("started_at"), "id").limit(MOST_OPERATIONS).collect()
     return tuple(row.asDict() for row in reversed(rows))
 
@@ -280,15 +338,12 @@ def _read_levels(view: LakeView, period: Period, request: ReportRequest) -> tupl
     if not request.objectives:
         return ()
     window = Period(period.end - longest_window_s(request.objectives), period.end)
-    hours = _rows_within(
-        view.read("hours", window.read_filter("start_at", view.dates())), window, "start_at", request.queue
-    )
-    return measure_levels(hours, request.objectives, period.end)
+    return measure_levels(_read_hours(view, window, request), request.objectives, period.end)
 
 
 def _read_baselines(view: LakeView, shown: Collection[Key]) -> Baselines | None:
     """Return the baselines of these queues from the last run of ``qmon pipeline baselines``, or ``None``."""
-    frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
+    frame = _select_keys(view.read("baselines"), shown)
     zones: dict[str, str] = {}
     hours: dict[str, dict[str, dict[str, dict[int, Baseline]]]] = defaultdict(lambda: defaultdict(dict))
     for row in frame.collect():
@@ -298,8 +353,9 @@ def _read_baselines(view: LakeView, shown: Collection[Key]) -> Baselines | None:
     return Baselines(hours, zones=zones) if hours else None
 
 
-def _read_waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]:
-    polls = _rows_within(view.read("polls", period.read_filter("sampled_at", view.dates())), period, "sampled_at")
+def _read_waits(view: LakeView, period: Period, request: ReportRequest) -> tuple[tuple[str, str, float], ...]:
+    files = view.read("polls", period.read_filter("sampled_at", view.dates()))
+    polls = request.select_targets(_rows_within(files, period, "sampled_at"))
     watched = polls.groupBy("target").agg(F.sum("poll_s").alias("watched_s"))
     each = polls.select("target", "poll_s", F.explode("waits").alias("wait"))
     waited = each.groupBy("target", F.col("wait.event").alias("event")).agg(
@@ -310,24 +366,24 @@ def _read_waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float],
     return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1]))[:10])
 
 
-def _read_bad_lines(view: LakeView, period: Period) -> tuple[Row, ...]:
+def _read_bad_lines(view: LakeView, period: Period, request: ReportRequest) -> tuple[Row, ...]:
     """Return the number of unusable lines by target and reason, from the segments of the days of the period."""
     first, last = utc_day(period.start), utc_day(period.end - 0.001)
     days = {each["date"] or "" for each in view.files("bad").partitions}
     within = ReadFilter([date.fromisoformat(each) for each in days if first <= each <= last])
     reason = F.regexp_replace("reason", r"^byte \d+: ", "").alias("reason")  # the position differs in each file
     rows = (
-        view.read("bad", within)
+        request.select_targets(view.read("bad", within))
         .groupBy("target", reason)
         .agg(F.count(F.lit(1)).alias("lines"), F.min("date").alias("first_day"), F.max("date").alias("last_day"))
     )
     return tuple(row.asDict() for row in sorted(rows.collect(), key=lambda row: (-row.lines, row.target, row.reason)))
 
 
-def _read_message_times(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
+def _read_message_times(view: LakeView, period: Period, request: ReportRequest) -> tuple[Row, ...]:
     """Return the wait and work times of the messages that were archived in the period."""
     files = view.read("messages", ReadFilter(over="archived_at", low=period.start, high=period.end))
-    rows = message_times(_rows_within(files, period, "archived_at", queue)).collect()
+    rows = message_times(request.select_rows(_rows_within(files, period, "archived_at"))).collect()
     most_first = sorted(rows, key=lambda row: (-row.messages, row.target, row.queue))
     return tuple(row.asDict() for row in most_first[:MOST_QUEUES])
 

@@ -21,7 +21,10 @@ def report_notes(facts: ReportFacts) -> list[str]:
         "message. Percentiles are weighted by time. Rates are messages divided by the seconds covered by counters."
     ]
     if facts.left_out:
-        found.append(f"{facts.left_out:,} queues with fewer messages are not shown; show one with --queue.")
+        found.append(
+            f"{facts.left_out:,} queues with fewer problems and messages are not shown; "
+            "show them with --target or --queue."
+        )
     if facts.more_incidents:
         found.append(f"{facts.more_incidents:,} more incidents are not listed; choose a shorter period to see them.")
     if facts.baselines is None:

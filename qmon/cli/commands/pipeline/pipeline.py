@@ -145,6 +145,9 @@ def report(
         typer.Option("--to", parser=_parse_time, metavar="DAY", help="Last day or time, UTC. Default: now."),
     ] = None,
     queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues with this name.")] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--target", metavar="TARGET", help="Only this target. Repeatable.")
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file instead of printing.", dir_okay=False),
@@ -176,7 +179,7 @@ def report(
         view, period = source.view(), report_period(since, until, time.time())
         if since is None:
             period = skip_time_before_data(view, period)
-        found = gather_facts(view, period, ReportRequest(queue, objectives))
+        found = gather_facts(view, period, ReportRequest(queue, objectives, tuple(target or ())))
     if file is not None:
         files.replace_file(file, report_page(found))
         print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
