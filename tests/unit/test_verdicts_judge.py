@@ -9,6 +9,7 @@ import pytest
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
+from qmon.model.formatting import duration
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
@@ -107,6 +108,21 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         (replace(seen, queue=replace(read, consumers=None)), {"no consumers", "consumers not claiming"}),
     ):
         assert undecided_of(blind, 0.0, {}) == codes
+
+
+def test_a_raised_verdict_stays_with_the_age_of_its_proof_while_rates_follow_for_at_most_a_lull() -> None:
+    still = replace(FINE, pop_rate=Figure(0.0))
+    unread = replace(FINE, pop_rate=Figure.unknown("own operation"), rates_follow=True)
+    _, spans = judge_queue(still, 0.0, {})
+    (proved,), spans = judge_queue(still, 10.0, spans)
+    (kept,), spans = judge_queue(unread, 13.0, spans)
+    assert (kept.code, kept.since_at) == (proved.code, 0.0)
+    assert proved.proof in kept.proof
+    assert duration(3.0) in kept.proof
+    later, spans = judge_queue(unread, 10.5 + LULL_S, spans)
+    assert "no pops" not in [verdict.code for verdict in later]
+    (again,), _ = judge_queue(still, 11.0 + LULL_S, spans)
+    assert again == replace(proved, since_at=0.0)
 
 
 def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_event() -> None:
