@@ -134,7 +134,7 @@ def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         predicate="operation 261121-071402-k7qd: ready, since before 14:20:00",
         seconds=None,
         left_out=(LeftOut("another row has its id now", 2),),
-        undo=Undo(False, ("an undo cannot be undone: repeat the operation instead",)),
+        undo=Undo(False, ("repeat the operation instead",)),
         consequences=("the messages are as they were before the operation: in the queue",),
         risks=("the table no longer has the column note",),
     )

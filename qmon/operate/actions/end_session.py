@@ -80,14 +80,15 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
             holds += f". After that, session {after.waiter} may block other sessions: {whom} for {after.waiter}, too"
+    changes = _describe_changes(found)
     return replace(
         _basic_plan(context, found.session, found),
         title=f"{_VERBS[to_end.way]} session {found.session}?",
         count=1,
         unit="session",
         sql=(end_sessions.end_statement(sql, to_end),),
-        consequences=(*_describe_session(context, found), holds),
-        risks=_describe_effects(found, to_end),
+        consequences=(*_describe_session(context, found), holds, *(() if changes else (_NO_CHANGES,))),
+        risks=(*changes, _describe_client_error(to_end)),
     )
 
 
@@ -126,20 +127,26 @@ def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[s
     return tuple(lines)
 
 
-def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
+_NO_CHANGES: Final = "the transaction has changed no rows; its locks are released"
+
+
+def _describe_changes(found: SessionSample) -> tuple[str, ...]:
+    """Return what the session has changed and what its rollback means; empty if it has changed nothing."""
     if found.log_bytes is not None:
-        wrote = f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes"
-    elif found.wrote:
-        wrote = (
-            "the transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
+        return (f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes",)
+    if found.wrote:
+        return (
+            "the transaction has changed or locked rows: the changes are rolled back, the locks released immediately",
         )
-    else:
-        wrote = "the transaction has changed no rows; its locks are released"
+    return ()
+
+
+def _describe_client_error(to_end: SessionToEnd) -> str:
     if to_end.way is EndMethod.CANCEL:
-        return (wrote, "the statement fails with 57014 (cancelled); the session stays connected and may try again")
+        return "the statement fails with 57014 (cancelled); the session stays connected and may try again"
     if to_end.way is EndMethod.TERMINATE:
-        return (wrote, "the client loses the connection (57P01), but may reconnect and do the same again")
-    return (wrote, "the client loses the connection; SQL Server cannot cancel a statement of another session")
+        return "the client loses the connection (57P01), but may reconnect and do the same again"
+    return "the client loses the connection; SQL Server cannot cancel a statement of another session"
 
 
 def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:

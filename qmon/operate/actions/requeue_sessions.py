@@ -336,7 +336,7 @@ def _plan(
         sql=statements,
         first=_first_rows(ended, preview.payload_shower(context, sql, layout.table, layout.payload)),
         left_out=left_out,
-        undo=Undo(possible=False, notes=("a rollback cannot be undone; messages that return to the queue stay there",)),
+        undo=Undo(possible=False, notes=("messages that return to the queue stay there",)),
         consequences=(*_describe_sessions(ended), *_describe_ready(rows)) if to_end else (),
         risks=tuple(_risks()) if to_end else (),
         consent=context.required_consent(),

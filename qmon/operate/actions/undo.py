@@ -336,7 +336,7 @@ def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | Non
         unit="messages",
         predicate=f"operation {done.id}: {done.predicate}",
         sql=(),
-        undo=Undo(possible=False, notes=("an undo cannot be undone: repeat the operation instead",)),
+        undo=Undo(possible=False, notes=("repeat the operation instead",)),
         refused=refused,
     )
 
