@@ -257,6 +257,12 @@ def log_files() -> list[Path]:
     return [file for number in range(KEPT + 1) if (file := rotated_path(path, number)).is_file()]
 
 
+def forget_defects() -> None:
+    """Log the traceback of every bug again at its next occurrence."""
+    with _lock:
+        _seen.clear()
+
+
 def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
     """Log a bug of qmon, with its traceback the first time, and return the line to show to the user.
 

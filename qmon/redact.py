@@ -59,6 +59,11 @@ def remember_password(password: str) -> None:
     _KNOWN.add(password)
 
 
+def forget_passwords() -> None:
+    """Forget all passwords, so that ``hide_secrets`` no longer hides them."""
+    _KNOWN.clear()
+
+
 def hide_passwords(text: str) -> str:
     """Return a text in which all text that looks like a password is hidden.
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from qmon.config.preferences import default_path
+from qmon.redact import forget_passwords
 from qmon.system import HANGUP
 from tests import needs
 from tests.facts import connected, drop_roles, query
@@ -208,6 +209,6 @@ def own_screen(own_state: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_passwords() -> None:
     """Forget passwords of other tests, because some are common words or one letter."""
-    monkeypatch.setattr("qmon.redact._KNOWN", set())
+    forget_passwords()

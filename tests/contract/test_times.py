@@ -161,7 +161,7 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     for name in ("jobs", "others"):
         query(database, TABLE.format(name))
         query(database, f"INSERT INTO {name} SELECT i, 'ready', now() FROM generate_series(1, 3) AS i")
-    monkeypatch.setattr(log, "_seen", set())
+    log.forget_defects()
     owner, name = DEFECTS[part]
     if part.startswith("fault: rule"):
         rules = tuple(replace(rule, proof=_broken(rule.proof)) if rule is _STUCK else rule for rule in RULES)  # type: ignore[arg-type]

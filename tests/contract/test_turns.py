@@ -180,7 +180,7 @@ def test_what_a_slow_poll_does_not_come_to_stays_as_it_was_read(url: str, monkey
     query(url, "SELECT q03_push('x'::bytea)")
     polled = Polled(url, QUEUES)
     polled.poll(4)
-    monkeypatch.setattr(runner, "_UNPROVEN_S", 0.0)
+    monkeypatch.setattr(runner, "UNPROVEN_S", 0.0)
     query(url, "ALTER TABLE q00 RENAME COLUMN status TO renamed")
     missed: list[bool] = []
     while len(missed) < 80 and not (any(missed) and not missed[-1]):

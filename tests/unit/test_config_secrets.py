@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pickle
 import subprocess
@@ -15,7 +16,6 @@ import keyring.backend
 import keyring.errors
 import pytest
 
-from qmon.config import credentials
 from qmon.config.chosen_target import find_target
 from qmon.config.config_file import parse_config
 from qmon.config.credentials import (
@@ -170,6 +170,13 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
         retry_with_password(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
 
 
+class Terminal(io.StringIO):
+    """The input of a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def test_a_wrong_password_is_asked_again_and_the_next_source_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,7 +187,8 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
             raise WrongPassword(f"wrong password ({target.password.origin if target.password else ''})")
         return "connected"
 
-    monkeypatch.setattr(credentials, "_can_ask", lambda: True)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda *_, **__: typed.pop(0))
     target = Target("elsewhere", "postgres", {}, password=Secret("old", "the environment variable QMON_PASSWORD"))
     unlocked, result = retry_with_password(target, attempt)
@@ -195,7 +203,7 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
     with pytest.raises(WrongPassword, match="typed"):
         retry_with_password(target, attempt)
     assert typed == ["right"], "asked three times"
-    monkeypatch.setattr(credentials, "_can_ask", lambda: False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     with pytest.raises(WrongPassword, match="environment"):
         retry_with_password(target, attempt)
 

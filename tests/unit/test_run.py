@@ -75,7 +75,7 @@ def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pyt
     driver = Driver()
     runner = Runner(connection(driver, VERSION))
     assert len(answered(runner)) == 4
-    monkeypatch.setattr(run, "_UNPROVEN_S", -1.0)  # slow enough for a poll to have time for one probe only
+    monkeypatch.setattr(run, "UNPROVEN_S", -1.0)  # slow enough for a poll to have time for one probe only
     driver.broken["probe/pauses_known"] = said(
         "42000", "The user does not have permission to perform this action. (297)"
     )
@@ -167,7 +167,7 @@ def many(count: int) -> list[ProbeStatement]:
 
 
 def test_one_that_fails_among_a_thousand_is_found_in_a_few_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_UNPROVEN_S", float("inf"))
+    monkeypatch.setattr(run, "UNPROVEN_S", float("inf"))
     driver = Driver()
     runner, statements = Runner(connection(driver, VERSION)), many(1000)
     trips = []
@@ -185,7 +185,7 @@ def test_one_that_fails_among_a_thousand_is_found_in_a_few_round_trips(monkeypat
 
 
 def test_where_many_fail_each_poll_finds_some_within_its_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_UNPROVEN_S", float("inf"))
+    monkeypatch.setattr(run, "UNPROVEN_S", float("inf"))
     driver = Driver()
     driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
     bad = [replace(jobs()[1], queue=f"bad{n}") for n in range(100)]

@@ -329,7 +329,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
 @pytest.mark.server
 @pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlserver_engine, "_GRACE_S", 0.2)
+    monkeypatch.setattr(sqlserver_engine, "LOGIN_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")

@@ -37,7 +37,7 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
         raise pyodbc.Error("HYT00", "[HYT00] [Microsoft][ODBC Driver 18 for SQL Server]Login timeout expired (0)")
 
     monkeypatch.setattr("qmon.engines.odbc.pyodbc.connect", connect)
-    monkeypatch.setattr("qmon.engines.odbc._CONNECTION_NUMBERS", iter((0,)))
+    monkeypatch.setattr("qmon.engines.odbc.respell_keywords", lambda keywords, _: keywords)
     monkeypatch.setattr("qmon.engines.odbc.installed_drivers", lambda: (DRIVER,))
     monkeypatch.setattr(sqlserver_errors, "why_unreachable", lambda server: f"no answer from {server}")
     monkeypatch.setattr("qmon.engines.sqlserver.login_methods.sys.platform", platform)

@@ -70,12 +70,11 @@ class Waited(BoundedCalls):
 
 def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = Waited()
-    monkeypatch.setattr("qmon.engines.sqlserver.sqlserver_engine._LOGINS", waited)
     row: Result = (("version", "session_id", "login", "standby"), -1, [("16.0.4135.4", 61, "me", False)])
     monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
     where = {"Server": "db1", "Driver": "x"}
     for parameters in (where, where | {"Authentication": "ActiveDirectoryMsi"}):
-        SqlServer().connect(Target("shop", "sqlserver", parameters), Session("poll", login_timeout_s=3.0))
+        SqlServer(waited).connect(Target("shop", "sqlserver", parameters), Session("poll", login_timeout_s=3.0))
     assert waited.seconds == [5.0, 63.0]
 
 

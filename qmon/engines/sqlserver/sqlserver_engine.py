@@ -59,7 +59,7 @@ _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 
 # Maximum values of one statement or batch. The server accepts at most 2,100 values (error 8003).
 _MAX_VALUES: Final = 2_000
-_GRACE_S: Final = 2.0
+LOGIN_GRACE_S: Final = 2.0
 
 # Drivers enforce the login timeout, but not in a TLS handshake: Microsoft's driver then waits forever, and FreeTDS may
 # loop forever. If another service issues the login token, a person may have to type something.
@@ -89,7 +89,10 @@ _CONVERT_STYLES: Final[Mapping[str, int]] = {
 
 
 class SqlServer:
-    """The engine of SQL Server 2012 and later."""
+    """The engine of SQL Server 2012 and later.
+
+    ``logins``: runs the logins and abandons a login that exceeds its deadline.
+    """
 
     name: Final[EngineName] = "sqlserver"
     # The text of a floating-point number loses digits. The other types cannot be compared with text.
@@ -113,6 +116,9 @@ class SqlServer:
     plans_by_text: Final = True
     # READ UNCOMMITTED skips deleted rows, even if the deletion is not committed.
     shows_deleted: Final = False
+
+    def __init__(self, logins: BoundedCalls = _LOGINS) -> None:
+        self._logins = logins
 
     def quote(self, parts: Sequence[str]) -> str:
         """Put the parts in brackets. Raises ``BadInput`` for names that SQL Server would refuse."""
@@ -283,9 +289,9 @@ class SqlServer:
         words, limit_s = self.odbc_keywords(target, session), session.login_timeout_s
         password = target.password if login_methods.takes_password(words) else None
         server = lookup_keyword(words, "Server", "Address")  # a DSN contains the server
-        grace_s = _GRACE_S if lookup_keyword(words, "Authentication") is None else _GRACE_ENTRA_S
+        grace_s = LOGIN_GRACE_S if lookup_keyword(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
-            raw = _LOGINS.run_within(
+            raw = self._logins.run_within(
                 limit_s + grace_s,
                 lambda: odbc.connect(words, password, limit_s, explain),
                 lambda late: late.close(),

@@ -26,7 +26,7 @@ from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results
 MOST_TRIPS: Final = 40
 
 # Seconds that a poll may spend on finding the failing statement, because it must end within its deadline.
-_UNPROVEN_S: Final = 0.45
+UNPROVEN_S: Final = 0.45
 
 # Maximum number of new statements that are tried together. The server must plan each of them for the first time.
 _TOGETHER: Final = 250
@@ -154,7 +154,7 @@ class Runner:
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
-            return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _UNPROVEN_S)
+            return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= UNPROVEN_S)
 
         # Run the statements of the target first, and all statements of one queue before the next queue.
         left = sorted(new, key=lambda each: each.queue)
