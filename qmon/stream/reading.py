@@ -25,7 +25,7 @@ from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_
 from qmon.stream.sending import CLOCK_HEADER, SILENCE_S, STREAM_PATH
 from qmon.stream.serve_address import ServeAddress
 
-_CONNECT_S: Final = 5.0
+CONNECT_S: Final = 5.0
 
 # If no complete line arrives for this number of seconds, the connection counts as lost.
 LOST_AFTER_S: Final = 3 * SILENCE_S
@@ -70,7 +70,7 @@ class OpenStream:
         self._connection.connect()
         self._socket = self._connection.sock
         self._due = _DeadlineReader(self._socket)
-        self._due.set_deadline(_CONNECT_S)
+        self._due.set_deadline(CONNECT_S)
         # http.client restarts its timeout for each byte, so a server that sends slowly could block this thread
         self._connection.response_class = self._due.open_response  # type: ignore[assignment]
         asked_at = self._clock()
@@ -204,8 +204,8 @@ class _DeadlineReader(io.RawIOBase):
 
 def _connection_for(address: ServeAddress) -> http.client.HTTPConnection:
     if address.trust is None:
-        return http.client.HTTPConnection(address.host, address.port, timeout=_CONNECT_S)
-    return http.client.HTTPSConnection(address.host, address.port, timeout=_CONNECT_S, context=address.trust)
+        return http.client.HTTPConnection(address.host, address.port, timeout=CONNECT_S)
+    return http.client.HTTPSConnection(address.host, address.port, timeout=CONNECT_S, context=address.trust)
 
 
 def _request_headers(address: ServeAddress) -> dict[str, str]:

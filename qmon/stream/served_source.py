@@ -19,7 +19,7 @@ from qmon.stream.serve_address import ServeAddress
 _LOG: Final = logging.getLogger(__name__)
 
 # The source reconnects after this many seconds to compare the clocks of the two machines again, because clocks drift.
-_RENEW_S: Final = 3600.0
+RENEW_S: Final = 3600.0
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
 
@@ -119,7 +119,7 @@ class ServedSource:
 
     def _read_stream(self, stream: OpenStream) -> None:
         """Pass events to the sink until it is time to switch to a new connection."""
-        until = self._clock() + _RENEW_S
+        until = self._clock() + RENEW_S
         for event in stream.events():
             if self._closing.is_set():
                 return
@@ -129,7 +129,7 @@ class ServedSource:
                 self._newest, self._tries, self._reason = (stream.recorder, event.sequence), 0, ""
                 self._sink(event)
             if self._clock() > until:
-                until += _RENEW_S
+                until += RENEW_S
                 with contextlib.suppress(QmonError):
                     self._next_stream = OpenStream(self._address, self._clock)
                     return

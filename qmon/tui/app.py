@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-_QUIT_CONFIRM_S: Final = 3.0
+QUIT_CONFIRM_S: Final = 3.0
 _BROWSER_REASON: Final = "not available in a browser; use qmon connect"
 _NO_RULES: Final = "no alert is configured for this target; add [[alert]] to qmon.toml"
 
@@ -442,8 +442,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def _request_quit(self, words: str) -> None:
         self._is_quit_requested = True
-        self.set_timer(_QUIT_CONFIRM_S, self._forget_quit_request)
-        self.notify(words, timeout=_QUIT_CONFIRM_S, markup=False)
+        self.set_timer(QUIT_CONFIRM_S, self._forget_quit_request)
+        self.notify(words, timeout=QUIT_CONFIRM_S, markup=False)
 
     def _forget_quit_request(self) -> None:
         self._is_quit_requested = False

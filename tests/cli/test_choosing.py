@@ -137,7 +137,7 @@ def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(
     configured: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server accepts the connection and does not answer: each target has its own deadline."""
-    monkeypatch.setattr("qmon.cli.commands.targets._WAIT_S", 1.0)
+    monkeypatch.setattr("qmon.cli.commands.targets.WAIT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with (configured / "qmon" / "qmon.toml").open("a") as file:
             file.write(f'[target.silent]\nconnect = "postgresql://me@127.0.0.1:{silent.getsockname()[1]}/none"\n')

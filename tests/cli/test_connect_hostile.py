@@ -74,7 +74,7 @@ DRIPS: dict[str, tuple[bytes, bytes]] = {
 def test_a_server_that_drips_is_given_up_before_the_first_line(
     begin: bytes, drip: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_CONNECT_S", 0.3)
+    monkeypatch.setattr(reading, "CONNECT_S", 0.3)
     monkeypatch.setattr(reading, "LOST_AFTER_S", 0.3)
     with answering(begin, forever=drip) as (url, asked), pytest.raises((Unreachable, BadInput)):
         opened(url)

@@ -220,7 +220,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
 
 
 def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new connection after each poll, without a visible effect
+    monkeypatch.setattr(served_source, "RENEW_S", -1e9)  # a new connection after each poll, without a visible effect
     stream = PollStream("shop", 2.0)
     stream.publish_event(LIVE)
     stream.publish_event(poll(1))

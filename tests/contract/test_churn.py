@@ -19,7 +19,7 @@ def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
 ) -> None:
     """No object of the watching code has the name or the table id."""
     monkeypatch.setattr("qmon.monitor.background.catalog_reading.EVERY_S", 0.2)
-    monkeypatch.setattr("qmon.monitor.catalog.resolve._MOST_LOST", 1)  # the number of dropped queues that stay visible
+    monkeypatch.setattr("qmon.monitor.catalog.resolve.MAX_LOST", 1)  # the number of dropped queues that stay visible
     query(database, f"CREATE TABLE stays_queue {QUEUE}")
     ids: dict[str, set[object]] = {}
     with watching(database) as watched:

@@ -94,9 +94,9 @@ def test_a_large_table_is_counted_range_by_range_and_says_how_far_it_is(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(database, filler=1500)
-    monkeypatch.setattr(table_scan, "_PAGES_S", 60.0)
-    monkeypatch.setattr(table_scan, "_FIRST", 16)
-    monkeypatch.setattr(table_scan, "_MOST", 16)
+    monkeypatch.setattr(table_scan, "MAX_PAGES_PER_S", 60.0)
+    monkeypatch.setattr(table_scan, "FIRST_RANGE_PAGES", 16)
+    monkeypatch.setattr(table_scan, "MAX_RANGE_PAGES", 16)
     with watching(database, [JOBS]) as watched:
         first = watched.queue("jobs", lambda q: q.counting and q.counting > 0)
         assert first.stuck.value is None
@@ -117,7 +117,7 @@ def test_a_table_too_large_for_a_look_is_not_begun_and_the_reason_says_what_coun
 ) -> None:
     made(database)
     monkeypatch.setattr(table_scan, "AT_ONCE_PAGES", 1)
-    monkeypatch.setattr(table_scan, "_PAGES_S", 0.01)
+    monkeypatch.setattr(table_scan, "MAX_PAGES_PER_S", 0.01)
     queue = view_over(target_of(database), [JOBS], over_s=1.0).queues[0]
     assert queue.stuck.value is None
     assert "pages of the table takes about" in queue.stuck.reason

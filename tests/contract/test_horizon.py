@@ -75,7 +75,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
 ) -> None:
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
     monkeypatch.setattr(horizon_holders, "LONG_S", 3.0)
-    monkeypatch.setattr(usage_track, "_REMEMBER_EVERY_S", 1.0)
+    monkeypatch.setattr(usage_track, "REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
     with watching(url) as watched, open_sessions(url) as sessions, popping(url):
 

@@ -185,7 +185,7 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
 def test_where_row_after_row_is_refused_the_rest_is_not_tried(
     database: str, operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "_MAX_ONLY_REFUSED", 8)
+    monkeypatch.setattr(batches, "MAX_ONLY_REFUSED", 8)
     jobs(database)
     query(database, "INSERT INTO jobs SELECT 'd', i, 2, 'd' || i, i, now(), 'd' || i FROM generate_series(4, 63) AS i")
     query(

@@ -199,7 +199,7 @@ def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
 def test_a_table_without_an_index_is_counted_again_although_its_counters_stand_still(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan_counts, "_TRUSTED_S", 2.0)
+    monkeypatch.setattr(scan_counts, "TRUSTED_S", 2.0)
     query(database, "CREATE TABLE jobs (id bigint, status text NOT NULL)")
     query(database, "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 2000) AS n")
     query(database, "ANALYZE jobs")

@@ -95,7 +95,7 @@ def test_a_state_that_appears_is_named_and_never_counts_as_nothing(
 def test_of_a_large_table_the_values_of_the_state_are_compared_alone(
     text: bool, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_strange, "_FEW_ROWS", -1)
+    monkeypatch.setattr(group_strange, "FEW_ROWS", -1)
     library = oban()
     library.install(database)
     library.push(database, MAILS, ["one", "two"])

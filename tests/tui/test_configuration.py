@@ -95,7 +95,7 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
 async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothing(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed_config, "_CHECK_EVERY_S", 0.0)
+    monkeypatch.setattr(followed_config, "CHECK_EVERY_S", 0.0)
     query(database, "CREATE TABLE a (id bigserial PRIMARY KEY); CREATE TABLE b (id bigserial PRIMARY KEY)")
     path = tmp_path / "qmon.toml"
     head = f"[target.shop]\nconnect = {json.dumps(database)}\n"

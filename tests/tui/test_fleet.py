@@ -314,7 +314,7 @@ async def test_the_event_log_has_the_recorded_events_of_all_targets(tmp_path: Pa
 async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it_is_lost(
     lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qmon.tui.fleet.fleet_app._FIRST_ALONE_S", 300.0)
+    monkeypatch.setattr("qmon.tui.fleet.fleet_app.FIRST_ALONE_S", 300.0)
     clock, sources = Clock(), {name: Named(name) for name in NAMES}
     app = fleet_app(clock, sources)
     async with app.run_test() as pilot:
@@ -326,7 +326,7 @@ async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it
 
 
 async def test_the_others_do_not_wait_long_for_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qmon.tui.fleet.fleet_app._FIRST_ALONE_S", 0.01)
+    monkeypatch.setattr("qmon.tui.fleet.fleet_app.FIRST_ALONE_S", 0.01)
     clock, sources = Clock(), {name: Named(name) for name in NAMES}
     app = fleet_app(clock, sources)
     async with app.run_test() as pilot:

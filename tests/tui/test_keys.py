@@ -459,7 +459,7 @@ async def test_ctrl_c_asks_before_it_leaves() -> None:
 
 
 async def test_what_ctrl_c_has_asked_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qmon.tui.app._QUIT_CONFIRM_S", 0.05)
+    monkeypatch.setattr("qmon.tui.app.QUIT_CONFIRM_S", 0.05)
     async with dashboard() as d:
         await d.give()
         await d.press("ctrl+c")

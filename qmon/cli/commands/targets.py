@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qmon.config.known_targets import KnownTarget
 
 # Maximum seconds to wait for each target.
-_WAIT_S: Final = 10.0
+WAIT_S: Final = 10.0
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -118,9 +118,9 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
                 return ".".join(map(str, at.connection.version)), time.perf_counter() - began
 
         try:
-            return calls.run_within(_WAIT_S, log_in, lambda _: None, chosen.target.name)
+            return calls.run_within(WAIT_S, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
-            return Unreachable(f"{chosen.target.name}: no answer within {duration(_WAIT_S)}")
+            return Unreachable(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
         except QmonError as problem:
             return problem
 

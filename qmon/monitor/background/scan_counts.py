@@ -23,7 +23,7 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 # half a percent of one processor.
 COST_FACTOR: Final = 200.0
 _WHOLE_EVERY_S: Final = 60.0
-_TRUSTED_S: Final = 60.0
+TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
 
 # A table of up to this many pages (4 MB) is small. A small table is scanned often, even if only its unknown states need
@@ -129,7 +129,7 @@ class ScanCounts:
         """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
         If the messages do not change their state with time, a count holds until a session writes to the table. A count
-        holds for at most ``_TRUSTED_S`` seconds, or ``_TRUSTED_FEW_S`` if the table is small. The limit exists because
+        holds for at most ``TRUSTED_S`` seconds, or ``_TRUSTED_FEW_S`` if the table is small. The limit exists because
         a session may have turned its counters off (``track_counts``).
         """
         with self._lock:
@@ -175,7 +175,7 @@ class ScanCounts:
             if scan.is_done:
                 self._counts[queue] = count = scan.to_count(every_s)
                 few = scan.by_range and scan.pages <= _FEW_PAGES
-                trusted_s = min(_TRUSTED_S, _TRUSTED_FEW_S) if few else _TRUSTED_S
+                trusted_s = min(TRUSTED_S, _TRUSTED_FEW_S) if few else TRUSTED_S
                 self._trusted_until[queue] = count.counted_at + trusted_s
                 self._scans.pop(queue, None)
                 self.tables_counted += 1

@@ -31,9 +31,10 @@ EVERY_S: Final = 5.0
 AT_ONCE_PAGES: Final = 8192
 
 # Maximum pages per second for all queues of a target together (16 MB/s).
-_PAGES_S: Final = 2000.0
+MAX_PAGES_PER_S: Final = 2000.0
 _RANGE_S: Final = 0.005
-_FEWEST, _MOST, _FIRST = 16, 2048, 128
+# Pages of one range: at least, at most, and of the first range of a table.
+MIN_RANGE_PAGES, MAX_RANGE_PAGES, FIRST_RANGE_PAGES = 16, 2048, 128
 _LEAST_OF: Final = 8
 _SHORT_SHARE: Final = 0.25
 _LONG_SHARE: Final = 0.02
@@ -63,10 +64,12 @@ def scan_allowance(budget: Budget, within_s: float | None, pages: int, instances
     divide its allowance, which is larger for a small table.
     """
     if within_s is None:
-        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / instances, _PAGES_S / instances)
+        return Allowance(
+            (budget.share if budget.poll_ms is None else 0.01) / 2 / instances, MAX_PAGES_PER_S / instances
+        )
     if pages <= AT_ONCE_PAGES:
-        return Allowance(_SHORT_SHARE, _PAGES_S * 8, within_s)
-    return Allowance(_LONG_SHARE, _PAGES_S, within_s)
+        return Allowance(_SHORT_SHARE, MAX_PAGES_PER_S * 8, within_s)
+    return Allowance(_LONG_SHARE, MAX_PAGES_PER_S, within_s)
 
 
 class Throttle:
@@ -84,12 +87,12 @@ class Throttle:
     def pages(self) -> int:
         """Number of pages of the next range."""
         if not self._page_s:
-            return _FIRST
-        return max(_FEWEST, min(_MOST, int(_RANGE_S / max(self.page_s, 1e-9))))
+            return FIRST_RANGE_PAGES
+        return max(MIN_RANGE_PAGES, min(MAX_RANGE_PAGES, int(_RANGE_S / max(self.page_s, 1e-9))))
 
     def record_range(self, pages: int, took_s: float, allowed: Allowance) -> float:
         """Record the cost of a range; return the seconds to pause before the next range of any table."""
-        if pages >= _FEWEST:  # in a shorter range, the statement itself costs more than its pages
+        if pages >= MIN_RANGE_PAGES:  # in a shorter range, the statement itself costs more than its pages
             self._page_s.append(took_s / pages)
         cost_s = min(took_s, self.page_s * pages) if self._page_s else took_s
         return max(0.0, max(pages / allowed.pages_s, cost_s / allowed.share) - took_s)

@@ -78,7 +78,7 @@ class Resolved:
 NO_QUEUES: Final = Resolved()
 
 # Maximum number of remembered queues that were found by shape only and are gone. The newest are kept.
-_MOST_LOST: Final = 50
+MAX_LOST: Final = 50
 
 
 def resolve_queues(
@@ -203,7 +203,7 @@ class _Resolver:
     def to_resolved(self) -> Resolved:
         """Return the collected result."""
         guessed = [layout.queue for layout in self.lost.values() if layout.source is LayoutSource.DISCOVERY]
-        dropped = set(guessed[_MOST_LOST:])  # the newest come first
+        dropped = set(guessed[MAX_LOST:])  # the newest come first
         watched = self.layouts.keys()
         lost = tuple(each for each in self.lost.values() if each.queue not in dropped and each.queue not in watched)
         problems = tuple(

@@ -20,7 +20,7 @@ _PROBE: Final = "group_strange"
 _MOST: Final = 1000
 
 # In tables of up to this many rows, each row is compared with all states.
-_FEW_ROWS: Final = 100_000
+FEW_ROWS: Final = 100_000
 
 # In tables of up to this many rows, each row's state value is compared with the known values.
 _MANY_ROWS: Final = 1_000_000
@@ -69,7 +69,7 @@ class StrangeMessages:
         """
         group, rows = self._group, found.rows or 0
         part = group.where or ALWAYS
-        if rows <= _FEW_ROWS:
+        if rows <= FEW_ROWS:
             # Most messages are finished. If finished states come first, most rows need only a few comparisons.
             states = sorted(group.states, key=lambda state: state.kind != "done")
             return part, AnyOf(tuple(without_locks(state.when) for state in states))

@@ -20,7 +20,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 WINDOW_S: Final = 10.0
 ANALYZED_S: Final = 20.0
 _GROWTH_S: Final = 300.0
-_REMEMBER_EVERY_S: Final = 5.0
+REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
 
@@ -153,7 +153,7 @@ class UseTrack:
         return (
             prev_at is not None
             and prev_at - self._worked_at > WINDOW_S
-            and at - self._past[-1][0] < _REMEMBER_EVERY_S
+            and at - self._past[-1][0] < REMEMBER_EVERY_S
             and not (snapshot.horizon or snapshot.fragments or any(part.growth for part in shown.parts))
             and prev.keys() == now.keys()
             and all((use.bytes, use.ghosts) == (prev[key].bytes, prev[key].ghosts) for key, use in now.items())
@@ -170,7 +170,7 @@ class UseTrack:
 
     def _build_use(self, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float, sized_at: float) -> QueueUse:
         rows = self._figure_per_pop(lambda work: work.rows)
-        if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
+        if not self._past or at - self._past[-1][0] >= REMEMBER_EVERY_S:
             self._past.append((at, rows.value if self._read is None else self._read.value))
         updated = sum(tick.updated for tick in self._ticks)
         hot = sum(tick.hot for tick in self._ticks)
@@ -233,12 +233,12 @@ class UseTrack:
         if use.bytes is None:
             return None
         sizes = self._sizes.setdefault(key, deque(maxlen=_REMEMBERED))
-        if not sizes or at - sizes[-1][0] >= _REMEMBER_EVERY_S:
+        if not sizes or at - sizes[-1][0] >= REMEMBER_EVERY_S:
             sizes.append((at, use.bytes))
         while len(sizes) > 1 and at - sizes[0][0] > _GROWTH_S:
             sizes.popleft()
         since, was = sizes[0]
-        return (use.bytes - was) / (at - since) if at - since >= _REMEMBER_EVERY_S else None
+        return (use.bytes - was) / (at - since) if at - since >= REMEMBER_EVERY_S else None
 
 
 def _per_second(counts: Sequence[float | None], seconds: float) -> float | None:

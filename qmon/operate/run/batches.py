@@ -46,7 +46,7 @@ _MAX_TRIES: Final = 5
 _MAX_TRIES_LOCKED: Final = 3
 
 # Stop after this many refused rows if no row succeeded, because each refusal adds an error to the server's log.
-_MAX_ONLY_REFUSED: Final = 1000
+MAX_ONLY_REFUSED: Final = 1000
 
 # The mark of a batch that selects its own rows.
 _ANY_ROWS: Final = ("", "")
@@ -217,7 +217,7 @@ class Batches:
         self._operation.record_refusal(why, self._name_row(mark))
         self._report_progress()
         total = self._operation.total
-        if not total.done and total.refused >= _MAX_ONLY_REFUSED:
+        if not total.done and total.refused >= MAX_ONLY_REFUSED:
             raise AllRefused(f"the first {total.refused:,} rows were refused; qmon did not try the other rows: {why}")
 
     def _run_batch(self, some: Sequence[Mark], move: MoveBatch, *, again: bool) -> list[Mark]:

@@ -15,7 +15,7 @@ from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.catalog.proposal import candidate_block, read_known_and_found, short_target_name, without_password
 
-_CHECK_EVERY_S: Final = 2.0
+CHECK_EVERY_S: Final = 2.0
 _SESSION: Final = Session("init", statement_timeout_s=15.0, lock_timeout_s=1.0, read_only=True)
 
 
@@ -61,7 +61,7 @@ class FollowedConfig:
             BadInput: the file cannot be read. Each change raises only once, and the previous configuration stays in
                 use.
         """
-        if self._clock() - self._checked_at < _CHECK_EVERY_S:
+        if self._clock() - self._checked_at < CHECK_EVERY_S:
             return None
         self._checked_at = self._clock()
         if (now := self._file_stamp()) == self._seen_stamp or now is None:  # editors may remove the file while saving

@@ -40,7 +40,7 @@ OFF_SCREEN_S: Final = 10.0
 # On screens of all targets, the poll interval is this many seconds times the number of targets, at most `OFF_SCREEN_S`.
 _PER_TARGET_S: Final = 0.5
 # Maximum seconds for which only the first target connects. Thirty targets that connect at once would delay it.
-_FIRST_ALONE_S: Final = 0.5
+FIRST_ALONE_S: Final = 0.5
 # Seconds until the first figures are painted.
 _PAINT_DELAY_S: Final = 0.05
 _ENTRIES: Final = (FLEET_ENTRIES[0], *ENTRIES, *FLEET_ENTRIES[1:])
@@ -134,7 +134,7 @@ class FleetApp(QmonApp):
             )
         first, *self._unstarted = self.members.values()
         self._start_member(first)
-        self.set_timer(_FIRST_ALONE_S, self.start_others)
+        self.set_timer(FIRST_ALONE_S, self.start_others)
 
     def _start_member(self, member: Member) -> None:
         member.target.source.set_focus(member.focus)
