@@ -72,7 +72,7 @@ class Forecast:
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
-# The forecast of messages that nobody pops.
+# The forecast of a queue whose messages are not popped.
 UNMOVED: Final = Forecast(Trend.STEADY, growth=0.0, text="not moving")
 
 

@@ -1,4 +1,4 @@
-"""A screen that comes to the front is drawn once, and each event of a source is handled once."""
+"""A screen that is shown again is drawn once, and each event of a source is handled once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tui.scripted import view
 
 
 class Resumes:
-    """Counts how often a screen is redrawn each time that it comes to the front, by the name of the screen."""
+    """Counts how often a screen is redrawn each time that it is shown again, by the name of the screen."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.found: list[tuple[str, int]] = []

@@ -227,7 +227,7 @@ class SlowReads(BackgroundReader):
         with self._lock:
             self.scan_counts.forget_queue(queue)
             if queue in self._queue_tasks:
-                # The result of a running read stays in the discarded task, where no poll finds it.
+                # The result of a running read stays in the discarded task, so no poll finds it.
                 self._queue_tasks[queue] = self._make_queue_tasks(queue)
                 self._list_tasks()
         self._wake.set()

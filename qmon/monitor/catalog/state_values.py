@@ -28,7 +28,7 @@ from qmon.monitor.catalog.predicate import parse_condition
 _KEPT_QUERY: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
 
-# Maximum number of values that the catalog's statements list. A column with so many values contains no states.
+# Maximum number of values that the catalog's statements list. A column with more values contains no states.
 _MAX_VALUES: Final = 33
 
 # A column that is only named like a state column (``us_state``) contains no states if it has this many values.
@@ -182,7 +182,7 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
     if known.default is not None and known.default not in values and state_for_value(known.default) == "ready":
         values.append(known.default)
     meant: dict[str, str] = {}
-    # Of several words for one state, the default is taken, or else the most common word.
+    # If several words fit one state, take the default, or else the most common word.
     for value in sorted(values, key=lambda value: (value != known.default, word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
             meant.setdefault(state, value)

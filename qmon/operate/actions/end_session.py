@@ -131,7 +131,7 @@ _NO_CHANGES: Final = "the transaction has changed no rows; its locks are release
 
 
 def _describe_changes(found: SessionSample) -> tuple[str, ...]:
-    """Return what the session has changed and what its rollback means; empty if it has changed nothing."""
+    """Return the effect of the rollback on the session's changes; empty if the session has changed nothing."""
     if found.log_bytes is not None:
         return (f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes",)
     if found.wrote:
