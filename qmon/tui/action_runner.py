@@ -75,7 +75,7 @@ class Ended(Message):
 
     def result_text(self) -> str:
         """Return the result in one line."""
-        what = f"{self.plan.title} on {self.plan.target}"
+        what = f"{self.plan.title.removesuffix('?')} on {self.plan.target}"
         if self.result is None:
             return f"{what}: {self.problem}"
         telling = self.plan.kind is OperationKind.REDRIVE or self.result.state is OperationState.UNKNOWN
@@ -139,7 +139,7 @@ class ActionTask:
                 self._ended = ended
                 self._receiver.post_message(ended)
 
-        self._applied_title = prepared.plan.title
+        self._applied_title = prepared.plan.title.removesuffix("?")
         self._start(run)
 
     @property
