@@ -7,6 +7,7 @@ import errno
 import logging
 import socket
 import ssl
+import sys
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, ip_address
 from typing import Final
@@ -107,7 +108,7 @@ class BoundedListener:
     async def _accept_connection(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            accepted, _ = await loop.sock_accept(self._listening)
+            accepted = await self._accept_socket()
         except OSError as problem:
             if problem.errno in _OUT_OF_FILES:  # otherwise, the client has already disconnected
                 self._drop_oldest(self._most_crowded_address())
@@ -126,6 +127,23 @@ class BoundedListener:
         connection.task = loop.create_task(self._serve_connection(connection))
         # The code of the task cannot do this, because a task that is cancelled before it starts runs no code.
         connection.task.add_done_callback(lambda _: self._end_connection(connection))
+
+    async def _accept_socket(self) -> socket.socket:
+        """Wait for a client and return its socket. Raises ``OSError`` if there is none, or it has disconnected."""
+        loop = asyncio.get_running_loop()
+        if sys.platform == "win32":  # this event loop cannot wait until a socket is readable
+            return (await loop.sock_accept(self._listening))[0]
+        # If this task is cancelled just after `sock_accept` has accepted a client, the client's socket is lost. So only
+        # wait here, and accept without another wait.
+        readable = asyncio.Event()
+        loop.add_reader(self._listening, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(self._listening)
+        accepted, _ = self._listening.accept()
+        accepted.setblocking(False)
+        return accepted
 
     def _droppable_count(self, address: str) -> int:
         return sum(not connection.is_kept for connection in self._connections.get(address, ()))

@@ -102,7 +102,7 @@ def test_what_the_user_says_wins_and_letters_may_differ_in_case(database: str) -
 
 
 def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
-    make(database, "CREATE TABLE bare (id bigint, status int)")
+    make(database, "CREATE TABLE bare (id bigint, status int); INSERT INTO bare VALUES (1, 1), (2, 2)")
     found = resolved(database, {"name": "bare", "table": "bare", "design": "status"})
     (layout,) = found.layouts
     assert layout.state == StateColumn("status", 1, 2)

@@ -167,8 +167,11 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 _CODES: Final = frozenset(rule.code for rule in RULES)
 
+# Verdicts that the pop rate proves.
+_OF_POP_RATE: Final = (NO_CONSUMERS, NOT_CLAIMING, NO_POPS)
+
 # Verdicts under which no message is popped.
-STANDSTILL_CODES: Final = frozenset(rule.code for rule in (LOCKED, NO_CONSUMERS, NOT_CLAIMING, NO_POPS))
+STANDSTILL_CODES: Final = frozenset(rule.code for rule in (LOCKED, *_OF_POP_RATE))
 _RULE: Final = "rule "
 
 
@@ -215,9 +218,9 @@ def judge_queue(
     The result has at least one verdict, and the worst verdict is first. A verdict that merely follows from another
     verdict is left out. Its hold time starts again when the other verdict is gone. A queue that was once proven healthy
     is called healthy until critical evidence has lasted for its hold time, so that a lull is not reported as an
-    incident. A raised verdict keeps its start while its evidence is not read. While rates are unknown for a few polls
-    only, it is shown with the age of its proof, for at most ``LULL_S`` seconds. The verdict also keeps its start for
-    ``LULL_S`` seconds without evidence, unless a poll refutes the verdict.
+    incident. A raised verdict keeps its start while its evidence is not read. While the pop rate is unknown for a few
+    polls, a verdict that it proves is shown with the age of its proof, for at most ``LULL_S`` seconds. The verdict also
+    keeps its start for ``LULL_S`` seconds without evidence, unless a poll refutes the verdict.
 
     Args:
         context: the current figures.
@@ -282,11 +285,11 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
 
 
 def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float) -> Iterator[tuple[str, Verdict]]:
-    """Yield the raised verdicts that a poll without rates did not prove again, by code, with the age of their proof.
+    """Yield the raised verdicts that a poll without a pop rate could not prove, by code, with the age of their proof.
 
     Verdicts whose proof is older than ``LULL_S`` are left out.
     """
-    for rule in RULES if context.rates_follow else ():
+    for rule in _OF_POP_RATE if context.rates_follow else ():
         span = lapsed.get(rule.code)
         if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
             continue
