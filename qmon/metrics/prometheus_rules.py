@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.metrics.metric_list import DEAD, FILL, LAKE_AGE, OLDEST, UP, VERDICT
+from qmon.recording.write.retention import ABANDONED_S
 
 _HEAD: Final = """\
 # Alerting rules for the metrics of qmon serve. The limits are examples: adjust them to your queues.
@@ -62,7 +63,7 @@ RULES: Final = (
     ),
     AlertingRule(
         "QmonLakeOld",
-        f"{LAKE_AGE.name} > 86400",
+        f"{LAKE_AGE.name} > {ABANDONED_S:.0f}",
         "5m",
         "warning",
         "{{ $labels.lake }} has read no recordings for {{ $value | humanizeDuration }}",

@@ -20,6 +20,8 @@ TYPE_NAME_ABOVE: Final = 10_000
 # What to do about a missing right that the operator role includes.
 SETUP_ADVICE: Final = "the database's owner can grant this: qmon setup TARGET --role operator"
 
+NO_TRASH: Final = f"no trash is available: your role may not write to the schema qmon; {SETUP_ADVICE}"
+
 # Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]
 OnProgress = Callable[[Progress], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,10 @@ from qmon.model.view import View
 from qmon.monitor.source import Phase, SourceState
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import StateChanged, ViewReady
-from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES
+from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from tests.recording.days import written
-from tests.tui.driving import dashboard
+from tests.tui.driving import Driver, dashboard
 from tests.tui.fleet import fleet
 from tests.tui.histories import replayed
 from tests.tui.scripted import view
@@ -51,31 +51,27 @@ def _kinds(kind: type[DashboardScreen]) -> list[type[DashboardScreen]]:
     return [kind, *(each for below in kind.__subclasses__() for each in _kinds(below))]
 
 
-async def test_each_screen_is_drawn_once_when_it_comes_to_the_front(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_screen_that_is_shown_again_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with dashboard() as driver:
         await driver.give()
-        for entry in ENTRIES:
-            await driver.app.switch_mode(entry.name)
-            await driver.settle()
-        resumes = Resumes(monkeypatch)
-        for entry in ENTRIES:
-            await driver.app.switch_mode(entry.name)
-            await driver.settle()
-        assert resumes.found == [(entry.name, 1) for entry in ENTRIES]
+        await _show_twice(driver, ENTRIES, monkeypatch)
 
 
-async def test_each_screen_of_all_targets_is_drawn_once_when_it_comes_to_the_front(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_each_screen_of_all_targets_that_is_shown_again_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with fleet() as driver:
-        for entry in FLEET_ENTRIES:
-            await driver.app.switch_mode(entry.name)
-            await driver.settle()
-        resumes = Resumes(monkeypatch)
-        for entry in FLEET_ENTRIES:
-            await driver.app.switch_mode(entry.name)
-            await driver.settle()
-        assert resumes.found == [(entry.name, 1) for entry in FLEET_ENTRIES]
+        await _show_twice(driver, FLEET_ENTRIES, monkeypatch)
+
+
+async def _show_twice(driver: Driver, entries: Sequence[ScreenEntry], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show all screens, show them again, and check that each is drawn once the second time."""
+    for entry in entries:
+        await driver.app.switch_mode(entry.name)
+        await driver.settle()
+    resumes = Resumes(monkeypatch)
+    for entry in entries:
+        await driver.app.switch_mode(entry.name)
+        await driver.settle()
+    assert resumes.found == [(entry.name, 1) for entry in entries]
 
 
 async def test_a_replay_handles_each_event_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -293,10 +293,8 @@ def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float
         span = lapsed.get(rule.code)
         if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
             continue
-        yield (
-            rule.code,
-            replace(span.verdict, proof=f"{span.verdict.proof}; read {duration(now_at - span.seen_at)} ago"),
-        )
+        age = duration(now_at - span.seen_at)
+        yield rule.code, replace(span.verdict, proof=f"{span.verdict.proof}; read {age} ago")
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:

@@ -16,7 +16,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, Undo
 from qmon.operate.actions import undo_tables
-from qmon.operate.context import SETUP_ADVICE, OperatorContext
+from qmon.operate.context import NO_TRASH, OperatorContext
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_message_name
 from qmon.operate.plan.required_rights import (
@@ -253,7 +253,7 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
     if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
         return f"{strategy.table.table} refers to {strategy.data.table}, so qmon cannot delete rows of the second table"
     if not read_audit_access(sql).can_record:
-        return f"no trash is available: your role may not write to the schema qmon; {SETUP_ADVICE}"
+        return NO_TRASH
     return None
 
 

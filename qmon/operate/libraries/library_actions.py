@@ -15,7 +15,7 @@ from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
-from qmon.operate.context import SETUP_ADVICE, OperatorContext
+from qmon.operate.context import NO_TRASH, OperatorContext
 from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue_for
@@ -101,7 +101,7 @@ def _prepare_action(
         count = len(chosen)
         why = why_not_permitted(context, sql) or missing_rights(sql, rows.needed_privileges(sql))
         if trash is not None and not read_audit_access(sql).can_record:
-            why = why or f"no trash is available: your role may not write to the schema qmon; {SETUP_ADVICE}"
+            why = why or NO_TRASH
         takes_s = estimate_seconds(sql, kind, layout, count)
         plan = Plan(
             kind,

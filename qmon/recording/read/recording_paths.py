@@ -16,6 +16,9 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")
 _LONGEST: Final = 200
 
+# A segment covers at most one hour (UTC).
+SEGMENT_S: Final = 3600.0
+
 
 def folder_name_for(name: str) -> str:
     """Return a target's name as a folder name. Unsafe characters become ``%`` and two hexadecimal digits per byte.
@@ -62,13 +65,18 @@ def is_segment(path: Path) -> bool:
     return name.endswith(SEGMENT_SUFFIX) and _STEM.fullmatch(name.removesuffix(SEGMENT_SUFFIX)) is not None
 
 
+def is_open(path: Path) -> bool:
+    """Return true if a segment is open, or was never sealed."""
+    return path.name.startswith(OPEN_PREFIX)
+
+
 def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
     """Return the segments below a folder in chronological order.
 
     If a segment exists both as an open file and as a sealed file, the open file is left out.
     """
     found = [path for path in root.rglob(f"*{SEGMENT_SUFFIX}") if is_segment(path)]
-    sealed = {path for path in found if not path.name.startswith(OPEN_PREFIX)}
+    sealed = {path for path in found if not is_open(path)}
     kept = [path for path in found if path in sealed or (unsealed and sealed_path(path) not in sealed)]
     return sorted(kept, key=lambda path: path.name.removeprefix(OPEN_PREFIX))
 

@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.recording.read.recording_paths import list_segments, segment_start
+from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, segment_start
 
 # Marker files in the folder of all recordings. Each marker file belongs to a lake and lists the segments in that lake.
 _MARK_PATTERN: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _MAX_SIZE: Final = 2**63
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?", re.IGNORECASE)
-_LONGEST_S: Final = 3600.0
+
+# A lake whose last batch is older than this may be abandoned.
+ABANDONED_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,10 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
     missing = {
         path: {mark for mark in marks if path.relative_to(root).as_posix() not in mark.done}
         for path in paths
-        if not path.name.startswith("_")
+        if not is_open(path)
     }
     for path, lacking in missing.items():
-        old = keep_s is not None and segment_start(path) + _LONGEST_S < now - keep_s
+        old = keep_s is not None and segment_start(path) + SEGMENT_S < now - keep_s
         if lacking:
             (waiting if old else kept).append(path)
         elif old or (max_bytes is not None and total > max_bytes):

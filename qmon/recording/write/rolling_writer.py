@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import Cover, encode
@@ -23,8 +22,6 @@ from qmon.recording.format.records import (
 from qmon.recording.read import recording_paths
 from qmon.recording.read.segment_reader import mark_for
 from qmon.recording.write.segment_writer import FRAME_S, SEGMENT_BYTES, SegmentWriter
-
-_HOUR_S: Final = 3600
 
 
 class RollingWriter:
@@ -76,7 +73,7 @@ class RollingWriter:
         writer = self._writer
         if writer is None:
             return
-        same_hour = at // _HOUR_S == self._began_at // _HOUR_S
+        same_hour = at // recording_paths.SEGMENT_S == self._began_at // recording_paths.SEGMENT_S
         if not same_hour or writer.bytes >= SEGMENT_BYTES:
             self.seal_segment(at, None)
             self.open_segment(at, verdicts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,10 +18,6 @@ from qmon.model.settings import NOT_REPORTED, Setting
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
     from qmon.cli.target_session import ChosenTarget
-
-
-# After this time without a batch, a lake may be abandoned.
-_LATE_S: Final = 86_400.0
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -95,7 +91,7 @@ def doctor(
 
 def lake_lines(recordings: Path, now: float) -> list[str]:
     """Return a line for each lake that reads a folder of recordings. ``now``: seconds since the epoch."""
-    from qmon.recording.write.retention import read_lake_marks
+    from qmon.recording.write.retention import ABANDONED_S, read_lake_marks
 
     lines = []
     for mark in read_lake_marks(recordings):
@@ -103,7 +99,7 @@ def lake_lines(recordings: Path, now: float) -> list[str]:
             lines.append(f"the marker file {mark.file} is damaged: delete it, or run the pipeline to write it again")
             continue
         age_s = max(0.0, now - mark.at)
-        late = "; if this lake is not used any more, delete " + str(mark.file) if age_s > _LATE_S else ""
+        late = "; if this lake is not used any more, delete " + str(mark.file) if age_s > ABANDONED_S else ""
         lines.append(f"{mark.lake}: the pipeline read the recordings {duration(age_s)} ago{late}")
     return lines or [f"no lake reads the recordings in {recordings}"]
 

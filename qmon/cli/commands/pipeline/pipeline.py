@@ -21,7 +21,7 @@ from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
-from qmon.recording.read.recording_paths import list_segments, segment_start
+from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, segment_start
 from qmon.recording.write.retention import unread_bytes
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 # A run with fewer bytes of new segments counts as brief. In a brief run, Java's second compiler costs more time than it
 # saves. In a measurement, cost and gain were equal at 640 MB.
 _BRIEF_BYTES: Final = 250_000_000
-
-# A segment covers at most one hour (UTC).
-_HOUR_S: Final = 3600.0
 
 
 def _parse_time(text: str | float) -> float:
@@ -111,8 +108,8 @@ def open_segment_lines(recordings: Path, now: float) -> list[str]:
 
     ``now``: seconds since the epoch.
     """
-    left = [path for path in list_segments(recordings) if path.name.startswith("_")]
-    due = [segment_start(path) // _HOUR_S * _HOUR_S + _HOUR_S for path in left]
+    left = [path for path in list_segments(recordings) if is_open(path)]
+    due = [segment_start(path) // SEGMENT_S * SEGMENT_S + SEGMENT_S for path in left]
     growing = [at for at in due if at >= now]
     lines = []
     if growing:
