@@ -41,7 +41,7 @@ def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
     Lines of other kinds are skipped without parsing. A line without a kind is yielded as damaged. The target's name is
     read from the session line, or, if there is none, from the folder ``target=…``.
     """
-    target, zone, place = _target_from_path(path), "UTC", 0
+    target, zone, place = target_from_path(path), "UTC", 0
     for text, reason in _read_frames(content):
         for begin, end in line_spans(text):
             place += 1
@@ -92,6 +92,7 @@ def _parse_session(line: bytes, target: str, zone: str) -> tuple[str, str]:
         return target, zone
 
 
-def _target_from_path(path: str) -> str:
+def target_from_path(path: str) -> str:
+    """Return the target in the folder ``target=…`` of a segment, or an empty text."""
     folders = [part.removeprefix("target=") for part in path.split("/") if part.startswith("target=")]
     return unquote(folders[-1]) if folders else ""

@@ -15,6 +15,7 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.archived_messages import messages
+from qmon.cli.commands.pipeline.forget_command import forget
 from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, declare_lake_options, open_lake
 from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
@@ -52,6 +53,9 @@ def register_commands(app: typer.Typer) -> None:
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
+    )
+    group.command("forget", epilog="Example: qmon pipeline forget --lake /var/lake --target orders-old --dry-run")(
+        forget
     )
     group.command("messages", epilog="Example: qmon pipeline messages shop mails --lake /var/lake")(messages)
     group.command(
