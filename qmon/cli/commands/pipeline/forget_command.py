@@ -13,6 +13,7 @@ from qmon import files
 from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, lake_path
 from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
+from qmon.model.formatting import count_text
 from qmon.recording.write.retention import delete_lake_marks
 
 _ONE_DAY: Final = datetime.timedelta(days=1)
@@ -75,7 +76,7 @@ def forget(
         _forget_rows(place, chosen, before, after, yes=yes, dry_run=dry_run)
     if recordings is not None and not dry_run:
         count = delete_lake_marks(recordings, absolute_path(place))
-        print_output(f"{recordings}: deleted {count:,} marker files of this lake")
+        print_output(f"{recordings}: deleted {count_text(count, 'marker file')} of this lake")
 
 
 def _forget_rows(
@@ -105,4 +106,4 @@ def _forget_rows(
         if not typer.confirm(f"Delete these rows from {clean_text(lake)}? This cannot be undone", default=False):
             raise BadInput("not confirmed; nothing was changed")
     forget_rows(lake, request)
-    print_output(f"deleted {sum(rows.values()):,} rows")
+    print_output(f"deleted {count_text(sum(rows.values()), 'row')}")
