@@ -26,30 +26,31 @@ MOVED = ("pushed", "popped", "completed")
 PER_QUEUE = ("span_s", *MOVED, *MEANS.values(), "dead")
 
 
-def read_lines(root: Path) -> Iterator[tuple[str, str, Row]]:
-    """Yield the target, the zone and the figures of each line of sealed segments. Each line is yielded once."""
+def read_lines(root: Path) -> Iterator[tuple[str, Row, Row]]:
+    """Yield the target, the origin and the figures of each line of sealed segments. Each line is yielded once."""
     seen = set()
     for path in sorted(root.glob("target=*/date=*/*.jsonl.zst")):
         if path.name.startswith("_"):
             continue
-        target, zone = unquote(path.parts[-3].removeprefix("target=")), "UTC"
+        target = unquote(path.parts[-3].removeprefix("target="))
+        origin: Row = {"zone": "UTC", "environment": None}
         stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(path.read_bytes()), read_across_frames=True)
         for text in stream.read().decode("utf-8").splitlines():
             line = json.loads(text)
             if line["k"] == "session":
-                zone = line["session"].get("zone") or zone
+                origin = {name: line["session"].get(name) or value for name, value in origin.items()}
             elif line["k"] == "figures" and (target, line["r"], line["n"]) not in seen:
                 seen.add((target, line["r"], line["n"]))
-                yield target, zone, line["figures"] | {"recorder": line["r"]}
+                yield target, origin, line["figures"] | {"recorder": line["r"]}
 
 
 def minutes_and_hours(root: Path) -> dict[int, dict[Key, Row]]:
     """Return the rows of the tables ``minutes`` (60) and ``hours`` (3600), by target, queue and start."""
     shares: dict[Key, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for target, zone, line in read_lines(root):
+    for target, origin, line in read_lines(root):
         for place, queue in enumerate(line.get("queue", ())):
             figures = {name: line[name][place] for name in PER_QUEUE if line.get(name)}
-            for start, share in _share_out(line, figures, zone):
+            for start, share in _share_out(line, figures, origin):
                 shares[target, queue, start][line["recorder"]].append(share)
     counted = {}
     for key, each in shares.items():
@@ -64,7 +65,7 @@ def minutes_and_hours(root: Path) -> dict[int, dict[Key, Row]]:
     }
 
 
-def _share_out(line: Row, figures: Row, zone: str) -> Iterator[tuple[float, Row]]:
+def _share_out(line: Row, figures: Row, origin: Row) -> Iterator[tuple[float, Row]]:
     """Yield the part of a sample in each minute that its poll or its counters cover."""
     at, poll_s, span_s = line["sampled_at"], line.get("poll_s") or 0.0, figures.get("span_s") or 0.0
     own = at // 60 * 60
@@ -79,7 +80,7 @@ def _share_out(line: Row, figures: Row, zone: str) -> Iterator[tuple[float, Row]
         flow_s = max(0.0, end - max(begin, -span_s)) if known else 0.0
         if known and span_s > LONGEST_COUNTERS_S:
             flow_s = span_s if start == own else 0.0
-        part = {"at": at, "zone": zone, "ends": start == own, "watched": watched, "flow_s": flow_s}
+        part = {"at": at, "origin": origin, "ends": start == own, "watched": watched, "flow_s": flow_s}
         part |= {name: figures.get(column) if watched or start == own else None for name, column in MEANS.items()}
         part |= {name: None if not flow_s else _times(figures.get(name), flow_s / span_s) for name in MOVED}
         yield start, part | {"dead": figures.get("dead")}
@@ -109,7 +110,8 @@ def _add_up(rows: list[Row]) -> Row:
     for name in ("ready", "dead"):
         last = [(row["at"], row[name]) for row in rows if row["ends"] and row[name] is not None]
         found[f"{name}_last"] = max(last)[1] if last else None
-    return found | {"zone": max((row["at"], row["zone"]) for row in rows)[1]}
+    origin: Row = max(rows, key=lambda row: float(row["at"]))["origin"]
+    return found | origin
 
 
 def _percentiles(rows: list[Row]) -> Row:

@@ -31,6 +31,7 @@ class Watched:
     target: str
     recorder: str
     zone: str = "UTC"
+    environment: str = ""
     queues: tuple[str, ...] = ("orders", "mails")
     step_s: float = 2.0
     # The values of each line about figures, with recorder, number, target and zone.
@@ -51,7 +52,9 @@ class Watched:
         set forward by this number of seconds; as in reality, such a poll has no span.
         """
         rng, before = random.Random(seed), {path for path in self.root.rglob(f"*{SEGMENT_SUFFIX}")}
-        session = SessionLine(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
+        session = SessionLine(
+            self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at, environment=self.environment
+        )
         roll = RollingWriter(self.root, self.recorder, session)
         roll.open_segment(start_at, ())
         at, last = start_at, None

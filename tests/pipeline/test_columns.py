@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from qmon.pipeline.ingest.columns import rows_from_lines
-from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
+from qmon.pipeline.ingest.segment_lines import RecordedSession, SegmentLine, read_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
@@ -39,7 +39,7 @@ def samples(rows: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]
 def read(*texts: str | bytes) -> list[SegmentLine]:
     """Return lines as read from a segment of the target ``shop``."""
     raw = [text.encode() if isinstance(text, str) else text for text in texts]
-    return [SegmentLine(place, "shop", "UTC", "figures", text) for place, text in enumerate(raw, 1)]
+    return [SegmentLine(place, RecordedSession("shop"), "figures", text) for place, text in enumerate(raw, 1)]
 
 
 def line(number: int, **figures: Any) -> str:

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
 from qmon.pipeline.ingest.segment_intake import SegmentIntake
+from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
 from qmon.pipeline.lake.delta import Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
@@ -127,11 +128,11 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
     assert SegmentIntake(lake, str(root)).run_batch() is not None
     assert rolled(place, old) == before
     (told,) = stored(place, "bad")
-    reason = f"days before {kept} were not recomputed because their samples were deleted"
+    reason = f"polls of {old} were not added, because this day was deleted from the lake"
     assert (Path(told["file"]).name, told["place"], told["reason"]) == (path.name, 0, reason)
     counting = [row for row in (*whole, *rows(late.written)) if reference.date(row["sampled_at"]) == kept]
     rolled_up(lake, every_sample(lake, counting), since=kept)
-    assert lake.view().read_entries()["kept_from"] == kept
+    assert read_deleted_days(lake.view().read_entries()) == (DeletedDays(datetime.date.fromisoformat(kept)),)
 
 
 def rolled(place: Path, date: str) -> list[Any]:

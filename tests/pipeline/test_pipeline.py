@@ -54,7 +54,9 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
     (segment, *_) = first.record(START, 900, seed=1, trouble=range(500, 700))
-    odd = Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "; drop table x; --", "😀"))
+    odd = Watched(
+        root, "a b/é=1", "cccccccccccc", environment="prod", queues=("[a]]b].[c d]", "; drop table x; --", "😀")
+    )
     odd.record(START, 100, seed=4, trouble=range(0, 3))
     assert unread_bytes(root) == sum(path.stat().st_size for path in root.rglob("*.zst"))
     run(spark, root, tmp_path / "lake")
@@ -144,6 +146,10 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     first = min(row["minute"] for row in every) // 3600 * 3600
     assert skip_time_before_data(lake.view(), Period(first - WEEK_S, first + WEEK_S)) == Period(first, first + WEEK_S)
     odd = gather_facts(lake.view(), period, ReportRequest(objectives=objectives, targets=("a b/é=1",)))
+    assert gather_facts(lake.view(), period, ReportRequest(objectives=objectives, environments=("x", "prod"))) == odd
+    for targets, environment in (((), "staging"), (("shop",), "prod")):
+        with pytest.raises(BadInput, match=f"environment {environment}; the lake has the environments: prod$"):
+            gather_facts(lake.view(), period, ReportRequest(targets=targets, environments=(environment,)))
     names = [{q.target for q in odd.queues}, {each.target for each in odd.levels}, {c.target for c in odd.targets}]
     assert names == [{"a b/é=1"}] * 3
     assert {row["target"] for row in odd.incidents} <= {"a b/é=1"} and not odd.operations and not odd.bad

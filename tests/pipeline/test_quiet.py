@@ -19,7 +19,7 @@ def test_a_run_that_succeeds_writes_nothing_to_standard_error(tmp_path: Path) ->
     lake = ("--lake", str(tmp_path / "lake"))
     ran = run("pipeline", "run", "--recordings", str(tmp_path / "recordings"), *lake)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "40 samples of 1 segments" in ran.stdout
+    assert "40 samples of 1 segment," in ran.stdout
     tidied = run("pipeline", "tidy", *lake, JAVA_HOME=str(tmp_path), PATH=str(tmp_path))
     assert (tidied.returncode, tidied.stderr) == (0, "")
     assert "samples" in tidied.stdout

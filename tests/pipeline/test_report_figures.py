@@ -83,7 +83,7 @@ def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
         (folder / f"{name}.jsonl.zst").write_bytes(b"x")
     at = datetime.fromisoformat("2026-11-21T10:20:00+00:00").timestamp()
     (growing,) = open_segment_lines(tmp_path, at)
-    assert growing.startswith("1 segments") and "11:00 UTC" in growing
+    assert "1 open segment;" in growing and "11:00 UTC" in growing
     (late,) = open_segment_lines(tmp_path, at + HOUR)
     assert "should have been sealed" in late
     (folder / "_20261121T101500Z-0123456789ab-0001.jsonl.zst").unlink()

@@ -103,7 +103,7 @@ def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: b
 def _read(read: SegmentLine) -> tuple[str, str, str, Any]:
     """Return the pipeline's result for a line, without positions in the file, which differ."""
     why = re.sub(r"byte \d+", "byte", read.reason or "")
-    return read.kind, read.target, why, None if why else json.loads(read.text or b"")
+    return read.kind, read.session.target, why, None if why else json.loads(read.text or b"")
 
 
 def known(path: Path) -> dict[str, Any]:

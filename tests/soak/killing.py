@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from qmon.pipeline.lake.deleted_days import read_deleted_days
 from qmon.pipeline.lake.delta import APPLICATION
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import BATCH, TABLES
@@ -131,9 +132,8 @@ class Readers:
             found[name] = known if number == table.version() else self.same(name, table)
         taken = view.read("segments").where(F.col("batch") <= view.batch).collect()
         whole = sum(self.segments[row.file] for row in taken)
-        kept = sum(
-            self.segments[row.file] for row in taken if str(row.date) >= view.read_entries().get("kept_from", "")
-        )
+        deleted = read_deleted_days(view.read_entries())
+        kept = sum(self.segments[row.file] for row in taken if not any(days.has_day(row.date) for days in deleted))
         assert view.counts()["samples"] == whole
         assert {found["samples"].rows, found["polls"].total} <= {whole, kept}, (whole, kept, found)
         assert {found[name].total for name in _ROLLED} == {whole}, (whole, found)

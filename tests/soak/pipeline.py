@@ -17,6 +17,7 @@ from typing import Final
 import psutil
 from deltalake import DeltaTable
 
+from qmon.pipeline.lake.deleted_days import read_deleted_days
 from qmon.pipeline.spark_session import start_session
 from qmon.recording.read.segment_reader import open_segment
 from tests.facts import wait_until
@@ -90,7 +91,7 @@ def tidy_killed(times: int) -> str:
             assert child.wait(LONG_S) == 0
         lake = run(ground.readers.session, ground.root, ground.lake)
         ground.readers.agree()
-        first = str(lake.view().read_entries()["kept_from"])
+        (deleted,) = read_deleted_days(lake.view().read_entries())
         every = unique(row for each in ground.written for row in rows(each.written))
         counted(lake, [row for each in ground.written[1:] for row in rows(each.written)])
         rolled_up(lake, every)
@@ -98,7 +99,7 @@ def tidy_killed(times: int) -> str:
     moments = ", ".join(f"{number} {what}" for what, number in sorted(struck.items()))
     return (
         f"tidy beside a run that goes on ({moments}): {batches} batches, {len(every):,} samples, none lost, none "
-        f"twice, those before {first} removed; {reads:,} tables read by three readers alike"
+        f"twice, those before {deleted.before} removed; {reads:,} tables read by three readers alike"
     )
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
 from qmon.pipeline.ingest import staged as stage
+from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
 from qmon.pipeline.lake.delta import Conflict, Files, ReadFilter, WrittenFiles, frame_from_rows, newest_batch
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH, bucket_for
@@ -52,7 +53,7 @@ class AffectedHours:
         ``over``: the column of times to compare. Without ``over``, return the part with the days of these hours.
         """
         targets = {target for target, _ in self.hours}
-        dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
+        dates = {_utc_date(hour) for _, hour in self.hours}
         return ReadFilter(dates, {bucket_for(target) for target in targets}, targets, over, self.start_at, self.end_at)
 
     def select_rows(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
@@ -118,11 +119,11 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
     staged = stage.stage_segments(lake.storage, [path for path, size in paths.items() if size], stamp)
     changes = _TableChanges()
     lines = _staged_files(staged)
-    first = before.read_entries().get("kept_from", "")
-    kept = _write_samples(before, staged, lines["poll"], first, changes, stamp) if lines["poll"].rows else 0
+    deleted = read_deleted_days(before.read_entries())
+    kept = _write_samples(before, staged, lines["poll"], deleted, changes, stamp) if lines["poll"].rows else 0
     if lines["operation"].rows:
         _write_operations(before, staged, lines["operation"], changes, stamp)
-    passed = _skipped_segments(lake.storage, paths) + _segments_too_old(staged, lines["poll"], first)
+    passed = _skipped_segments(lake.storage, paths) + _segments_of_deleted_days(staged, lines["poll"], deleted)
     if passed or lines["bad"].rows:
         bad = stage.unusable_lines(staged.read_rows("bad")).unionByName(stage.unusable_files(lake.session, passed))
         changes.added["bad"] = lake.table("bad").write_rows(bad, stamp)
@@ -151,13 +152,15 @@ def _staged_files(staged: stage.StagedBatch) -> dict[str, WrittenFiles]:
 
 
 def _write_samples(
-    before: LakeView, staged: stage.StagedBatch, lines: WrittenFiles, first: str, changes: _TableChanges, stamp: str
+    before: LakeView,
+    staged: stage.StagedBatch,
+    lines: WrittenFiles,
+    deleted: Sequence[DeletedDays],
+    changes: _TableChanges,
+    stamp: str,
 ) -> int:
-    """Write samples and derived tables.
-
-    Returns the number of new samples. ``first``: the first day whose samples are kept.
-    """
-    lake, rows = before.lake, staged.read_rows("poll").where(F.col("date") >= (first or "1970-01-01"))
+    """Write samples and derived tables, except for days that were deleted. Return the number of new samples."""
+    lake, rows = before.lake, staged.read_rows("poll").where(~_on_deleted_day(deleted))
     place = lines.read_filter("sampled_at")
     # The neighbouring hours may have samples of other recorders that cover the same minutes.
     known = before.read("polls", place.widen(rollups.HOUR_S + rollups.LONGEST_FLOW_S))
@@ -165,9 +168,8 @@ def _write_samples(
     hours = stage.affected_hours(rows, known).collect()
     if not hours:
         return 0
-    begin = 0.0 if not first else datetime.datetime.fromisoformat(f"{first}T00:00Z").timestamp()
     samples = lake.table("samples")
-    late = any(str(date) < first for date in place.dates or ())
+    late = _has_deleted_day(lines, deleted)
     if changes.added["polls"].rows == sum(hour.polls for hour in hours) and not late:
         lake.storage.move_folder(staged.kind_folder("sample"), f"samples/{stamp}")
         written = samples.written_files(stamp)
@@ -176,7 +178,10 @@ def _write_samples(
         written = samples.write_rows(stage.sample_rows(staged.read_rows("sample"), polls), stamp)
     changes.added["samples"] = written
     touched = AffectedHours(
-        frozenset((h.target, h.hour) for h in hours if h.hour >= begin), any(h.recorders > 1 for h in hours)
+        frozenset(
+            (h.target, h.hour) for h in hours if not any(days.covers(h.target, _utc_date(h.hour)) for days in deleted)
+        ),
+        any(h.recorders > 1 for h in hours),
     )
     old = before.files("samples", touched.read_filter("sampled_at").widen(rollups.LONGEST_FLOW_S))
     every = samples.read_written(written)
@@ -231,15 +236,39 @@ def _write_operations(
     changes.removed["operations"] = old
 
 
-def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
-    """Return the segments that contain polls before ``first``, each with a reason.
-
-    ``first``: the first day whose samples are still kept. The hours before ``first`` are not recomputed.
-    """
-    if not any(str(date) < first for date in lines.read_filter().dates or ()):
+def _segments_of_deleted_days(
+    staged: stage.StagedBatch, lines: WrittenFiles, deleted: Sequence[DeletedDays]
+) -> list[tuple[str, str]]:
+    """Return the segments that contain polls of days that were deleted from the lake, each with a reason."""
+    if not _has_deleted_day(lines, deleted):
         return []
-    rows = staged.read_rows("poll").where(F.col("date") < first).select("line.file").distinct().collect()
-    return [(row.file, f"days before {first} were not recomputed because their samples were deleted") for row in rows]
+    rows = staged.read_rows("poll").where(_on_deleted_day(deleted)).select("line.file", "date").distinct().collect()
+    return [
+        (row.file, f"polls of {row.date} were not added, because this day was deleted from the lake")
+        for row in sorted(rows)
+    ]
+
+
+def _has_deleted_day(lines: WrittenFiles, deleted: Sequence[DeletedDays]) -> bool:
+    """Return true if these files may have rows of days that were deleted."""
+    return any(days.has_day(date) for days in deleted for date in lines.read_filter().dates or ())
+
+
+def _on_deleted_day(deleted: Sequence[DeletedDays]) -> Column:
+    """Return the condition that a row with ``target`` and ``date`` is of a day that was deleted."""
+    found = F.lit(False)
+    for days in deleted:
+        each = F.col("date") < days.before
+        if days.after is not None:
+            each &= F.col("date") > days.after
+        if days.target is not None:
+            each &= F.col("target") == days.target
+        found |= each
+    return found
+
+
+def _utc_date(at: float) -> datetime.date:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC).date()
 
 
 def _skipped_segments(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:

@@ -68,7 +68,7 @@ def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBa
             "text": [_shown_text(read.text) for read in bad],
             "reason": [read.reason for read in bad],
         }
-        target = bad[0].target
+        target = bad[0].session.target
         place = {"target": target, "bucket": bucket_for(target)}
         yield _staged_batch({"kind": "bad", "line": _line_column(said, len(bad)), **place}, len(bad))
 
@@ -158,7 +158,7 @@ class _ParsedLines:
                 found[place] = "the server's clock is more than one day away from the clock of the recorder"
             elif not even[place]:
                 found[place] = "the line does not have one figure for each queue"
-            elif not read.target:
+            elif not read.session.target:
                 found[place] = "the target is unknown: neither the session line nor the folder has its name"
         return found
 
@@ -189,16 +189,17 @@ class _ParsedLines:
 
     def _common_columns(self, lines: Places, at: pa.Array) -> dict[str, Any]:
         """Return the columns common to all rows of a line."""
-        reads = [self._reads[line] for line in lines]
-        names = {name: bucket_for(name) for name in {read.target for read in reads}}
+        sessions = [self._reads[line].session for line in lines]
+        names = {name: bucket_for(name) for name in {session.target for session in sessions}}
         return {
-            "target": [read.target for read in reads],
-            "zone": [read.zone for read in reads],
+            "target": [session.target for session in sessions],
+            "zone": [session.zone for session in sessions],
+            "environment": pa.array([session.environment for session in sessions], pa.string()),
             "recorder": self._column("r").take(lines),
             "sequence": self._column("n").take(lines),
             "sampled_at": at,
             "date": _dates(at),
-            "bucket": pa.array([names[read.target] for read in reads], pa.int32()),
+            "bucket": pa.array([names[session.target] for session in sessions], pa.int32()),
         }
 
     def _sample_rows(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:

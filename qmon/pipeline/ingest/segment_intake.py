@@ -25,6 +25,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from qmon.errors import BadInput, QmonError
 from qmon.pipeline.ingest.batch import ingest_batch
 from qmon.pipeline.lake.delta import APPLICATION, ChangedMeanwhile, Conflict, newest_batch
+from qmon.pipeline.lake.forget import finish_forgetting
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import SEGMENTS, bucket_for
 from qmon.pipeline.lake.storage import Storage
@@ -65,6 +66,8 @@ class SegmentIntake:
         there = self._folder.file_sizes(SEGMENT_SUFFIX)
         claimed = newest_batch(self._table.version()) or 0
         held = newest_batch(self._lake.table("samples").version()) or 0
+        if claimed > held and finish_forgetting(self._lake.storage.root):
+            held = claimed
         if self._known is None:
             self._known = self._known_files(there)
             if there:

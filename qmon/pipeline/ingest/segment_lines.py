@@ -23,13 +23,21 @@ from qmon.recording.format.frames import (
 _LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """What the pipeline needs of a session line. ``environment``: ``None`` if ``qmon.toml`` does not set one."""
+
+    target: str
+    zone: str = "UTC"
+    environment: str | None = None
+
+
 @dataclass(slots=True)
 class SegmentLine:
     """One line that the pipeline needs, or an unreadable part with the reason."""
 
     place: int
-    target: str
-    zone: str
+    session: RecordedSession
     kind: str
     text: bytes | None
     reason: str | None = None
@@ -41,26 +49,26 @@ def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
     Lines of other kinds are skipped without parsing. A line without a kind is yielded as damaged. The target's name is
     read from the session line, or, if there is none, from the folder ``target=…``.
     """
-    target, zone, place = _target_from_path(path), "UTC", 0
+    session, place = RecordedSession(target_from_path(path)), 0
     for text, reason in _read_frames(content):
         for begin, end in line_spans(text):
             place += 1
             kind = line_kind(text, begin, end)
             if not kind:
-                yield SegmentLine(place, target, zone, "", text[begin:end], "not a line of a recording")
+                yield SegmentLine(place, session, "", text[begin:end], "not a line of a recording")
             elif kind in _LINE_KINDS:
                 line = text[begin:end]
                 try:
                     check_numbers(line)
                 except Damaged as problem:
-                    yield SegmentLine(place, target, zone, "", line, str(problem))
+                    yield SegmentLine(place, session, "", line, str(problem))
                     continue
                 if kind == "session":
-                    target, zone = _parse_session(line, target, zone)
+                    session = _parse_session(line, session)
                 else:
-                    yield SegmentLine(place, target, zone, kind, line)
+                    yield SegmentLine(place, session, kind, line)
         if reason:
-            yield SegmentLine(place + 1, target, zone, "", None, reason)
+            yield SegmentLine(place + 1, session, "", None, reason)
 
 
 def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
@@ -84,14 +92,16 @@ def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         at = following if following >= 0 else len(data)
 
 
-def _parse_session(line: bytes, target: str, zone: str) -> tuple[str, str]:
+def _parse_session(line: bytes, known: RecordedSession) -> RecordedSession:
     try:
         session = parse_json(line)["session"]
-        return str(session["target"]), str(session.get("zone") or zone)
+        environment = str(session.get("environment") or "") or known.environment
+        return RecordedSession(str(session["target"]), str(session.get("zone") or known.zone), environment)
     except (Damaged, KeyError, TypeError, AttributeError):
-        return target, zone
+        return known
 
 
-def _target_from_path(path: str) -> str:
+def target_from_path(path: str) -> str:
+    """Return the target in the folder ``target=…`` of a segment, or an empty text."""
     folders = [part.removeprefix("target=") for part in path.split("/") if part.startswith("target=")]
     return unquote(folders[-1]) if folders else ""

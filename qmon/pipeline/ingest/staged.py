@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest.columns import staged_batches
+from qmon.pipeline.ingest.segment_lines import target_from_path
 from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED, bucket_for
 from qmon.pipeline.lake.storage import Storage
@@ -101,8 +102,10 @@ def unusable_lines(rows: DataFrame) -> DataFrame:
 
 def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
     """Return rows for whole files, in the form of ``unusable_lines``, each with its reason."""
-    nobody = {"place": 0, "target": "", "bucket": bucket_for("")}
-    rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
+    rows: list[dict[str, object]] = []
+    for file, reason in files:
+        target = target_from_path(file)
+        rows.append({"file": file, "place": 0, "reason": reason, "target": target, "bucket": bucket_for(target)})
     return frame_from_rows(session, rows, BAD).withColumn("date", _segment_date())
 
 

@@ -75,12 +75,21 @@ class ReadFilter:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one version of a table: relative paths, sizes in bytes, partitions, and the total number of rows."""
+    """Files of one version of a table: relative paths, sizes in bytes, partitions, and numbers of rows."""
 
     paths: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
     partitions: tuple[Mapping[str, str | None], ...] = ()
-    rows: int = 0
+    row_counts: tuple[int, ...] = ()
+
+    def select(self, places: Sequence[int]) -> Files:
+        """Return the files at these places, counted from 0."""
+        return Files(
+            tuple(self.paths[place] for place in places),
+            tuple(self.sizes[place] for place in places),
+            tuple(self.partitions[place] for place in places),
+            tuple(self.row_counts[place] for place in places),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +184,7 @@ class TableLog:
             tuple(adds["path"].to_pylist()),
             tuple(adds["size_bytes"].to_pylist()),
             tuple(partitions),
-            sum(each or 0 for each in adds["num_records"].to_pylist()),
+            tuple(adds["num_records"].to_pylist()),
         )
 
     def _make_folder(self) -> None:
@@ -185,7 +194,7 @@ class TableLog:
 
     def written_files(self, stamp: str) -> WrittenFiles:
         """Return the Parquet files in the folder ``stamp``, with the statistics in their footers."""
-        place = self._file_system()
+        place = self.file_system()
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
         files = [each for each in place.get_file_info(selector) if each.path.endswith(".parquet")]
         now, adds, rows = int(time.time() * 1000), [], 0
@@ -267,7 +276,7 @@ class TableLog:
         """Return the entries that were stored up to a version, except entries that the log no longer has."""
         if version is None:
             return {}
-        place = self._file_system()
+        place = self.file_system()
         for number in range(version.version(), -1, -1):  # `DeltaTable.history` covers only the newest version
             try:
                 with place.open_input_stream(f"_delta_log/{number:020d}.json") as commit:
@@ -281,7 +290,8 @@ class TableLog:
                     return found
         return {}
 
-    def _file_system(self) -> pa.fs.PyFileSystem:
+    def file_system(self) -> pa.fs.PyFileSystem:
+        """Return the files below the table's path."""
         return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
 
 

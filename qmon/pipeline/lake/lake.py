@@ -81,7 +81,7 @@ class LakeView:
         return sorted(datetime.date.fromisoformat(each) for each in found if each)
 
     def read_entries(self) -> Mapping[str, Any]:
-        """Return the entries of the newest batch: ``counts`` and ``kept_from`` (the first day with kept samples)."""
+        """Return the entries of the newest batch: ``counts``, and the days of ``read_deleted_days``."""
         return self.lake.table("samples").read_entries(self.version("samples"))
 
     def counts(self) -> dict[str, int]:

@@ -10,16 +10,13 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
+from qmon.pipeline.lake.deleted_days import DeletedDays, deleted_days_entry
 from qmon.pipeline.lake.delta import ChangedMeanwhile, TableLog
 from qmon.pipeline.lake.lake import table_logs
 
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
 _TRIES: Final = 5
-
-# Key of an entry of `samples`: the first day whose samples are kept. Earlier hours are not recomputed, because their
-# samples were deleted.
-KEPT_FROM: Final = "kept_from"
 
 # The tables with a configurable retention. Each table is mapped to the other tables whose rows are deleted together
 # with its own rows.
@@ -70,8 +67,8 @@ def tidy_lake(lake: str, retention: LakeRetention, today: datetime.date | None =
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
         # Commit this before any row of these days is deleted, so that no batch recomputes the hours of these days any
         # more.
-        before = samples.read_entries(samples.version()).get(KEPT_FROM, "")
-        samples.commit_entries({KEPT_FROM: max(str(kept), before)})
+        known = samples.read_entries(samples.version())
+        samples.commit_entries(deleted_days_entry(known, [DeletedDays(kept)]))
     return [
         _tidy_table(name, table, first.get(name), retention.unused_s)
         for name, table in tables.items()

@@ -35,6 +35,10 @@ BUCKETS: Final = 16
 _PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
 
 
+# The time zone of the recording machine, and the environment of the target.
+_ORIGIN: Final[dict[str, DataType]] = {"zone": _S, "environment": _S}
+
+
 def bucket_for(target: str) -> int:
     """Return the bucket of a target. The bucket is the same on every machine."""
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
@@ -67,7 +71,7 @@ OPERATION: Final = _struct(
 LINE: Final = _struct(v=_I, r=_S, n=_L, at=_D, figures=_FIGURES_LINE, operation=OPERATION)
 
 # One row per queue and poll. `sequence` is the number of the recorder's line, and `poll` is the number of the snapshot.
-SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
+SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, **_ORIGIN, **_PLACE)
 
 # One row per poll: the number of watched queues, and the waits of sessions.
 POLLS: Final = _struct(
@@ -78,7 +82,7 @@ POLLS: Final = _struct(
     poll_s=_D,
     queues=_I,
     waits=ArrayType(_struct(event=_S, sessions=_D)),
-    zone=_S,
+    **_ORIGIN,
     **_PLACE,
 )
 
@@ -112,7 +116,7 @@ _SUMS: Final[dict[str, DataType]] = {
 #
 # `seconds`: watched time. `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of `seconds` in which the
 # figure was known. `flow_s`: time covered by the counters that were read. `ready_s`: messages times seconds.
-MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, zone=_S, **_PLACE)
+MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, **_ORIGIN, **_PLACE)
 
 _MILLISECONDS: Final = MapType(_D, _L)
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -130,7 +134,7 @@ ROLLUPS: Final = _struct(
     **_SUMS,
     **{f"{name}_ms": _MILLISECONDS for name in PERCENTILE_FIGURES},
     **{f"{name}_{p}": _D for name in PERCENTILE_FIGURES for p in PERCENTILES},
-    zone=_S,
+    **_ORIGIN,
     **_PLACE,
 )
 

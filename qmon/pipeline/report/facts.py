@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import zip_longest
 from typing import Final
@@ -110,12 +110,32 @@ class ReportFacts:
 class ReportRequest:
     """The scope of the report, and the service level objectives.
 
-    ``queue``: only queues with this name. ``targets``: only these targets; empty for all.
+    ``queue``: only queues with this name. ``targets``: only these targets; empty for all. ``environments``: only
+    targets whose newest hour has one of these environments; empty for all.
     """
 
     queue: str | None = None
     objectives: tuple[Objective, ...] = ()
     targets: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+
+    def with_found_targets(self, view: LakeView, period: Period) -> ReportRequest:
+        """Return the request with the targets of its environments.
+
+        Raises ``BadInput`` if no requested target has one of these environments in the period or the period before.
+        """
+        if not self.environments:
+            return self
+        both = Period(period.previous_period().start, period.end)
+        hours = _rows_within(view.read("hours", both.read_filter("start_at", view.dates())), both, "start_at")
+        newest = hours.groupBy("target").agg(F.max_by("environment", "start_at").alias("environment")).collect()
+        known = sorted({row.environment for row in newest if row.environment is not None})
+        found = {row.target for row in newest if row.environment in self.environments}
+        found &= set(self.targets) or found
+        if not found:
+            these = f"; the lake has the environments: {', '.join(known)}" if known else ""
+            raise BadInput(f"no target has the environment {' or '.join(self.environments)}{these}")
+        return replace(self, targets=tuple(sorted(found)), environments=())
 
     def select_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows of these targets and queues."""
@@ -163,6 +183,7 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
     Raises ``BadInput`` if the lake has no data for this period or queue.
     """
     newest = newest_day(view)
+    request = request.with_found_targets(view, period)
     whole = _period_sums(view, period, request)
     if not whole:
         what = f"for {request.text} " if request.text else ""

@@ -33,6 +33,9 @@ _SUMMED: Final = (
     *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
 )
 
+_ORIGIN: Final = ("zone", "environment")
+_PIECE: Final = ("sampled_at", "start_at", "ends", "watched", "flow_s", "dead")
+
 # Messages that moved in a longer span count in the minute in which the span ends. A span is as long as ten polls if the
 # counters are read in every tenth poll.
 LONGEST_FLOW_S: Final = 600.0
@@ -77,7 +80,7 @@ def split_samples(samples: DataFrame) -> DataFrame:
     )
     known = {name: f"IF(ends OR watched > 0, {column}, NULL) AS {column}" for name, column in _KNOWN.items()}
     moved = [f"IF(flow_s > 0, {name} * (flow_s / span), NULL) AS {name}" for name in _MOVED]
-    columns = ("target", "queue", "recorder", "zone", "sampled_at", "start_at", "ends", "watched", "flow_s", "dead")
+    columns = ("target", "queue", "recorder", "zone", "environment", *_PIECE)
     return pieces.selectExpr(*columns, *known.values(), *moved)
 
 
@@ -112,6 +115,7 @@ def minute_rows(pieces: DataFrame, *, shared: bool = True) -> DataFrame:
     sums |= {
         name: f"max_by({column}, IF({column} IS NOT NULL AND ends, sampled_at, NULL))" for name, column in _LAST.items()
     }
+    sums["environment"] = "max_by(environment, sampled_at)"
     each = pieces.groupBy(*_ROW_KEY, "recorder", "zone").agg(*_named_columns(sums))
     if not shared:
         return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
@@ -139,7 +143,7 @@ def day_rows(hours: DataFrame) -> DataFrame:
 def period_rows(hours: DataFrame) -> DataFrame:
     """Return one row per queue, summed over all these hours, without a start time."""
     one = "0D"
-    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", "zone")
+    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", *_ORIGIN)
 
 
 def counting_pieces(pieces: DataFrame, minutes: DataFrame) -> DataFrame:
@@ -156,7 +160,7 @@ def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}
     sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in _LAST}
-    sums["zone"] = "max_by(zone, start_at)"
+    sums |= {name: f"max_by({name}, start_at)" for name in _ORIGIN}
     found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named_columns(sums))
     found = found.withColumnRenamed("begins", "start_at")
     with_tails = found.join(build_histograms(values, _ROW_KEY), [*_ROW_KEY], "left")

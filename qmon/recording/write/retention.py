@@ -132,6 +132,17 @@ def read_lake_marks(root: Path) -> list[LakeMark]:
     return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
 
 
+def delete_lake_marks(root: Path, lake: str) -> int:
+    """Delete the marker files of a lake, so that retention no longer waits for it. Return their number.
+
+    ``lake``: the path of the lake with its scheme, as in the marker file.
+    """
+    found = [mark.file for mark in read_lake_marks(root) if mark.lake == lake]
+    for file in found:
+        file.unlink(missing_ok=True)
+    return len(found)
+
+
 def stat_lake_marks(root: Path) -> list[tuple[Path, os.stat_result]]:
     """Return the marker files with their size and time, without reading them."""
     found = []

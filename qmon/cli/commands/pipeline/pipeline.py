@@ -15,12 +15,14 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.archived_messages import messages
+from qmon.cli.commands.pipeline.forget_command import forget
 from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, declare_lake_options, open_lake
 from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
+from qmon.model.formatting import count_text
 from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, segment_start
 from qmon.recording.write.retention import unread_bytes
 
@@ -52,6 +54,9 @@ def register_commands(app: typer.Typer) -> None:
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
+    )
+    group.command("forget", epilog="Example: qmon pipeline forget --lake /var/lake --target orders-old --dry-run")(
+        forget
     )
     group.command("messages", epilog="Example: qmon pipeline messages shop mails --lake /var/lake")(messages)
     group.command(
@@ -115,13 +120,13 @@ def open_segment_lines(recordings: Path, now: float) -> list[str]:
     if growing:
         at = datetime.fromtimestamp(max(growing), UTC)
         lines.append(
-            f"{len(growing):,} segments are still open; qmon record seals them at {at:%H:%M} UTC or when it ends, and "
-            "the next run reads them"
+            f"not in the lake yet: {count_text(len(growing), 'open segment')}; qmon record seals open segments at "
+            f"{at:%H:%M} UTC or when it ends, and the next run reads them"
         )
     if len(left) > len(growing):
         lines.append(
-            f"{len(left) - len(growing):,} segments should have been sealed; if their recorder was killed, its next "
-            "start seals them"
+            f"not in the lake yet: {count_text(len(left) - len(growing), 'segment')} that should have been sealed; if "
+            "the recorder was killed, its next start seals them"
         )
     return lines
 
@@ -144,6 +149,12 @@ def report(
     queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues with this name.")] = None,
     target: Annotated[
         list[str] | None, typer.Option("--target", metavar="TARGET", help="Only this target. Repeatable.")
+    ] = None,
+    environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--environment", metavar="NAME", help="Only targets of this environment, such as prod. Repeatable."
+        ),
     ] = None,
     file: Annotated[
         Path | None,
@@ -173,13 +184,16 @@ def report(
         from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period, skip_time_before_data
         from qmon.pipeline.report.html import report_page
 
+        request = ReportRequest(queue, objectives, tuple(target or ()), tuple(environment or ()))
         view, period = source.view(), report_period(since, until, time.time())
         if since is None:
             period = skip_time_before_data(view, period)
-        found = gather_facts(view, period, ReportRequest(queue, objectives, tuple(target or ())))
+        found = gather_facts(view, period, request)
     if file is not None:
         files.replace_file(file, report_page(found))
-        print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+        print_output(
+            f"{file}: {count_text(len(found.queues), 'queue')}, {count_text(len(found.incidents), 'incident')}"
+        )
     if data is not None:
         print_output(f"{data}: {', '.join(write_csv(found, data))}")
     if (file, data) != (None, None):
@@ -249,7 +263,8 @@ def baselines(
         stays = "qmon keeps the existing file; delete the file if it is wrong" if found.kept else "the file is empty"
         print_output(f"not enough history: no hour of the week was recorded four times; {stays}")
         return
-    print_output(f"wrote baselines for {found.hours:,} hours of the week of {found.queues:,} queues")
+    hours = f"{found.hours:,} {'hour' if found.hours == 1 else 'hours'} of the week"
+    print_output(f"wrote baselines for {hours} of {count_text(found.queues, 'queue')}")
 
 
 def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
@@ -279,13 +294,13 @@ def _print_totals(view: LakeView, output: Format) -> None:
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    print_output(f"the lake has {len(view.dates()):,} days: {_counts_text(counts)}")
+    print_output(f"the lake has {count_text(len(view.dates()), 'day')}: {_counts_text(counts)}")
     if counts["bad"]:
         print_output("the table bad of the lake contains each bad line with its file and the reason")
 
 
 def _counts_text(counts: Mapping[str, int]) -> str:
     return (
-        f"{counts['samples']:,} samples of {counts['segments']:,} segments, "
-        f"{counts['duplicates']:,} duplicates left out, {counts['bad']:,} bad lines"
+        f"{count_text(counts['samples'], 'sample')} of {count_text(counts['segments'], 'segment')}, "
+        f"{count_text(counts['duplicates'], 'duplicate')} left out, {count_text(counts['bad'], 'bad line')}"
     )
