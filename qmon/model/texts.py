@@ -14,7 +14,7 @@ from string import Formatter
 class Text(StrEnum):
     """A template. A field is a name in braces, with a format if needed: ``"{count:,} ready in {queue}"``."""
 
-    def render(self, **fields: object) -> str:
+    def render(self, /, **fields: object) -> str:
         """Return the text with the values of all its fields.
 
         Raises ``TypeError`` if a field is missing or the template has no such field.
