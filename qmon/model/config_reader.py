@@ -8,6 +8,37 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.formatting import parse_duration
+from qmon.model.texts import Text
+
+
+class KeyText(Text):
+    """Errors of keys and values."""
+
+    DID_YOU_MEAN = "; did you mean {word}?"
+    CHOOSE_FROM = "; choose from: {words}"
+    NOT_A_TABLE = "{path}: must be a table of keys, not {kind}"
+    NOT_A_TEXT = "{path}: must be a text in quotes, not {kind}"
+    EMPTY = "{path}: is empty; leave the key out instead"
+    MISSING = "{path}: needs {name}"
+    NOT_TEXTS = "{path}: must be a list of texts, not {kind}"
+    NOT_COLUMNS = "{path}: must be a column or a list of different columns"
+    UNKNOWN_VALUE = "{path}: {value!r} is unknown{hint}"
+    NOT_A_SCALAR = "{path}: must be a text or a whole number, not {kind}"
+    NOT_A_NUMBER = "{path}: must be a number, not {kind}"
+    NOT_A_DURATION = '{path}: must be a duration such as "5m", not {kind}'
+    NOT_WHOLE = "{path}: must be a whole number, not {kind}"
+    NOT_A_BOOLEAN = "{path}: must be true or false, not {kind}"
+    NOT_TABLES = "{path}: must be written as [[{name}]], not as {kind}"
+    NOT_A_LIST = "{path}: must be a list, not {kind}"
+    UNKNOWN_KEY = "{path}: unknown key{hint}"
+    OUT_OF_RANGE = "{path}: is out of range: a number has at most 64 bits"
+    TEXT = "a text"
+    BOOLEAN = "true or false"
+    WHOLE_NUMBER = "a whole number"
+    NUMBER = "a number"
+    LIST = "a list"
+    TABLE = "a table of keys"
+
 
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -24,10 +55,10 @@ def suggest_nearest(word: str, known: Iterable[str], *, otherwise: str | None = 
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
     if close:
-        return f"; did you mean {words[close[0]]}?"
+        return KeyText.DID_YOU_MEAN.render(word=words[close[0]])
     if otherwise is not None:
         return otherwise
-    return f"; choose from: {', '.join(words.values())}" if words else ""
+    return KeyText.CHOOSE_FROM.render(words=", ".join(words.values())) if words else ""
 
 
 class Keys:
@@ -35,7 +66,7 @@ class Keys:
 
     def __init__(self, raw: Mapping[str, object], where: str) -> None:
         if not isinstance(raw, Mapping):
-            raise BadInput(f"{where}: must be a table of keys, not {_kind_text(raw)}")
+            raise BadInput(KeyText.NOT_A_TABLE.render(path=where, kind=_kind_text(raw)))
         self.raw = raw
         self.where = where
         self._asked: set[str] = set()
@@ -50,9 +81,9 @@ class Keys:
         if value is None:
             return None
         if not isinstance(value, str):
-            raise BadInput(f"{self.path(name)}: must be a text in quotes, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_A_TEXT.render(path=self.path(name), kind=_kind_text(value)))
         if not value:
-            raise BadInput(f"{self.path(name)}: is empty; leave the key out instead")
+            raise BadInput(KeyText.EMPTY.render(path=self.path(name)))
         return value
 
     def require_text(self, name: str) -> str:
@@ -69,8 +100,9 @@ class Keys:
         """
         others = [key for key in self.raw if key not in self._asked]
         for key in difflib.get_close_matches(name, others, 1, _MISSPELLING_RATIO):
-            return BadInput(f"{self.path(key)}: unknown key; did you mean {name}?")
-        return BadInput(f"{self.where}: needs {needed or name}")
+            hint = KeyText.DID_YOU_MEAN.render(word=name)
+            return BadInput(KeyText.UNKNOWN_KEY.render(path=self.path(key), hint=hint))
+        return BadInput(KeyText.MISSING.render(path=self.where, name=needed or name))
 
     def texts(self, name: str) -> list[str]:
         """Return a list of non-empty texts, or an empty list if the key is missing."""
@@ -78,7 +110,7 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-            raise BadInput(f"{self.path(name)}: must be a list of texts, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_TEXTS.render(path=self.path(name), kind=_kind_text(value)))
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -88,14 +120,16 @@ class Keys:
             return () if alone is None else (alone,)
         found = tuple(self.texts(name))
         if not found or len(set(found)) < len(found):
-            raise BadInput(f"{self.path(name)}: must be a column or a list of different columns")
+            raise BadInput(KeyText.NOT_COLUMNS.render(path=self.path(name)))
         return found
 
     def choice(self, name: str, known: Sequence[str]) -> str | None:
         """Return one of the known words, or ``None`` if the key is missing."""
         value = self.text(name)
         if value is not None and value not in known:
-            raise BadInput(f"{self.path(name)}: {value!r} is unknown{suggest_nearest(value, known)}")
+            raise BadInput(
+                KeyText.UNKNOWN_VALUE.render(path=self.path(name), value=value, hint=suggest_nearest(value, known))
+            )
         return value
 
     def scalar(self, name: str) -> str | int | None:
@@ -105,7 +139,7 @@ class Keys:
             return "true" if value else "false"
         if value is None or isinstance(value, int | str):
             return value
-        raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind_text(value)}")
+        raise BadInput(KeyText.NOT_A_SCALAR.render(path=self.path(name), kind=_kind_text(value)))
 
     def number(self, name: str) -> float | None:
         """Return a number, or ``None`` if the key is missing."""
@@ -113,7 +147,7 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadInput(f"{self.path(name)}: must be a number, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_A_NUMBER.render(path=self.path(name), kind=_kind_text(value)))
         return float(value)
 
     def seconds(self, name: str) -> float | None:
@@ -122,7 +156,7 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise BadInput(f'{self.path(name)}: must be a duration such as "5m", not {_kind_text(value)}')
+            raise BadInput(KeyText.NOT_A_DURATION.render(path=self.path(name), kind=_kind_text(value)))
         try:
             return parse_duration(str(value))
         except BadInput as problem:
@@ -132,14 +166,14 @@ class Keys:
         """Return a whole number, or ``None`` if the key is missing."""
         value = self._get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_WHOLE.render(path=self.path(name), kind=_kind_text(value)))
         return value
 
     def is_set(self, name: str) -> bool:
         """Return true or false. A missing key is false."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):
-            raise BadInput(f"{self.path(name)}: must be true or false, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_A_BOOLEAN.render(path=self.path(name), kind=_kind_text(value)))
         return bool(value)
 
     def nested_keys(self, name: str, shorthand_key: str | None = None) -> Keys | None:
@@ -153,7 +187,7 @@ class Keys:
         if isinstance(value, str) and shorthand_key is not None:
             value = {shorthand_key: value}
         if not isinstance(value, Mapping):
-            raise BadInput(f"{self.path(name)}: must be a table of keys, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_A_TABLE.render(path=self.path(name), kind=_kind_text(value)))
         return Keys(value, self.path(name))
 
     def tables(self, name: str) -> list[Mapping[str, object]]:
@@ -162,7 +196,7 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-            raise BadInput(f"{self.path(name)}: must be written as [[{name}]], not as {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_TABLES.render(path=self.path(name), name=name, kind=_kind_text(value)))
         return value
 
     def entries(self, name: str) -> Sequence[object]:
@@ -171,7 +205,7 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list):
-            raise BadInput(f"{self.path(name)}: must be a list, not {_kind_text(value)}")
+            raise BadInput(KeyText.NOT_A_LIST.render(path=self.path(name), kind=_kind_text(value)))
         return value
 
     def reject_unknown_keys(self, allowed: Iterable[str] = ()) -> None:
@@ -179,16 +213,22 @@ class Keys:
         known = self._asked | set(allowed)
         for name in self.raw:
             if name not in known:
-                raise BadInput(f"{self.path(name)}: unknown key{suggest_nearest(name, known)}")
+                raise BadInput(KeyText.UNKNOWN_KEY.render(path=self.path(name), hint=suggest_nearest(name, known)))
 
     def _get(self, name: str) -> object:
         self._asked.add(name)
         value = self.raw.get(name)
         if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
-            raise BadInput(f"{self.path(name)}: is out of range: a number has at most 64 bits")
+            raise BadInput(KeyText.OUT_OF_RANGE.render(path=self.path(name)))
         return value
 
 
 def _kind_text(value: object) -> str:
-    names = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
-    return names.get(type(value), "a table of keys" if isinstance(value, Mapping) else type(value).__name__)
+    names = {
+        str: KeyText.TEXT,
+        bool: KeyText.BOOLEAN,
+        int: KeyText.WHOLE_NUMBER,
+        float: KeyText.NUMBER,
+        list: KeyText.LIST,
+    }
+    return names.get(type(value), KeyText.TABLE if isinstance(value, Mapping) else type(value).__name__)

@@ -13,6 +13,16 @@ from decimal import Decimal
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class DurationText(Text):
+    """Errors of durations."""
+
+    NO_UNIT = "{text!r} has no unit: write {number}s, {number}m or {number}h"
+    NOT_A_DURATION = "{text!r} is not a duration: write 90s, 5m or 1h30m"
+    DURATION_TOO_LONG = "{text!r} is too long: at most {days:.0f}d"
+
 
 # Shown in place of a value that is unknown.
 UNKNOWN: Final = "–"
@@ -202,16 +212,16 @@ def parse_duration(text: str) -> float:
     at, seconds = 0, 0.0
     if re.fullmatch(r"\d*[1-9]\d*(\.\d+)?", cleaned):
         number = cleaned if len(cleaned) < _SHOWN // 2 else "5"
-        raise BadInput(f"{_shorten(text)!r} has no unit: write {number}s, {number}m or {number}h")
+        raise BadInput(DurationText.NO_UNIT.render(text=_shorten(text), number=number))
     while at < len(cleaned) and (part := _PART.match(cleaned, at)):
         seconds += float(part[1]) * _SECONDS[part[2]]
         at = part.end()
     if at < len(cleaned):
         seconds = 0.0
     if not seconds > 0:
-        raise BadInput(f"{_shorten(text)!r} is not a duration: write 90s, 5m or 1h30m")
+        raise BadInput(DurationText.NOT_A_DURATION.render(text=_shorten(text)))
     if seconds > MAX_S:
-        raise BadInput(f"{_shorten(text)!r} is too long: at most {MAX_S / 86_400:.0f}d")
+        raise BadInput(DurationText.DURATION_TOO_LONG.render(text=_shorten(text), days=MAX_S / 86_400))
     return seconds
 
 

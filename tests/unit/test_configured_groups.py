@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from qmon.config.config_file import parse_config
 from qmon.errors import BadInput
+from qmon.model.config_reader import KeyText
 from qmon.model.groups.conditions import AllOf, AnyOf, ColumnRef, IsNull, OneOf, Timed
-from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name
-from qmon.model.groups.group import Group
+from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, QueueKeyText, configured_name
+from qmon.model.groups.group import STATE_KINDS, Group
+from qmon.model.groups.group_parser import GroupText
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout_io import LayoutText
+from tests.wordings import pattern
 
 HEAD = '[target.shop]\nconnect = "postgresql://h/d"\n'
 QUEUE = "[[target.shop.queue]]\n"
@@ -56,7 +61,9 @@ def test_states_may_be_written_as_libraries_write_them() -> None:
     text = JOBS + 'queue = { column = "queue_name" }\nwhere = { kind = ["a", "b"] }\n'
     text += '[[target.shop.queue.state]]\nname = "ready"\nwhen = { locked_at = { null = true } }\n'
     text += '[[target.shop.queue.state]]\nname = "cancelled"\n'
-    with pytest.raises(BadInput, match=r"state\[2\]: needs kind: ready, scheduled, .* or done"):
+    with pytest.raises(
+        BadInput, match=pattern(GroupText.NEEDS_KIND, where="state[2]", kinds=", ".join(STATE_KINDS[:-1]), last="done")
+    ):
         group(text + "when = { cancelled_at = { null = false } }\n")
     found = group(text + 'kind = "done"\nwhen = { cancelled_at = { null = false } }\n')
     assert [(state.name, state.kind) for state in found.states] == [("ready", "ready"), ("cancelled", "done")]
@@ -87,21 +94,54 @@ def test_a_library_is_named_beside_other_queues() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('library = "obn"\n', "target.shop.queue[1].library: 'obn' is unknown; did you mean oban?"),
-        ('library = "oban"\nname = "x"\n', "target.shop.queue[1].name: unknown key"),
-        (JOBS + "queue = 3\n", "target.shop.queue[1].queue: must be a table of keys, not a whole number"),
-        (JOBS + "queue = { colum = 1 }\n", "target.shop.queue[1].queue.colum: unknown key; did you mean column?"),
-        (JOBS + "where = {}\n", "target.shop.queue[1].where: is empty; add a condition"),
-        (JOBS + "where = { a = { pasd = true } }\n", "target.shop.queue[1].where.a: needs one of null, not, past"),
-        (JOBS + 'queue = "q"\norder = ["id"]\n', "target.shop.queue[1].order: cannot be combined with queue or where"),
-        ('name = "jobs"\ntable = "jobs"\ndesign = "fifo"\nqueue = "q"\n', "target.shop.queue[1]: needs id, the column"),
-        (JOBS + 'queue = "q"\ntimes = "unx"\n', "target.shop.queue[1].times: 'unx' is neither"),
-        (JOBS + "state = [{ name = 'ready' }]\n", "target.shop.queue[1].state[1]: needs when"),
-        (JOBS + "state = [{ name = 'ready', when = { a = 1 } }]\nowners = 1\n", "target.shop.queue[1].owners: unknown"),
+        (
+            'library = "obn"\n',
+            pattern(
+                KeyText.UNKNOWN_VALUE,
+                path="target.shop.queue[1].library",
+                value="obn",
+                hint=KeyText.DID_YOU_MEAN.render(word="oban"),
+            ),
+        ),
+        ('library = "oban"\nname = "x"\n', pattern(KeyText.UNKNOWN_KEY, path="target.shop.queue[1].name")),
+        (
+            JOBS + "queue = 3\n",
+            pattern(KeyText.NOT_A_TABLE, path="target.shop.queue[1].queue", kind=KeyText.WHOLE_NUMBER),
+        ),
+        (
+            JOBS + "queue = { colum = 1 }\n",
+            pattern(
+                KeyText.UNKNOWN_KEY,
+                path="target.shop.queue[1].queue.colum",
+                hint=KeyText.DID_YOU_MEAN.render(word="column"),
+            ),
+        ),
+        (JOBS + "where = {}\n", pattern(GroupText.EMPTY_CONDITION, where="target.shop.queue[1].where")),
+        (
+            JOBS + "where = { a = { pasd = true } }\n",
+            pattern(GroupText.NEEDS_TEST, where="target.shop.queue[1].where.a", tests="null, not, past"),
+        ),
+        (
+            JOBS + 'queue = "q"\norder = ["id"]\n',
+            pattern(QueueKeyText.NOT_WITH_GROUP, path="target.shop.queue[1].order", keys="queue or where"),
+        ),
+        (
+            'name = "jobs"\ntable = "jobs"\ndesign = "fifo"\nqueue = "q"\n',
+            pattern(QueueKeyText.NEEDS_ID, where="target.shop.queue[1]"),
+        ),
+        (
+            JOBS + 'queue = "q"\ntimes = "unx"\n',
+            pattern(LayoutText.NOT_A_TIME_ZONE, path="target.shop.queue[1].times", zone="unx"),
+        ),
+        (JOBS + "state = [{ name = 'ready' }]\n", pattern(GroupText.NEEDS_WHEN, where="target.shop.queue[1].state[1]")),
+        (
+            JOBS + "state = [{ name = 'ready', when = { a = 1 } }]\nowners = 1\n",
+            pattern(KeyText.UNKNOWN_KEY, path="target.shop.queue[1].owners"),
+        ),
     ],
 )
 def test_each_fault_is_one_line_with_the_path_of_its_key(text: str, fault: str) -> None:
     with pytest.raises(BadInput) as found:
         read(text)
-    assert str(found.value).startswith(f"qmon.toml: {fault}")
+    assert re.match(f"qmon.toml: {fault}", str(found.value))
     assert "\n" not in str(found.value)

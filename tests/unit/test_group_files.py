@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
 
 from qmon.errors import BadInput
+from qmon.model.config_reader import KeyText
 from qmon.model.groups.conditions import AdvisoryLock, AllOf, AnyOf, ColumnRef, Compared, Exists, IsNull, OneOf, Timed
 from qmon.model.groups.group import Group
-from qmon.model.groups.group_parser import group_from_dict
+from qmon.model.groups.group_parser import GroupText, group_from_dict
 from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout_io import LayoutText
+from tests.wordings import pattern
 
 READY = '[[state]]\nname = "ready"\nwhen = { status = "new" }\n'
 
@@ -61,49 +65,66 @@ def test_a_condition_is_read(text: str, condition: object) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('name = "jobs"\n' + READY, "file: needs id"),
-        ('name = "jobs"\nid = "id"\n', "file: needs a [[state]] of the kind ready"),
-        ('name = "jobs"\nid = "id"\n' + READY + READY, "file: two states have the name 'ready'"),
-        ('name = "jobs"\nid = "id"\nqueeu = "q"\n' + READY, "file.queeu: unknown key; did you mean queue?"),
-        ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\n', "file.state[1]: needs when"),
+        ('name = "jobs"\n' + READY, pattern(KeyText.MISSING, path="file", name="id")),
+        ('name = "jobs"\nid = "id"\n', pattern(GroupText.NEEDS_READY, where="file")),
+        ('name = "jobs"\nid = "id"\n' + READY + READY, pattern(GroupText.SAME_NAME, where="file", name="ready")),
+        (
+            'name = "jobs"\nid = "id"\nqueeu = "q"\n' + READY,
+            pattern(KeyText.UNKNOWN_KEY, path="file.queeu", hint=KeyText.DID_YOU_MEAN.render(word="queue")),
+        ),
+        ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\n', pattern(GroupText.NEEDS_WHEN, where="file.state[1]")),
         (
             'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {}\n',
-            "file.state[1].when: is empty; add a condition",
+            pattern(GroupText.EMPTY_CONDITION, where="file.state[1].when"),
         ),
         (
             'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = { a = { pasd = true } }\n',
-            "file.state[1].when.a: needs one of null, not, past",
+            pattern(GroupText.NEEDS_TEST, where="file.state[1].when.a", tests="null, not, past"),
         ),
         (
             'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nkind = "redy"\nwhen = { a = 1 }\n',
-            "file.state[1].kind: 'redy' is unknown; did you mean ready?",
+            pattern(
+                KeyText.UNKNOWN_VALUE,
+                path="file.state[1].kind",
+                value="redy",
+                hint=KeyText.DID_YOU_MEAN.render(word="ready"),
+            ),
         ),
         (
             'name = "jobs"\nid = "id"\n'
             + state("ready", "{ s = ['new', 'again'] }")
             + state("done", "{ s = 'again' }"),
-            'file: ready and done have the same value ("again" and "again"); give each state a different value',
+            pattern(
+                LayoutText.SAME_VALUE,
+                where="file",
+                first="ready",
+                second="done",
+                first_value='"again"',
+                second_value='"again"',
+            ),
         ),
         (
             'name = "jobs"\nid = "id"\n' + state("ready", "{ s = 1 }") + state("dead", "{ s = [4, '1'] }"),
-            'file: ready and dead have the same value (1 and "1")',
+            pattern(
+                LayoutText.SAME_VALUE, where="file", first="ready", second="dead", first_value="1", second_value='"1"'
+            ),
         ),
         (
             'name = "jobs"\nid = "id"\n'
             + state("ready", "{ taken = { null = true } }")
             + state("in_progress", "{ taken = { null = true } }"),
-            "file: ready and in_progress have the same condition; give each state its own",
+            pattern(GroupText.SAME_CONDITION, where="file", first="ready", second="in_progress"),
         ),
         (
             'name = "jobs"\nid = "id"\n' + READY + '[[steps]]\ntable = "t"\nid = "id"\n',
-            "file.steps[1]: needs pushed or",
+            pattern(GroupText.NEEDS_STEP, where="file.steps[1]"),
         ),
     ],
 )
 def test_each_fault_is_named(text: str, fault: str) -> None:
     with pytest.raises(BadInput) as found:
         group(text)
-    assert str(found.value).startswith(fault)
+    assert re.match(fault, str(found.value))
 
 
 def test_the_values_of_two_states_may_be_told_apart_by_another_column() -> None:

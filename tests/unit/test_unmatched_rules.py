@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.alerts.alert_rules import AlertRule, rules_without_queue, rules_without_target
+from qmon.model.alerts.alert_rules import AlertRule, AlertText, rules_without_queue, rules_without_target
+from qmon.model.config_reader import KeyText
 
 TARGETS = ("shop", "crm")
 QUEUES = {"shop": ("jobs", "mails"), "crm": ("payslips",)}
@@ -14,10 +15,13 @@ def rule(*, target: str = "*", queue: str = "*") -> AlertRule:
     return AlertRule("deep", "ready", warn=1.0, targets=(target,), queues=(queue,))
 
 
-@pytest.mark.parametrize(("target", "hint"), [("shpo", "did you mean shop?"), ("nowhere*", "choose from: crm, shop")])
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [("shpo", KeyText.DID_YOU_MEAN.render(word="shop")), ("nowhere*", KeyText.CHOOSE_FROM.render(words="crm, shop"))],
+)
 def test_a_target_that_nothing_is_called(target: str, hint: str) -> None:
     (line,) = rules_without_target([rule(target=target)], TARGETS)
-    assert line == f"the alert 'deep' applies to no target: no target is called {target}; {hint}"
+    assert line == AlertText.NO_SUCH_TARGET.render(name="deep", targets=target, hint=hint)
 
 
 @pytest.mark.parametrize("target", ["shop", "sh*", "*", "?rm"])
@@ -28,8 +32,20 @@ def test_a_target_that_is_there(target: str) -> None:
 @pytest.mark.parametrize(
     ("target", "queue", "lines"),
     [
-        ("*", "jbos", ["the alert 'deep' names a queue that does not exist: jbos; did you mean jobs?"]),
-        ("shop", "pay*", ["the alert 'deep' names a queue that does not exist: pay*; choose from: jobs, mails"]),
+        (
+            "*",
+            "jbos",
+            [AlertText.NO_SUCH_QUEUE.render(name="deep", queue="jbos", hint=KeyText.DID_YOU_MEAN.render(word="jobs"))],
+        ),
+        (
+            "shop",
+            "pay*",
+            [
+                AlertText.NO_SUCH_QUEUE.render(
+                    name="deep", queue="pay*", hint=KeyText.CHOOSE_FROM.render(words="jobs, mails")
+                )
+            ],
+        ),
         ("*", "pay*", []),
         ("*", "*", []),
         ("shop", "jobs", []),

@@ -12,9 +12,21 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration, percent, rate
 from qmon.model.queue_figures import MAIN_FIGURES, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.service_broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
+from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access_verdicts import UNREACHABLE
 from qmon.model.view import QueueView
+
+
+class AlertText(Text):
+    """Results of rules, and warnings about rules that apply to nothing."""
+
+    NO_LIMIT = "no limit"
+    NO_READING = "no reading"
+    FIGURE_UNKNOWN = "{figure} is not known: {reason}"
+    NO_SUCH_TARGET = "the alert {name!r} applies to no target: no target is called {targets}{hint}"
+    NO_SUCH_QUEUE = "the alert {name!r} names a queue that does not exist: {queue}{hint}"
+
 
 ANY_NAME: Final = "*"
 _EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
@@ -187,9 +199,11 @@ def _evaluate_figure(
 ) -> RuleResult:
     kind, limit, figure = LIMIT_FIGURES[rule.figure], rule.limit_for(level), read_figure(queue, rule.figure)
     if limit is None:
-        return RuleResult(False, "no limit")
+        return RuleResult(False, AlertText.NO_LIMIT)
     if figure.value is None:
-        return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
+        return RuleResult(
+            None, AlertText.FIGURE_UNKNOWN.render(figure=kind.label, reason=figure.reason or AlertText.NO_READING)
+        )
     word = "below" if rule.below else "above"
     shown = f"{kind.label} {figure.text(lambda value: value_text(kind, value))}"
     words = f"{shown}, {word} {value_text(kind, limit)}"
@@ -233,8 +247,9 @@ def rules_without_target(rules: Sequence[AlertRule], targets: Collection[str]) -
     for rule in rules:
         if not any(map(rule.applies_to_target, targets)):
             yield (
-                f"the alert {rule.name!r} applies to no target: no target is called "
-                f"{' or '.join(rule.targets)}{suggest_nearest(rule.targets[0], targets)}"
+                AlertText.NO_SUCH_TARGET.render(
+                    name=rule.name, targets=" or ".join(rule.targets), hint=suggest_nearest(rule.targets[0], targets)
+                )
             )
 
 
@@ -255,4 +270,4 @@ def rules_without_queue(
         known = {queue for target in applied for queue in queues[target]}
         for pattern in rule.missing_queues(known):
             nearest = suggest_nearest(pattern, known)
-            yield f"the alert {rule.name!r} names a queue that does not exist: {pattern}{nearest}"
+            yield AlertText.NO_SUCH_QUEUE.render(name=rule.name, queue=pattern, hint=nearest)

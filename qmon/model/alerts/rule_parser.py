@@ -20,6 +20,29 @@ from qmon.model.config_reader import Keys, suggest_nearest
 from qmon.model.figure import Severity
 from qmon.model.formatting import parse_duration
 from qmon.model.queue_figures import SECONDS, SHARE
+from qmon.model.texts import Text
+
+
+class RuleText(Text):
+    """Errors of alert rules."""
+
+    SAME_NAME = "{path}: an earlier alert is already named {name!r}"
+    FIGURE_OR_VERDICT = "{where}: needs figure or verdict, but not both"
+    MARGIN_OUT_OF_RANGE = "{path}: must be from 0 to less than 1"
+    NEEDS_LIMIT = "{where}: needs warn, crit or both"
+    NEVER_WARNS = "{where}: crit is {side} warn, so qmon would never warn; change one of them"
+    NO_SUCH_PROBLEM = (
+        "{where}: {pattern!r} matches no verdict that is a warning or worse; write the full name of the verdict"
+    )
+    NO_SUCH_VERDICT = "{where}: there is no verdict {pattern!r}{hint}"
+    NO_SUCH_FIGURE = "{where}: {name!r} is not a figure{hint}"
+    NOT_A_NUMBER = "{where}: {text!r} is not a number"
+    UNREACHABLE = "{where}: {value:g} can never be reached; {figure} is never below 0"
+    SHARE_ABOVE_ONE = "{where}: {figure} is {share}, so write 0.9 for 90 %"
+    TWO_LIMITS = "{where}: there are two limits for {figure} on the same side"
+    BOTH_LIMITS = "{warn} and {crit} of {figure}"
+    NOT_A_RULE = "{where}: {text!r} is not a rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'"
+
 
 # Default margin: how far the figure must be on the good side of its limit before the alert is cleared, as a share of
 # the limit.
@@ -35,7 +58,7 @@ def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Al
         keys = Keys(each, f"{where}[{number}]")
         rule = _parse_rule(keys, number)
         if rule.name in out:
-            raise BadInput(f"{keys.path('name')}: an earlier alert is already named {rule.name!r}")
+            raise BadInput(RuleText.SAME_NAME.render(path=keys.path("name"), name=rule.name))
         out[rule.name] = rule
     return tuple(out.values())
 
@@ -45,7 +68,7 @@ def _parse_rule(keys: Keys, number: int) -> AlertRule:
     for pattern in verdicts:
         _check_verdict(pattern, keys.path("verdict"))
     if (figure is None) is not bool(verdicts):
-        raise BadInput(f"{keys.where}: needs figure or verdict, but not both")
+        raise BadInput(RuleText.FIGURE_OR_VERDICT.render(where=keys.where))
     name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
     targets, queues = parse_patterns(keys, "target", (ANY_NAME,)), parse_patterns(keys, "queue", (ANY_NAME,))
     hold_s, clear_s = keys.seconds("for") or 0.0, keys.seconds("clear_for") or 0.0
@@ -61,7 +84,7 @@ def _parse_rule(keys: Keys, number: int) -> AlertRule:
     warn, crit = parse_limit(keys, "warn", known), parse_limit(keys, "crit", known)
     margin = keys.number("margin")
     if margin is not None and not 0 <= margin < 1:
-        raise BadInput(f"{keys.path('margin')}: must be from 0 to less than 1")
+        raise BadInput(RuleText.MARGIN_OUT_OF_RANGE.render(path=keys.path("margin")))
     keys.reject_unknown_keys()
     rule = AlertRule(
         name, known, warn, crit, below, (), None, targets, queues, hold_s, clear_s, MARGIN if margin is None else margin
@@ -72,12 +95,12 @@ def _parse_rule(keys: Keys, number: int) -> AlertRule:
 
 def _check_limits(rule: AlertRule, where: str) -> None:
     if rule.warn is None and rule.crit is None:
-        raise BadInput(f"{where}: needs warn, crit or both")
+        raise BadInput(RuleText.NEEDS_LIMIT.render(where=where))
     if rule.warn is None or rule.crit is None:
         return
     if (rule.crit > rule.warn) if rule.below else (rule.crit < rule.warn):
         side = "above" if rule.below else "below"
-        raise BadInput(f"{where}: crit is {side} warn, so qmon would never warn; change one of them")
+        raise BadInput(RuleText.NEVER_WARNS.render(where=where, side=side))
 
 
 def parse_patterns(keys: Keys, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,16 +115,18 @@ def _check_verdict(pattern: str, where: str) -> None:
     if pattern in CODES or any(matches_pattern(pattern, code) for code in WARNING_CODES):
         return
     if any(matches_pattern(pattern, code) for code in CODES):
-        raise BadInput(
-            f"{where}: {pattern!r} matches no verdict that is a warning or worse; write the full name of the verdict"
-        )
-    raise BadInput(f"{where}: there is no verdict {pattern!r}{suggest_nearest(pattern, CODES)}")
+        raise BadInput(RuleText.NO_SUCH_PROBLEM.render(where=where, pattern=pattern))
+    raise BadInput(RuleText.NO_SUCH_VERDICT.render(where=where, pattern=pattern, hint=suggest_nearest(pattern, CODES)))
 
 
 def _figure_name(name: str, where: str) -> str:
     known = ALIASES.get(name, name)
     if known not in LIMIT_FIGURES:
-        raise BadInput(f"{where}: {name!r} is not a figure{suggest_nearest(name, (*LIMIT_FIGURES, *ALIASES))}")
+        raise BadInput(
+            RuleText.NO_SUCH_FIGURE.render(
+                where=where, name=name, hint=suggest_nearest(name, (*LIMIT_FIGURES, *ALIASES))
+            )
+        )
     return known
 
 
@@ -126,16 +151,16 @@ def _parse_limit_text(text: str, figure: str, where: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise BadInput(f"{where}: {text!r} is not a number") from None
+        raise BadInput(RuleText.NOT_A_NUMBER.render(where=where, text=text)) from None
     return _check_limit_range(value, figure, where)
 
 
 def _check_limit_range(value: float, figure: str, where: str) -> float:
     kind = LIMIT_FIGURES[figure]
     if not -1e15 < value < 1e15 or (value < 0 and not kind.negative):
-        raise BadInput(f"{where}: {value:g} can never be reached; {kind.label} is never below 0")
+        raise BadInput(RuleText.UNREACHABLE.render(where=where, value=value, figure=kind.label))
     if kind.unit == SHARE and value > 1:
-        raise BadInput(f"{where}: {kind.label} is {SHARE}, so write 0.9 for 90 %")
+        raise BadInput(RuleText.SHARE_ABOVE_ONE.render(where=where, figure=kind.label, share=SHARE))
     return value
 
 
@@ -159,7 +184,7 @@ def rules_from_texts(
                 figure = _figure_name(name, where)
                 of_side = limits.setdefault((figure, operator == "<"), {})
                 if level in of_side:
-                    raise BadInput(f"{where}: there are two limits for {name} on the same side")
+                    raise BadInput(RuleText.TWO_LIMITS.render(where=where, figure=name))
                 of_side[level] = _parse_limit_text(rest, figure, where)
     for (figure, below), found in limits.items():
         rule = AlertRule(
@@ -169,7 +194,7 @@ def rules_from_texts(
             found.get(Severity.CRITICAL),
             below,
         )
-        _check_limits(rule, f"{warn_where} and {crit_where} of {figure}")
+        _check_limits(rule, RuleText.BOTH_LIMITS.render(warn=warn_where, crit=crit_where, figure=figure))
         out.append(rule)
     return tuple(out)
 
@@ -177,7 +202,5 @@ def rules_from_texts(
 def _split_rule_text(text: str, where: str) -> tuple[str, str, str]:
     found = _RULE.fullmatch(text)
     if found is None or not found[3] or (found[2] == "=") is not (found[1] == "verdict"):
-        raise BadInput(
-            f"{where}: {text!r} is not a rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'"
-        )
+        raise BadInput(RuleText.NOT_A_RULE.render(where=where, text=text))
     return found[1], found[2], found[3]

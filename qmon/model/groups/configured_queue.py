@@ -14,6 +14,15 @@ from qmon.model.groups.group_parser import group_from_dict, parse_column, parse_
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, StateValue
 from qmon.model.layout.layout_io import layout_from_dict, parse_required_table, parse_times
 from qmon.model.layout.time_zones import NUMBER_ZONES
+from qmon.model.texts import Text
+
+
+class QueueKeyText(Text):
+    """Errors of the keys of a queue."""
+
+    NOT_WITH_GROUP = "{path}: cannot be combined with {keys}"
+    NEEDS_ID = "{where}: needs id, the column that identifies messages"
+
 
 _GROUP_KEYS: Final = ("queue", "where")
 _LAYOUT_ONLY_KEYS: Final = (
@@ -66,10 +75,10 @@ def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequenc
         return layout_from_dict(raw, where=where)
     for name in _LAYOUT_ONLY_KEYS:
         if name in raw:
-            raise BadInput(f"{keys.path(name)}: cannot be combined with {' or '.join(_GROUP_KEYS)}")
+            raise BadInput(QueueKeyText.NOT_WITH_GROUP.render(path=keys.path(name), keys=" or ".join(_GROUP_KEYS)))
     layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_GROUP_KEYS, "times")}, where=where)
     if layout.id is None or layout.key:
-        raise BadInput(f"{where}: needs id, the column that identifies messages")
+        raise BadInput(QueueKeyText.NEEDS_ID.render(where=where))
     part = parse_condition(keys, "where")
     group = group_from_layout(layout, parse_column(keys, "queue"), parse_times(keys, tuple(NUMBER_ZONES)))
     return group if part is None else group.restrict_to(part)

@@ -26,6 +26,28 @@ from qmon.model.groups.group import STATE_KINDS, Blocker, Group, State, StateKin
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 from qmon.model.layout.layout_io import check_distinct_values, parse_times
 from qmon.model.layout.time_zones import NUMBER_ZONES
+from qmon.model.texts import Text
+
+
+class GroupText(Text):
+    """Errors of groups of tables."""
+
+    NEEDS_READY = "{where}: needs a [[state]] of the kind ready"
+    SAME_NAME = "{where}: two states have the name {name!r}"
+    SAME_CONDITION = "{where}: {first} and {second} have the same condition; give each state its own"
+    NEEDS_KIND = "{where}: needs kind: {kinds} or {last}"
+    NEEDS_WHEN = "{where}: needs when, the condition for its rows"
+    BLOCKED_ONLY = "{where}: only blocked states have blocker and why"
+    NEEDS_BLOCKER = "{where}: needs name, the column with the name of the blocker"
+    NEEDS_STEP = "{where}: needs {steps}"
+    NEEDS_ID_OR_TIME = "{where}: needs id (the column that numbers the rows) or at (the time of a step)"
+    QUEUE_OF_OTHER_TABLE = "{where}: if `at` is given, `queue` must be a column of the same table"
+    NEEDS_ALIVE = "{where}: needs alive, the condition for workers that are alive"
+    EMPTY_CONDITION = "{where}: is empty; add a condition"
+    NOT_CONDITIONS = "{path}: must be a list of conditions"
+    NOT_VALUES = "{path}: must be a value or a list of values"
+    NEEDS_TEST = "{where}: needs one of {tests}"
+
 
 _STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
 _TEST_NAMES: Final = ("null", "not", "past", "future", "below", "at_least", "plus", "advisory_lock")
@@ -71,10 +93,10 @@ def _parse_states(keys: Keys) -> tuple[State, ...]:
     found = keys.tables("state")
     states = tuple(_parse_state(Keys(raw, f"{keys.path('state')}[{n}]")) for n, raw in enumerate(found, 1))
     if not any(state.kind == "ready" for state in states):
-        raise BadInput(f"{keys.where}: needs a [[state]] of the kind ready")
+        raise BadInput(GroupText.NEEDS_READY.render(where=keys.where))
     names = [state.name for state in states]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadInput(f"{keys.where}: two states have the name {twice!r}")
+        raise BadInput(GroupText.SAME_NAME.render(where=keys.where, name=twice))
     _check_disjoint(keys.where, states)
     return states
 
@@ -87,7 +109,7 @@ def _check_disjoint(where: str, states: Sequence[State]) -> None:
     """
     for one, other in combinations(states, 2):
         if one.when == other.when:
-            raise BadInput(f"{where}: {one.name} and {other.name} have the same condition; give each state its own")
+            raise BadInput(GroupText.SAME_CONDITION.render(where=where, first=one.name, second=other.name))
     by_column: defaultdict[ColumnRef, list[tuple[str, tuple[StateValue, ...]]]] = defaultdict(list)
     for state in states:
         if isinstance(state.when, OneOf) and not state.when.negated:
@@ -100,16 +122,18 @@ def _parse_state(keys: Keys) -> State:
     name = keys.require_text("name")
     kind = keys.choice("kind", STATE_KINDS) or (name if name in STATE_KINDS else None)
     if kind is None:
-        raise BadInput(f"{keys.where}: needs kind: {', '.join(STATE_KINDS[:-1])} or {STATE_KINDS[-1]}")
+        raise BadInput(
+            GroupText.NEEDS_KIND.render(where=keys.where, kinds=", ".join(STATE_KINDS[:-1]), last=STATE_KINDS[-1])
+        )
     when = parse_condition(keys, "when")
     if when is None:
-        raise BadInput(f"{keys.where}: needs when, the condition for its rows")
+        raise BadInput(GroupText.NEEDS_WHEN.render(where=keys.where))
     state = State(
         name, cast("StateKind", kind), when, parse_column(keys, "since"), _parse_blocker(keys), keys.text("why") or ""
     )
     keys.reject_unknown_keys()
     if kind != "blocked" and (state.blocker is not None or state.why):
-        raise BadInput(f"{keys.where}: only blocked states have blocker and why")
+        raise BadInput(GroupText.BLOCKED_ONLY.render(where=keys.where))
     return state
 
 
@@ -119,7 +143,7 @@ def _parse_blocker(keys: Keys) -> Blocker | None:
         return None
     name = parse_column(inner, "name")
     if name is None:
-        raise BadInput(f"{inner.where}: needs name, the column with the name of the blocker")
+        raise BadInput(GroupText.NEEDS_BLOCKER.render(where=inner.where))
     blocker = Blocker(name, parse_column(inner, "holder"), parse_column(inner, "since"))
     inner.reject_unknown_keys()
     return blocker
@@ -134,14 +158,14 @@ def _parse_steps(keys: Keys) -> Steps:
         elif (condition := parse_condition(keys, step)) is not None:
             rows.append((step, condition))
     if not rows:
-        raise BadInput(f"{keys.where}: needs {' or '.join(_STEPS)}")
+        raise BadInput(GroupText.NEEDS_STEP.render(where=keys.where, steps=" or ".join(_STEPS)))
     steps = Steps(
         keys.require_text("table"), keys.text("id"), keys.text("at"), parse_column(keys, "queue"), tuple(rows)
     )
     if (steps.id is None) == (steps.at is None):
-        raise BadInput(f"{keys.where}: needs id (the column that numbers the rows) or at (the time of a step)")
+        raise BadInput(GroupText.NEEDS_ID_OR_TIME.render(where=keys.where))
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
-        raise BadInput(f"{keys.where}: if `at` is given, `queue` must be a column of the same table")
+        raise BadInput(GroupText.QUEUE_OF_OTHER_TABLE.render(where=keys.where))
     keys.reject_unknown_keys()
     return steps
 
@@ -152,7 +176,7 @@ def _parse_workers(keys: Keys) -> Workers | None:
         return None
     alive = parse_condition(inner, "alive")
     if alive is None:
-        raise BadInput(f"{inner.where}: needs alive, the condition for workers that are alive")
+        raise BadInput(GroupText.NEEDS_ALIVE.render(where=inner.where))
     workers = Workers(inner.require_text("table"), alive, parse_column(inner, "queue"))
     inner.reject_unknown_keys()
     return workers
@@ -192,7 +216,7 @@ def _parse_all_of(keys: Keys) -> Condition:
         else:
             of += _parse_tests(ColumnRef(name), keys)
     if not of:
-        raise BadInput(f"{keys.where}: is empty; add a condition")
+        raise BadInput(GroupText.EMPTY_CONDITION.render(where=keys.where))
     keys.reject_unknown_keys()
     return of[0] if len(of) == 1 else AllOf(tuple(of))
 
@@ -200,7 +224,7 @@ def _parse_all_of(keys: Keys) -> Condition:
 def _parse_any_of(keys: Keys) -> Condition:
     raw = keys.tables("any")
     if not raw:
-        raise BadInput(f"{keys.path('any')}: must be a list of conditions")
+        raise BadInput(GroupText.NOT_CONDITIONS.render(path=keys.path("any")))
     return AnyOf(tuple(_parse_all_of(Keys(one, f"{keys.path('any')}[{n}]")) for n, one in enumerate(raw, 1)))
 
 
@@ -235,7 +259,7 @@ def _parse_values(keys: Keys, name: str) -> tuple[StateValue, ...]:
     keys.entries(name)
     values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
     if not values or None in values:
-        raise BadInput(f"{keys.path(name)}: must be a value or a list of values")
+        raise BadInput(GroupText.NOT_VALUES.render(path=keys.path(name)))
     return tuple(value for value in values if value is not None)
 
 
@@ -257,7 +281,7 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
     if "at_least" in tests.raw:
         of.append(Compared(column, ">=", _parse_operand(tests, "at_least")))
     if not of:
-        raise BadInput(f"{tests.where}: needs one of {', '.join(_TEST_NAMES)}")
+        raise BadInput(GroupText.NEEDS_TEST.render(where=tests.where, tests=", ".join(_TEST_NAMES)))
     tests.reject_unknown_keys(_TEST_NAMES)
     return of
 

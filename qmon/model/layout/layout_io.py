@@ -33,6 +33,24 @@ from qmon.model.layout.requeue_options import (
     writes_to_dict,
 )
 from qmon.model.layout.time_zones import load_zone
+from qmon.model.texts import Text
+
+
+class LayoutText(Text):
+    """Errors of layouts."""
+
+    ID_OR_DESIGN = "an id, the column that numbers the messages, or a design"
+    TOO_LONG = "{where}: a layout may have at most {limit:,} characters, but this layout has {length:,}"
+    NOT_JSON = "{where}: not JSON: {problem}"
+    NOT_A_TABLE_NAME = '{text!r} is not a table name: write table, schema.table, or [odd.schema].[odd "table"]'
+    NOT_A_TIME_ZONE = '{path}: {zone!r} is neither {words} nor a time zone such as "Europe/Berlin"'
+    NEEDS_READY = "{where}: needs ready, the value of ready messages"
+    SAME_VALUE = (
+        "{where}: {first} and {second} have the same value ({first_value} and {second_value}); "
+        "give each state a different value"
+    )
+    RING_NEEDS_SIZE = "{where}.size: a ring needs its number of slots (at least 1)"
+
 
 # The registry's `version`. Readers skip entries with a greater version.
 JSON_FORMAT: Final = 1
@@ -114,7 +132,7 @@ def layout_from_dict(
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
     if design is None and not {"id", "ring"} & raw.keys():
-        raise keys.missing_key_error("design", "an id, the column that numbers the messages, or a design")
+        raise keys.missing_key_error("design", LayoutText.ID_OR_DESIGN)
     design = design or _guess_design(raw)
     ids = keys.names("id")
     layout = Layout(
@@ -156,13 +174,11 @@ def layout_from_json(text: str, *, where: str = "layout") -> Layout:
     The source of the layout is the registry. Raises ``BadInput`` if the JSON is invalid.
     """
     if len(text) > _MAX_JSON_LENGTH:
-        raise BadInput(
-            f"{where}: a layout may have at most {_MAX_JSON_LENGTH:,} characters, but this layout has {len(text):,}"
-        )
+        raise BadInput(LayoutText.TOO_LONG.render(where=where, limit=_MAX_JSON_LENGTH, length=len(text)))
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise BadInput(f"{where}: not JSON: {problem}") from None
+        raise BadInput(LayoutText.NOT_JSON.render(where=where, problem=problem)) from None
     return layout_from_dict(raw, where=where, source=LayoutSource.REGISTRY)
 
 
@@ -184,7 +200,7 @@ def table_from_text(text: str) -> TableName:
         parts.append(bracketed.replace("]]", "]") if bracketed else quoted.replace('""', '"') if quoted else bare)
         at, more = found.end(), found[4] == "."
     if more or at < len(text) or not 1 <= len(parts) <= 2:
-        raise BadInput(f'{text!r} is not a table name: write table, schema.table, or [odd.schema].[odd "table"]')
+        raise BadInput(LayoutText.NOT_A_TABLE_NAME.render(text=text))
     return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
@@ -214,7 +230,7 @@ def parse_times(keys: Keys, further_words: Sequence[str] = ()) -> str | None:
     times = keys.text("times")
     if times is not None and times not in ("utc", "local", *further_words) and load_zone(times, time.time()) is None:
         wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *further_words))
-        raise BadInput(f'{keys.path("times")}: {times!r} is neither {wanted} nor a time zone such as "Europe/Berlin"')
+        raise BadInput(LayoutText.NOT_A_TIME_ZONE.render(path=keys.path("times"), zone=times, words=wanted))
     return times
 
 
@@ -242,7 +258,7 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
     if all(value is None for value in given.values()):
         given |= {"ready": ready, "in_progress": in_progress, "done": done}
     if given["ready"] is None:
-        raise BadInput(f"{inner.where}: needs ready, the value of ready messages")
+        raise BadInput(LayoutText.NEEDS_READY.render(where=inner.where))
     state = StateColumn(
         inner.require_text("column"),
         given["ready"],
@@ -268,9 +284,14 @@ def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[Sta
             other, as_other = taken.setdefault(str(value), (name, value))
             if other != name:
                 # JSON shows whether a value is a text or a number.
-                shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
                 raise BadInput(
-                    f"{where}: {other} and {name} have the same value ({shown}); give each state a different value"
+                    LayoutText.SAME_VALUE.render(
+                        where=where,
+                        first=other,
+                        second=name,
+                        first_value=json.dumps(as_other, ensure_ascii=False),
+                        second_value=json.dumps(value, ensure_ascii=False),
+                    )
                 )
 
 
@@ -290,7 +311,7 @@ def _parse_ring(keys: Keys) -> Ring | None:
         return None
     size = inner.whole_number("size")
     if size is None or size < 1:
-        raise BadInput(f"{inner.where}.size: a ring needs its number of slots (at least 1)")
+        raise BadInput(LayoutText.RING_NEEDS_SIZE.render(where=inner.where))
     no_turn = inner.raw.get("turn") is False
     ring = Ring(
         size,

@@ -8,6 +8,22 @@ from typing import Final, Literal, cast
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
 from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, Order, Write
+from qmon.model.texts import Text
+
+
+class RequeueOptionText(Text):
+    """Errors of the settings of a requeue."""
+
+    ATTEMPTS_OUT_OF_RANGE = "{path}: must be from 1 to {limit:,}, not {value:,}"
+    LISTED_TWICE = "{where}: {column} is listed twice"
+    TWO_FRONTS = "{where}: only one column can be set to front: {columns}"
+    NEEDS_NAME = "{where}: a column needs a name"
+    NEEDS_VALUE = "{path}: needs value"
+    NOT_A_WRITE = '{path}: must be {words}, a whole number, or {{ value = "…" }}, not {value!r}'
+    NEEDS_A_VALUE = "{path}: needs a value"
+    FRONT_OF_READY_ONLY = "{path}: front is only for ready messages"
+    FRONT_NEEDS_ORDER = "{path}: front needs a column that is listed in order and ascending; add the column to order"
+
 
 _WRITE_WORDS: Final = ("null", "now", "front", "keep")
 _STATES: Final[tuple[Literal["ready", "dead"], ...]] = ("ready", "dead")
@@ -19,7 +35,11 @@ def parse_max_attempts(keys: Keys) -> int | str | None:
         return keys.text("max_attempts")
     most = keys.whole_number("max_attempts")
     if most is not None and not 1 <= most <= MAX_MAX_ATTEMPTS:
-        raise BadInput(f"{keys.path('max_attempts')}: must be from 1 to {MAX_MAX_ATTEMPTS:,}, not {most:,}")
+        raise BadInput(
+            RequeueOptionText.ATTEMPTS_OUT_OF_RANGE.render(
+                path=keys.path("max_attempts"), limit=MAX_MAX_ATTEMPTS, value=most
+            )
+        )
     return most
 
 
@@ -33,7 +53,7 @@ def parse_order(keys: Keys) -> tuple[Order, ...]:
         order = Order(inner.require_text("column"), inner.is_set("descending"))
         inner.reject_unknown_keys()
         if order.column in out:
-            raise BadInput(f"{where}: {order.column} is listed twice")
+            raise BadInput(RequeueOptionText.LISTED_TWICE.render(where=where, column=order.column))
         out[order.column] = order
     return tuple(out.values())
 
@@ -56,7 +76,7 @@ def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
     states.reject_unknown_keys()
     fronts = [each.column for each in out if each.what == "front"]
     if len(fronts) > 1:
-        raise BadInput(f"{states.where}: only one column can be set to front: {' or '.join(fronts)}")
+        raise BadInput(RequeueOptionText.TWO_FRONTS.render(where=states.where, columns=" or ".join(fronts)))
     return tuple(sorted(out, key=lambda each: (each.state != "ready", each.column)))
 
 
@@ -72,31 +92,29 @@ def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
 def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[Order]) -> Write:
     path = keys.path(column)
     if not column:
-        raise BadInput(f"{keys.where}: a column needs a name")
+        raise BadInput(RequeueOptionText.NEEDS_NAME.render(where=keys.where))
     raw = keys.raw[column]
     if isinstance(raw, Mapping):
         inner = Keys(raw, path)
         value = inner.scalar("value")
         inner.reject_unknown_keys()
         if value is None:
-            raise BadInput(f"{path}: needs value")
+            raise BadInput(RequeueOptionText.NEEDS_VALUE.render(path=path))
         return Write(state, column, "value", value)
     if isinstance(raw, str):
         if raw not in _WRITE_WORDS:
-            raise BadInput(
-                f'{path}: must be {", ".join(_WRITE_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}'
-            )
+            raise BadInput(RequeueOptionText.NOT_A_WRITE.render(path=path, words=", ".join(_WRITE_WORDS), value=raw))
         if raw == "front":
             _check_front(state, column, order, path)
         return Write(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))
     value = keys.scalar(column)
     if value is None:
-        raise BadInput(f"{path}: needs a value")
+        raise BadInput(RequeueOptionText.NEEDS_A_VALUE.render(path=path))
     return Write(state, column, "value", value)
 
 
 def _check_front(state: str, column: str, order: Sequence[Order], path: str) -> None:
     if state != "ready":
-        raise BadInput(f"{path}: front is only for ready messages")
+        raise BadInput(RequeueOptionText.FRONT_OF_READY_ONLY.render(path=path))
     if not any(each.column == column and not each.descending for each in order):
-        raise BadInput(f"{path}: front needs a column that is listed in order and ascending; add the column to order")
+        raise BadInput(RequeueOptionText.FRONT_NEEDS_ORDER.render(path=path))
