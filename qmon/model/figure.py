@@ -83,8 +83,13 @@ class Figure:
             return self
         if self.throttled:
             return replace(Figure.unknown(self.reason), old=True, throttled=True)
-        why = Reason.LAST_READ_BECAUSE if self.reason else Reason.LAST_READ
-        return replace(Figure.unknown(why.format(age=duration(self.age_s), reason=self.reason)), old=True)
+        age = duration(self.age_s)
+        reason = (
+            Reason.LAST_READ_BECAUSE.render(age=age, reason=self.reason)
+            if self.reason
+            else Reason.LAST_READ.render(age=age)
+        )
+        return replace(Figure.unknown(reason), old=True)
 
 
 class Severity(IntEnum):

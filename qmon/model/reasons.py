@@ -1,15 +1,15 @@
 """Texts of all reasons why a figure is unknown, a lower bound, an estimate or old.
 
-``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The section "Why a figure is unknown"
+``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.render(column="id")``. The section "Why a figure is unknown"
 of the manual explains each reason. Code and tests compare members, never their wording.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
+from qmon.model.texts import Text
 
 
-class Reason(StrEnum):
+class Reason(Text):
     """The reasons, in the order of the manual."""
 
     # Any figure.

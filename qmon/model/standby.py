@@ -38,7 +38,7 @@ class Standby:
             return figure
         age_s = figure.age_s + (self.behind_s or 0.0)
         if self.paused or self.behind_s is None:
-            return replace(figure, age_s=age_s, old=True, reason=Reason.STANDBY_BEHIND.format(delay=self.delay_text))
+            return replace(figure, age_s=age_s, old=True, reason=Reason.STANDBY_BEHIND.render(delay=self.delay_text))
         return replace(figure, age_s=age_s)
 
 

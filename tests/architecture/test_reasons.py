@@ -33,7 +33,7 @@ BOUNDS: Final = frozenset(
 
 def shown(reason: Reason) -> str:
     """Return the text as a user sees it, with ``x`` in its fields."""
-    return reason.format(**dict.fromkeys(re.findall(r"(?<!{){(\w+)}", reason), "x"))
+    return reason.render(**dict.fromkeys(re.findall(r"(?<!{){(\w+)}", reason), "x"))
 
 
 @pytest.mark.parametrize("reason", sorted(set(Reason) - BOUNDS), ids=lambda reason: reason.name)

@@ -53,7 +53,7 @@ def test_a_verdict_has_its_paragraph(code: str) -> None:
 
 
 def test_a_reason_for_an_unknown_figure_is_found_with_the_names_in_it() -> None:
-    assert "no such numbers" in call("help", Reason.IDS_NOT_NUMBERS.format(type="uuid")).stdout
+    assert "no such numbers" in call("help", Reason.IDS_NOT_NUMBERS.render(type="uuid")).stdout
     assert "Several" not in manual.explanation_text(Reason.NOTHING_READY)
     assert manual.explanation_text("what nobody says") == ""
 

@@ -271,7 +271,7 @@ def test_figures_that_are_made_of_a_masked_column_are_unknown_while_watching(dat
     label(database, named(role), "status", provider="other")
     (masked,) = view_over(target_of(role), [JOBS], over_s=1.0).queues
     assert masked.ready.value is None
-    assert masked.ready.reason == Reason.MASKED.format(column="status", grant="use a role without masks")
+    assert masked.ready.reason == Reason.MASKED.render(column="status", grant="use a role without masks")
     (owners,) = view_over(target_of(database), [JOBS], over_s=1.0).queues
     assert owners.ready.value == 3
 

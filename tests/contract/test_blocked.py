@@ -38,7 +38,7 @@ def test_without_an_index_their_number_is_unknown_and_the_queue_is_not_called_em
     with watching(database, [ORDERS]) as watched:
         queue = watched.queue("orders", lambda queue: queue.ready.value == 0)
         assert queue.blocked.value is None
-        wanted = Reason.NO_INDEX_FOR_BLOCKED.format(index="an index on (`id`) where `status` = on hold would help")
+        wanted = Reason.NO_INDEX_FOR_BLOCKED.render(index="an index on (`id`) where `status` = on hold would help")
         assert queue.blocked.reason == wanted
         assert queue.verdict.code == "cannot tell"
         assert wanted in queue.verdict.proof

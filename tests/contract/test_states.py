@@ -106,7 +106,7 @@ def test_pops_are_not_counted_twice_where_no_value_means_in_progress(database: s
         query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'new'")
         queue = watched.queue("job_queue", lambda q: bool(q.push_rate.value))
     assert all(view.queues[0].pop_rate.value is None for view in watched.views)
-    reason = Reason.UPDATES_ONLY.format(reason=Reason.NO_PROGRESS_STATE)
+    reason = Reason.UPDATES_ONLY.render(reason=Reason.NO_PROGRESS_STATE)
     assert (queue.pop_rate.reason, queue.complete_rate.reason) == (reason, reason)
 
 

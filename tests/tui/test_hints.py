@@ -116,7 +116,7 @@ def test_the_evidence_decides(code: str, evidence: RuleInput, key: str) -> None:
 
 
 def test_what_is_throttled_can_be_read_now() -> None:
-    unread = replace(Figure.unknown(Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")), throttled=True)
+    unread = replace(Figure.unknown(Reason.NOT_READ_SINCE.render(time="04:12:00 UTC")), throttled=True)
     for ready, key in ((unread, "n"), (Figure.unknown("permission denied"), "")):
         (verdict,), _ = judge_queue(replace(FINE, ready=ready), 1000.0, {})
         assert (verdict.code, verdict.key) == (CANNOT_TELL, key)

@@ -366,10 +366,10 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
         await d.press("h")
         assert "r requeues messages of dead owners" in " ".join(d.text().split())
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
-    untold = replace(given, gap=Figure.unknown(Reason.IDS_NOT_NUMBERS.format(type="uuid")))
+    untold = replace(given, gap=Figure.unknown(Reason.IDS_NOT_NUMBERS.render(type="uuid")))
     told = ["".join(t for t, _ in line) for line in help_lines(70, topics.queue_topics(untold))]
     assert (
-        told.index("stuck in progress") < told.index(Reason.IDS_NOT_NUMBERS.format(type="uuid")) < told.index("SYMBOLS")
+        told.index("stuck in progress") < told.index(Reason.IDS_NOT_NUMBERS.render(type="uuid")) < told.index("SYMBOLS")
     )
     assert not any("stuck in progress" in line for line in ["".join(t for t, _ in line) for line in help_lines(70)])
 
@@ -390,7 +390,7 @@ async def test_the_help_explains_the_chosen_column_first() -> None:
 async def test_the_help_says_why_the_figure_in_the_chosen_column_is_unknown() -> None:
     given = view()
     first = next(each for each in given.queues if each.verdict.code == "stuck in progress")
-    reason = Reason.IDS_NOT_NUMBERS.format(type="uuid")
+    reason = Reason.IDS_NOT_NUMBERS.render(type="uuid")
     untold = replace(first, gap=Figure.unknown(reason))
     async with dashboard((200, 50)) as d:
         await d.give(replace(given, queues=tuple(untold if each is first else each for each in given.queues)))

@@ -51,7 +51,7 @@ LOCKED = "locked by session 4711 (deploy, migration 0042, in a transaction since
 
 def old_and_locked() -> tuple[QueueView, ...]:
     """Return a queue that was not read for a while, one whose oldest age has a bound, and a locked table."""
-    gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")
+    gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.render(time="04:12:00 UTC")
     past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
     tell = Verdict("cannot tell", f"ready is unknown: {unread}", Severity.NOTICE)
     held = Verdict("cannot tell", f"ready, in progress and stuck are unknown: {LOCKED}", Severity.NOTICE)
@@ -60,7 +60,7 @@ def old_and_locked() -> tuple[QueueView, ...]:
         queue(
             "mails",
             ready=3,
-            oldest=Figure(20.0, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.format(age="8.0 s")),
+            oldest=Figure(20.0, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.render(age="8.0 s")),
         ),
         queue(
             "mail_jobs",

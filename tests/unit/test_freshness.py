@@ -248,7 +248,7 @@ def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
     for late in range(1, 14):
         queue = found(history.record_snapshot(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("status"))
         assert queue.in_progress.value == 3.0
-        said = queue.in_progress.reason == Reason.NOT_READ_SINCE.format(time=time_of_day(read_at))
+        said = queue.in_progress.reason == Reason.NOT_READ_SINCE.render(time=time_of_day(read_at))
         assert said == (late > 10)
         assert (queue.in_progress.evidence.value is None) == (late > 3)
         assert (queue.verdict.code == "cannot tell") == (late > 3)

@@ -38,7 +38,7 @@ STATUS = Layout(
     payload="Body",
     error="Error",
 )
-WHY = Reason.MASKED.format(column="{0}", grant="GRANT UNMASK TO [anna]")
+WHY = Reason.MASKED.render(column="{0}", grant="GRANT UNMASK TO [anna]")
 OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
 
 

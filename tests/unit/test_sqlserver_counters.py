@@ -82,7 +82,7 @@ def test_where_the_server_has_counted_nothing_it_is_said_so() -> None:
     seen = pushes([None, None, None, None])
     assert [rate.value for rate in seen] == [None] * 4
     assert seen[0].reason == Reason.NOTHING_COUNTED
-    assert seen[3].reason == Reason.NOTHING_COUNTED_SINCE.format(age="3.0 s")
+    assert seen[3].reason == Reason.NOTHING_COUNTED_SINCE.render(age="3.0 s")
 
 
 @pytest.mark.parametrize("forgotten", [None, 0, 3], ids=["no row", "from 0 on", "from 3 on"])

@@ -200,15 +200,15 @@ class _FactCollector:
             return
         if self.order_by is None:
             kind = self.column_type(layout.id)
-            reason = Reason.IDS_IN_NO_ORDER.format(type=kind) if layout.id else Reason.NO_ORDER
+            reason = Reason.IDS_IN_NO_ORDER.render(type=kind) if layout.id else Reason.NO_ORDER
             if layout.enqueued_at is None and layout.due_at is None:
                 self.unknown["oldest"] = reason
             else:
-                self.slow["oldest"] = Reason.NOT_SOUGHT.format(reason=reason)
-            self.slow["ready"] = Reason.SCANNED_INSTEAD.format(reason=reason)
+                self.slow["oldest"] = Reason.NOT_SOUGHT.render(reason=reason)
+            self.slow["ready"] = Reason.SCANNED_INSTEAD.render(reason=reason)
             if layout.id is None and self.state is None:
-                self.slow["ready"] = Reason.SCANNED_UNLESS_SMALL.format(reason=reason)
-                self.slow["oldest"] = Reason.FOUND_WHILE_SMALL.format(reason=reason)
+                self.slow["ready"] = Reason.SCANNED_UNLESS_SMALL.render(reason=reason)
+                self.slow["oldest"] = Reason.FOUND_WHILE_SMALL.render(reason=reason)
             return
         if (ready := self._index_for_state("ready", (self.order_by,))) is not None:
             self.indexes["ready"] = self.indexes["head"] = ready.name
@@ -222,7 +222,7 @@ class _FactCollector:
             why = (
                 "finished rows stay in the index on the id" if lead else self._describe_no_leading_index(self.order_by)
             )
-            text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._describe_missing_index("ready", self.order_by))
+            text = Reason.NO_INDEX_FOR_READY.render(why=why, index=self._describe_missing_index("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _index_by_time_and_state(self) -> Index | None:
@@ -251,12 +251,12 @@ class _FactCollector:
             return
         column = self.details.column(due)
         if column is not None and not column.not_null:
-            text = Reason.DUE_MAY_BE_NULL.format(column=due)
+            text = Reason.DUE_MAY_BE_NULL.render(column=due)
             self.slow["scheduled"] = text
         elif (index := self._index_for_state("ready", (due,))) is not None:
             self.indexes["due"] = index.name
         else:
-            self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._describe_missing_index("ready", due))
+            self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.render(index=self._describe_missing_index("ready", due))
 
     def record_in_progress_index(self) -> None:
         """Record indexes for messages in progress and stuck messages."""
@@ -265,14 +265,14 @@ class _FactCollector:
             if "head" not in self.indexes:
                 reason: str = Reason.POP_DELETES if state is None else Reason.POP_FINISHES
                 if self.order_by is None and self.layout.id is None and state is None:
-                    reason = Reason.UNLESS_SMALL.format(reason=reason)
+                    reason = Reason.UNLESS_SMALL.render(reason=reason)
                 self.unknown["in_progress"] = self.unknown["stuck"] = reason
             return
         if state is None or state.in_progress is None:
             reason = Reason.NO_PROGRESS_STATE
             self.unknown["in_progress"] = self.unknown["stuck"] = reason
             if state is not None and state.learnt and self.layout.pop is None and self.layout.traits.completes:
-                self.unknown["pop_rate"] = self.unknown["complete_rate"] = Reason.UPDATES_ONLY.format(reason=reason)
+                self.unknown["pop_rate"] = self.unknown["complete_rate"] = Reason.UPDATES_ONLY.render(reason=reason)
             return
         started = self.layout.started_at
         if started is not None and (index := self._index_for_state("in_progress", (started,))) is not None:
@@ -281,14 +281,14 @@ class _FactCollector:
             self.indexes["progress"] = index.name
         else:
             wanted = self._describe_missing_index("in_progress", started or self.layout.id or state.column)
-            text = Reason.NO_INDEX_FOR_PROGRESS.format(index=wanted)
+            text = Reason.NO_INDEX_FOR_PROGRESS.render(index=wanted)
             self.slow["in_progress"] = self.slow["stuck"] = text
 
     def mark_ages_without_zone(self) -> None:
         """Mark ages as unknown if the time zone of their column is unknown."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
             if column is not None and not self.layout.has_known_time(column):
-                self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.format(column=column))
+                self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.render(column=column))
 
     def record_dead_index(self) -> None:
         """Record an index for dead messages."""
@@ -298,7 +298,7 @@ class _FactCollector:
             self.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
-            text = Reason.NO_INDEX_FOR_DEAD.format(index=self._describe_missing_index("dead", column))
+            text = Reason.NO_INDEX_FOR_DEAD.render(index=self._describe_missing_index("dead", column))
             self.slow["dead"] = text
 
     def record_unknown_states_index(self) -> None:
@@ -309,7 +309,7 @@ class _FactCollector:
         if (index := self._leading_index(column)) is not None:
             self.indexes["states"] = index.name
         else:
-            self.slow["states"] = Reason.NO_INDEX_FOR_STATES.format(column=column)
+            self.slow["states"] = Reason.NO_INDEX_FOR_STATES.render(column=column)
 
     def _has_known_values_only(self, state: StateColumn) -> bool:
         """Return whether the column has only known values.
@@ -329,7 +329,7 @@ class _FactCollector:
             self.indexes["blocked"] = index.name
         else:
             wanted = self._describe_missing_index("blocked", self.layout.id or self.state.column)
-            self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
+            self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.render(index=wanted)
 
     def list_paths(self) -> dict[str, ListPath]:
         """Return, for each state, the index by which its messages are listed."""
@@ -384,7 +384,7 @@ class _FactCollector:
         if (index := self._leading_index(ring.slot)) is not None:
             self.indexes["head"] = self.indexes["ready"] = index.name
         else:
-            text = Reason.NO_INDEX_FOR_SLOT.format(column=ring.slot)
+            text = Reason.NO_INDEX_FOR_SLOT.render(column=ring.slot)
             self.slow |= dict.fromkeys(_RING_FIGURES, text)
         for figure, reason in (
             ("scheduled", Reason.RING_HAS_NO_DUE_TIME),
@@ -414,14 +414,14 @@ class _FactCollector:
             if column is None:
                 self.unknown["gap"] = Reason.NO_ID
             elif column.type_name not in WHOLE_TYPES:
-                self.unknown["gap"] = Reason.IDS_NOT_NUMBERS.format(type=column.type_name)
+                self.unknown["gap"] = Reason.IDS_NOT_NUMBERS.render(type=column.type_name)
             elif sequence is None and not column.is_identity:
-                self.unknown["gap"] = Reason.NO_SEQUENCE.format(column=column.column_name)
+                self.unknown["gap"] = Reason.NO_SEQUENCE.render(column=column.column_name)
             elif sequence is not None and not sequence.readable:
                 hidden.append(sequence)
         if hidden:
             names = " and ".join(str(s.name) for s in hidden)
-            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.format(names=names)
+            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.render(names=names)
             if self.layout.ring is not None:
                 self.unknown |= dict.fromkeys(_RING_FIGURES, self.unknown["gap"])
         return sequence

@@ -389,7 +389,7 @@ class _Resolver:
         facts = table_facts(layout, details, data, self.sequences, divided_by)
         state = layout.state.column if layout.state is not None else ""
         if state in columns:
-            facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
+            facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.render(column=state)})
         was = self._before.get(layout.queue)
         if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked_tables:
             facts = was  # the lock hid the conditions of its indexes

@@ -258,5 +258,5 @@ def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: It
     for table, name in sorted(columns):
         if (helps := masked.get((table, name))) is not None:
             column = name if table == layout.table.name else f"{table}.{name}"
-            return Reason.MASKED.format(column=column, grant=helps)
+            return Reason.MASKED.render(column=column, grant=helps)
     return None

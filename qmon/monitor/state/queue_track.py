@@ -596,7 +596,7 @@ def _why_nothing_counted(seconds: float) -> str:
     """Return why there are no rates if the server has counted no work on the table for ``seconds``."""
     if seconds < 1:
         return Reason.NOTHING_COUNTED
-    return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))
+    return Reason.NOTHING_COUNTED_SINCE.render(age=duration(seconds))
 
 
 def _is_doubtful(moved: float, doubt: Reason) -> bool:

@@ -137,7 +137,7 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
     untimed = (seen.in_progress or 0) - (seen.timed or 0)
     if untimed <= 0 or seen.timed is None or samples.layout.started_at is None:
         return ""
-    return Reason.UNTIMED.format(
+    return Reason.UNTIMED.render(
         untimed=f"{untimed:,}", count=f"{seen.in_progress:,}", column=samples.layout.started_at
     )
 
@@ -200,7 +200,7 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
     value = float(watched.count_beyond(timeout_s, at))
     if samples.progress is not None and samples.progress.in_progress > COUNT_LIMIT:
         return Figure(
-            value, at_least=True, reason=Reason.WATCHED.format(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
+            value, at_least=True, reason=Reason.WATCHED.render(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
         )
     if seen_s <= timeout_s:
         watching = f"{duration(seen_s)} of {duration(timeout_s)}"
@@ -251,7 +251,7 @@ def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
     if aged is None:
         return by_time
     why = "no push time" if samples.layout.enqueued_at is None else f"no usable time in `{samples.layout.enqueued_at}`"
-    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=Reason.WATCHED.format(reason=why))
+    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=Reason.WATCHED.render(reason=why))
 
 
 def _age_figure(samples: QueueSamples, seconds: float) -> Figure:
@@ -259,7 +259,7 @@ def _age_figure(samples: QueueSamples, seconds: float) -> Figure:
     if seconds >= -_AHEAD_S:
         return Figure(max(0.0, seconds))
     column = "the push time" if samples.layout.enqueued_at is None else f"`{samples.layout.enqueued_at}`"
-    return Figure.unknown(Reason.CLOCK_AHEAD.format(column=column, lead=duration(-seconds)))
+    return Figure.unknown(Reason.CLOCK_AHEAD.render(column=column, lead=duration(-seconds)))
 
 
 def gap_figure(samples: QueueSamples) -> tuple[Figure, str]:
@@ -342,7 +342,7 @@ def scanned_figure(count: TableCount, value: float | None, at: float, missing: s
     """Return a figure from a scan of the whole table. ``missing``: the reason if there is no value."""
     if value is None:
         return Figure.unknown(missing)
-    took = Reason.SCANNED_IN.format(time=duration(count.took_s)) if count.took_s >= 1 else Reason.SCANNED
+    took = Reason.SCANNED_IN.render(time=duration(count.took_s)) if count.took_s >= 1 else Reason.SCANNED
     age_s = max(0.0, at - count.counted_at)
     return Figure(float(value), estimated=True, reason=took, age_s=age_s, every_s=count.every_s)
 

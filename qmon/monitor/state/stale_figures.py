@@ -165,7 +165,7 @@ def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:
     """Add the time of reading to the reason if the figure was read more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
-    return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
+    return replace(figure, reason=Reason.NOT_READ_SINCE.render(time=time_of_day(at - figure.age_s)), throttled=True)
 
 
 def older_figure(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
@@ -218,7 +218,7 @@ class OldestBound:
         if changed >= max(1, ready):
             return None
         bound_s = since_s if changed else max(0.0, age_s) + since_s
-        return Figure(bound_s, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.format(age=duration(since_s)))
+        return Figure(bound_s, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.render(age=duration(since_s)))
 
 
 class StaleFigures:

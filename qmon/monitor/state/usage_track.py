@@ -293,7 +293,7 @@ class ReadsTrack:
 
     def _pages_per_call(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
         if not any(each.verb == "pop" for each in now):
-            return Figure.unknown(Reason.PROCEDURES_NOT_RUN if layout.routines else Reason.NO_POP_PROCEDURE.format())
+            return Figure.unknown(Reason.PROCEDURES_NOT_RUN if layout.routines else Reason.NO_POP_PROCEDURE.render())
         for _, before in self._totals:
             moved = reads_between(before, now, "pop")
             if moved is not None:

@@ -1,0 +1,1 @@
+"""The wording of every text that qmon shows."""
