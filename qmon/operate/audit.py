@@ -14,6 +14,14 @@ import platformdirs
 
 from qmon import files, system
 from qmon.errors import QmonError
+from qmon.model.texts import Text
+
+
+class AuditText(Text):
+    """Errors of the audit log."""
+
+    NOT_WRITTEN = "the audit cannot be written to {path}: {why}; the action was stopped"
+
 
 FORMAT: Final = 1
 
@@ -78,7 +86,7 @@ class Audit:
                 _append(file, json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as problem:
             why = problem.strerror or str(problem)
-            raise AuditFailed(f"the audit cannot be written to {self.path}: {why}; the action was stopped") from problem
+            raise AuditFailed(AuditText.NOT_WRITTEN.render(path=self.path, why=why)) from problem
 
     @contextlib.contextmanager
     def _open_locked(self) -> Iterator[int]:

@@ -12,15 +12,22 @@ from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput
 from qmon.model.operation_records import Consent, Progress
+from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+
+
+class AccessText(Text):
+    """Texts about what our role may not do."""
+
+    SETUP_ADVICE = "the database's owner can grant this: qmon setup TARGET --role operator"
+    NO_TRASH = "no trash is available: your role may not write to the schema qmon; {advice}"
+
 
 # To confirm an action on more messages than this, the operator must type the queue's name.
 TYPE_NAME_ABOVE: Final = 10_000
 
-# What to do about a missing right that the operator role includes.
-SETUP_ADVICE: Final = "the database's owner can grant this: qmon setup TARGET --role operator"
 
-NO_TRASH: Final = f"no trash is available: your role may not write to the schema qmon; {SETUP_ADVICE}"
+NO_TRASH: Final = AccessText.NO_TRASH.render(advice=AccessText.SETUP_ADVICE)
 
 # Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]

@@ -12,6 +12,7 @@ from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
 from qmon.model.formatting import duration, one_line, utf8_text
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
+from qmon.model.texts import Text
 from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.operate.actions import end_sessions
 from qmon.operate.context import OperatorContext
@@ -19,6 +20,28 @@ from qmon.operate.plan.library_queue import library_queue_for
 from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import MAX_KEY_CHARS
+
+
+class MessageText(Text):
+    """Texts about one message and the session of its owner."""
+
+    NO_ID = "rows of {table} cannot be identified: the table has no id"
+    ID_FORM = "ids of this queue have the form {form}"
+    NO_TABLE = "{table} does not exist, or your role may not see it"
+    NO_COLUMN = "{table} has no column {column}"
+    CUT_KEY = "{columns} has {limit} characters or more: qmon cannot name this message of {table}"
+    KEY_UNREADABLE = "your role may not read the key of {table}"
+    NOT_A_SESSION = "{column} is a {kind}: the consumer's session is unknown"
+    OWNER_IS_NAME = "the owner is a name: the consumer's session is unknown"
+    ACTIVITY_UNKNOWN = "the activity of session {session} is unknown: {problem}"
+    GONE_OR_UNSEEN = "session {session} is gone, or your role may not see it"
+    NUMBER_REUSED = "session {session} is gone; another session has this number now"
+    FOR_TIME = " for {duration}"
+    LAST_STATEMENT = ", last statement: {statement}"
+    SESSION = "session {session} ({who}): {state}{since}{last}"
+    STATE_UNKNOWN = "state unknown"
+    LOCKED = "a session has locked the table, and readers must wait"
+
 
 # Maximum size of a payload on screen: characters, or bytes for binary columns.
 MAX_PAYLOAD_CHARS: Final = 1 << 20
@@ -144,10 +167,10 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
     if not layout.ids:
-        raise BadInput(f"rows of {layout.table} cannot be identified: the table has no id")
+        raise BadInput(MessageText.NO_ID.render(table=layout.table))
     parts = split_id(id, len(layout.ids))
     if len(parts) != len(layout.ids):
-        raise BadInput(f"ids of this queue have the form {'/'.join(layout.ids)}")
+        raise BadInput(MessageText.ID_FORM.render(form="/".join(layout.ids)))
     return dict(zip(layout.ids, parts, strict=True))
 
 
@@ -168,19 +191,17 @@ class _Row:
         self._sql, self._table, self._payload, self._redact = sql, table, payload_column, redact
         self._columns = sql.fetch(ReadableColumn, "action/message/columns", {"table": table.parts})
         if not self._columns:
-            raise BadInput(f"{table} does not exist, or your role may not see it")
+            raise BadInput(MessageText.NO_TABLE.render(table=table))
         self.id = self._columns[0].table_id
         known = {each.column_name: each for each in self._columns}
         if unknown := key.keys() - known.keys():
-            raise BadInput(f"{table} has no column {min(unknown)}")
+            raise BadInput(MessageText.NO_COLUMN.render(table=table, column=min(unknown)))
         long = [name for name, value in key.items() if len(value) >= MAX_KEY_CHARS]
         if sql.engine.name == "sqlserver" and long:
-            raise BadInput(
-                f"{long[0]} has {MAX_KEY_CHARS} characters or more: qmon cannot name this message of {table}"
-            )
+            raise BadInput(MessageText.CUT_KEY.render(columns=long[0], limit=MAX_KEY_CHARS, table=table))
         self.masked = masked_columns(sql, table)
         if grants := [self._grant_statement(known[name]) for name in key if not self._is_readable(known[name])]:
-            raise PermissionMissing(f"your role may not read the key of {table}", grant=grants[0])
+            raise PermissionMissing(MessageText.KEY_UNREADABLE.render(table=table), grant=grants[0])
         of_key = RowKey(tuple((known[name].stored_column, value) for name, value in key.items()))
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
@@ -261,22 +282,28 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
         return ""
     column = layout.owner
     if column is not None and column.kind in ("lease", "heartbeat"):
-        return f"{column.column} is a {column.kind}: the consumer's session is unknown"
+        return MessageText.NOT_A_SESSION.render(column=column.column, kind=column.kind)
     number, _, began = owner.partition("/")
     if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
-        return "the owner is a name: the consumer's session is unknown"
+        return MessageText.OWNER_IS_NAME
     try:
         found = end_sessions.read_session(sql, int(number))
     except QmonError as problem:
-        return f"the activity of session {number} is unknown: {one_line(str(problem), 120)}"
+        return MessageText.ACTIVITY_UNKNOWN.render(session=number, problem=one_line(str(problem), 120))
     if found is None:
-        return f"session {number} is gone, or your role may not see it"
+        return MessageText.GONE_OR_UNSEEN.render(session=number)
     if began and found.started_us is not None and found.started_us // 1_000_000 != int(began or 0):
-        return f"session {number} is gone; another session has this number now"
+        return MessageText.NUMBER_REUSED.render(session=number)
     who = ", ".join(part for part in (one_line(found.application), found.login, found.host) if part)
-    since = "" if found.state_s is None else f" for {duration(found.state_s)}"
-    last = f", last statement: {one_line(context.redact(found.statement), 200)}" if found.statement else ""
-    return f"session {number} ({who}): {found.state or 'state unknown'}{since}{last}"
+    since = "" if found.state_s is None else MessageText.FOR_TIME.render(duration=duration(found.state_s))
+    last = (
+        MessageText.LAST_STATEMENT.render(statement=one_line(context.redact(found.statement), 200))
+        if found.statement
+        else ""
+    )
+    return MessageText.SESSION.render(
+        session=number, who=who, state=found.state or MessageText.STATE_UNKNOWN, since=since, last=last
+    )
 
 
 def _describe_lock_holder(sql: Sql, table_id: int) -> str:
@@ -285,7 +312,7 @@ def _describe_lock_holder(sql: Sql, table_id: int) -> str:
         found = sql.fetch(LockHolderSample, "probe/lock_holders", {}, {"tables": sql.engine.ids_value([table_id])})
     except QmonError:
         found = []
-    return found[0].summary if found else "a session has locked the table, and readers must wait"
+    return found[0].summary if found else MessageText.LOCKED
 
 
 def _text_value(column: MessageColumn | None) -> str | None:

@@ -12,7 +12,16 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
+from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
+
+
+class ContextText(Text):
+    """Why an action cannot use a target."""
+
+    OWN_CONNECTION = "{problem}; an action needs its own connection"
+    READ_ONLY = "{target} is read-only: qmon.toml sets read_only = true"
+
 
 # Statement timeout of operations, in seconds. The slowest statement counts all rows of a large table.
 STATEMENT_TIMEOUT_S: Final = 120.0
@@ -49,7 +58,7 @@ class Connections:
         try:
             made = self._engine.connect(self._target, session)
         except NoConnectionLeft as problem:
-            raise NoConnectionLeft(f"{problem}; an action needs its own connection") from None
+            raise NoConnectionLeft(ContextText.OWN_CONNECTION.render(problem=problem)) from None
         with self._lock:
             self._open.append(made)
         return made
@@ -88,7 +97,7 @@ def open_context(
 
 def read_only_reason(target: Target) -> str | None:
     """Return why the configuration forbids changes to a target, or ``None`` if it allows them."""
-    return f"{target.name} is read-only: qmon.toml sets read_only = true" if target.read_only else None
+    return ContextText.READ_ONLY.render(target=target.name) if target.read_only else None
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:

@@ -12,7 +12,25 @@ from qmon.errors import BadInput
 from qmon.model.layout import table_facts
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
+from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+
+
+class StructureText(Text):
+    """Why rows of a table cannot be identified or changed."""
+
+    ROWS_HIDDEN = "{why}; the other rows of {table} are neither counted nor changed"
+    NO_KEY = "rows of {table} cannot be identified: the table has neither a primary key nor another key"
+    LONG_KEY = "the key of {table} has more than {limit} columns"
+    COLUMN = "{column} is {type}"
+    INEXACT_KEY = "the key of {table} has no exact text form: {columns}"
+    CUT_VALUE = "{column} of {table} has a value of {limit} characters or more: qmon cannot address this row"
+    NOT_A_TABLE = "{table} is not a table: qmon acts on ordinary and partitioned tables only"
+    REMOTE_PARTITIONS = (
+        "{table} has partitions on another server: {partitions}; qmon cannot change the rows of both servers in one"
+        " transaction"
+    )
+
 
 # Prefix of the triggers that pause producers. They do not prevent an undo.
 GATE_PREFIX: Final = "qmon_gate"
@@ -114,8 +132,7 @@ class TableStructure:
     def hidden_rows_notes(self) -> tuple[str, ...]:
         """Notes for the operator about rows that are hidden from our role; empty if no rows are hidden."""
         return tuple(
-            f"{why}; the other rows of {self.table} are neither counted nor changed"
-            for why in self.obstacle_names("hidden")
+            StructureText.ROWS_HIDDEN.render(why=why, table=self.table) for why in self.obstacle_names("hidden")
         )
 
     def fingerprint(self, columns: tuple[str, ...]) -> str:
@@ -155,12 +172,16 @@ _MAX_KEY_COLUMNS: Final = 8
 def why_no_key(structure: TableStructure) -> str | None:
     """Return why SQL Server cannot find a row of the table by a key, or ``None`` if it can."""
     if not structure.key:
-        return f"rows of {structure.table} cannot be identified: the table has neither a primary key nor another key"
+        return StructureText.NO_KEY.render(table=structure.table)
     if len(structure.key) > _MAX_KEY_COLUMNS:
-        return f"the key of {structure.table} has more than {_MAX_KEY_COLUMNS} columns"
+        return StructureText.LONG_KEY.render(table=structure.table, limit=_MAX_KEY_COLUMNS)
     types = {each.column_name: each.type_name.partition("(")[0] for each in structure.columns}
-    if others := [f"{name} is {types[name]}" for name in structure.key if types[name] not in _EXACT_TYPES]:
-        return f"the key of {structure.table} has no exact text form: {', '.join(others)}"
+    if others := [
+        StructureText.COLUMN.render(column=name, type=types[name])
+        for name in structure.key
+        if types[name] not in _EXACT_TYPES
+    ]:
+        return StructureText.INEXACT_KEY.render(table=structure.table, columns=", ".join(others))
     return None
 
 
@@ -179,10 +200,7 @@ def why_truncated(structure: TableStructure, columns: Sequence[str], texts: Iter
     for text in texts:
         parts = split_id(text, len(columns))
         if found := [columns[at] for at in long if at < len(parts) and len(parts[at]) >= MAX_KEY_CHARS]:
-            return (
-                f"{found[0]} of {structure.table} has a value of {MAX_KEY_CHARS} characters or more: qmon "
-                "cannot address this row"
-            )
+            return StructureText.CUT_VALUE.render(column=found[0], table=structure.table, limit=MAX_KEY_CHARS)
     return None
 
 
@@ -202,14 +220,11 @@ def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Tabl
     names = {"table": table.parts}
     columns = tuple(sql.fetch(TableColumn, "structure", names))
     if not columns:
-        raise BadInput(f"{table} is not a table: qmon acts on ordinary and partitioned tables only")
+        raise BadInput(StructureText.NOT_A_TABLE.render(table=table))
     parts = groupby(sql.fetch(_KeyColumn, "keys", names), key=lambda each: (not each.is_primary, each.name))
     keys = [(first, [each.column_name for each in some]) for first, some in parts]
     keys.sort(key=lambda each: (each[0][0], len(each[1]), each[0][1]))
     obstacles = (*sql.fetch(Obstacle, "obstacles", names, {"state": state}), *sql.fetch(Obstacle, "hidden", names))
     if elsewhere := [each.name for each in obstacles if each.kind == "elsewhere"]:
-        raise BadInput(
-            f"{table} has partitions on another server: {', '.join(elsewhere)}; qmon cannot change"
-            " the rows of both servers in one transaction"
-        )
+        raise BadInput(StructureText.REMOTE_PARTITIONS.render(table=table, partitions=", ".join(elsewhere)))
     return TableStructure(table, columns, obstacles, tuple(tuple(key) for _, key in keys))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from qmon.operate.run import failure_watch
-from qmon.operate.run.failure_watch import FailureWatch, Outcome
+from qmon.operate.run.failure_watch import FailureText, FailureWatch, Outcome
 
 
 class Queue:
@@ -38,11 +38,11 @@ def test_each_message_counts_once_and_so_many_failures_end_it() -> None:
     watch.record_commit()
     assert watch.why_stop() is None and not queue.asked  # not at once
     assert queue.later(watch) is None
-    assert watch.progress_text() == "failed again: 1; stops at 2"
+    assert watch.progress_text() == FailureText.PROGRESS.render(failed=1, stops=FailureText.STOPS_AT.render(count=2))
     queue.known["b"] = "failed"
-    assert queue.later(watch) == "stopped: 2 messages failed again"
+    assert queue.later(watch) == FailureText.STOPPED.render(messages="2 messages")
     assert queue.asked == [("a", "b", "c", "gone"), ("b",)]
-    assert watch.summary_text(6) == "2 failed again, 2 are done or gone, 2 not yet"
+    assert watch.summary_text(6) == FailureText.SUMMARY.render(failed=2, finished=2, rest=2)
 
 
 def test_what_was_rolled_back_is_not_watched_and_no_number_ends_nothing() -> None:
@@ -62,7 +62,7 @@ def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.Mo
     watch.record_batch(lambda: ["a", "b", "c"])
     watch.record_commit()
     assert queue.later(watch) is None
-    assert queue.later(watch) == "stopped: 1 message failed again"
+    assert queue.later(watch) == FailureText.STOPPED.render(messages="1 message")
     assert queue.asked == [("a", "b"), ("c", "a")]
 
 
@@ -71,4 +71,4 @@ def test_nothing_is_asked_where_nobody_can_tell() -> None:
     watch.record_batch(lambda: pytest.fail("their ids are not needed"))
     watch.record_commit()
     assert watch.why_stop() is None
-    assert watch.summary_text(3) == watch.progress_text() == "qmon cannot see which messages fail again"
+    assert watch.summary_text(3) == watch.progress_text() == FailureText.UNSEEN

@@ -14,7 +14,7 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Choice, Plan
-from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, _read_popped_counts
+from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, RequeueSessionsText, _read_popped_counts
 from qmon.operate.sql import Sql
 from tests.unit.acting_sqlserver import Server as Replies
 from tests.unit.acting_sqlserver import operator
@@ -96,21 +96,24 @@ def requeue(**rows: list[tuple[object, ...]]) -> Plan:
 
 
 def test_with_optimized_locking_a_requeue_says_why_no_session_is_proven_to_hold_messages() -> None:
-    with pytest.raises(BadInput, match="optimized locking, so the server does not show which session"):
+    with pytest.raises(BadInput) as caught:
         requeue(holders=[HOLDER])
+    assert str(caught.value) == RequeueSessionsText.HOLDERS_HIDDEN
     plan = requeue(holders=[HOLDER], hidden_rows=[(False,)])
-    assert plan.refused == "none of the 1 transaction that hold a lock on orders was chosen"
+    assert plan.refused == RequeueSessionsText.NONE_CHOSEN.render(transactions="1 transaction", queue="orders")
 
 
 def test_with_optimized_locking_a_queue_without_an_old_transaction_has_nothing_to_requeue() -> None:
-    assert requeue().refused == "no transaction has held messages of orders for more than 5 m 00 s"
+    none = RequeueSessionsText.NO_TRANSACTION.render(queue="orders", duration="5 m 00 s")
+    assert requeue().refused == none
     young = (*HOLDER[:3], 1.0, *HOLDER[4:])
-    assert requeue(holders=[young]).refused == "no transaction has held messages of orders for more than 5 m 00 s"
+    assert requeue(holders=[young]).refused == none
 
 
 def test_a_login_that_sees_no_other_session_gets_the_right_that_it_lacks() -> None:
-    plan = requeue(holders=[HOLDER], rights=[("anna", 51, False, "GRANT VIEW SERVER STATE TO [anna]")])
-    assert plan.refused == "anna may not see what other sessions do; this helps: GRANT VIEW SERVER STATE TO [anna]"
+    grant = "GRANT VIEW SERVER STATE TO [anna]"
+    plan = requeue(holders=[HOLDER], rights=[("anna", 51, False, grant)])
+    assert plan.refused == RequeueSessionsText.UNSEEN.render(role="anna", grant=grant)
 
 
 @pytest.mark.parametrize("hidden", [True, False])
@@ -120,4 +123,4 @@ def test_with_optimized_locking_a_plan_says_that_other_sessions_may_hold_message
         holders=[HOLDER], hidden_rows=[(hidden,)], held_locks=[(CONSUMER, CLUSTERED, "(01)")], session=[session]
     )
     assert (found.count, found.refused) == (1, None)
-    assert any("other sessions may also hold messages" in risk for risk in found.risks) == hidden
+    assert (RequeueSessionsText.OTHERS_HIDDEN in found.risks) == hidden

@@ -67,8 +67,8 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
     assert (allowed_actions.why_not_allowed(layout, OperationKind.PURGE) is None) == (
         layout.part.library not in READ_ONLY
     )
-    assert f"{layout.part.library}'s queues: use the library's own tools" in str(
-        allowed_actions.why_not_allowed(layout, OperationKind.REPAIR)
+    assert allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) == allowed_actions.NotAllowed.LIBRARY.render(
+        verb="repair", library=layout.part.library, file=""
     )
     assert (allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, Side.CONSUMERS) is None) == (
         layout.part.library in PAUSED

@@ -23,7 +23,7 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.plan.allowed_actions import why_not_allowed
+from qmon.operate.plan.allowed_actions import NotAllowed, why_not_allowed
 from tests.replayed import Driver, Idle, connection, emptied, full
 
 KNOWN: Final = all_libraries(Path("/nowhere"))
@@ -145,8 +145,11 @@ def test_the_lease_transport_of_rebus_keeps_what_is_worked_on() -> None:
     assert (queue.name, queue.library) == ("rebus/orders", "rebus")
     assert [state.name for state in queue.states] == ["ready", "scheduled", "in_progress"]
     layout = queue.queue_layout(None)
-    assert "use the library's own tools" in str(why_not_allowed(layout, OperationKind.REQUEUE))
-    assert "use the library's own tools" in str(why_not_allowed(layout, OperationKind.INSTALL_GATE))
+    for kind, verb in (
+        (OperationKind.REQUEUE, "requeue messages of"),
+        (OperationKind.INSTALL_GATE, "install a gate on"),
+    ):
+        assert why_not_allowed(layout, kind) == NotAllowed.LIBRARY.render(verb=verb, library="rebus", file="")
 
 
 def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_said() -> None:

@@ -24,9 +24,10 @@ from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, Valu
 from qmon.monitor.catalog.column_zones import require_due_zone, with_zones, zone_in_default
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.actions.purge import _criteria_for as purge_wanted
+from qmon.operate.actions.requeue import RequeueText, _why_impossible
 from qmon.operate.actions.requeue import _criteria_for as requeue_wanted
-from qmon.operate.actions.requeue import _why_impossible
-from qmon.operate.plan.transitions import Transition, _why_wrong_clock
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.plan.transitions import Transition, TransitionText, _why_wrong_clock
 from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.unit.polls import FIFO, poll
 
@@ -115,24 +116,27 @@ def test_a_zone_is_configured_by_its_name() -> None:
 
 def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
     unknown = layout(zones=(("At", UNKNOWN_ZONE), ("Made", UNKNOWN_ZONE)))
-    assert 'At has no time zone; set one in the configuration: times = "utc"' in str(_why_impossible(unknown, Choice()))
-    assert "without a time zone, ages are unknown" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
+    refused = RequeueText.NO_ZONE.render(advice=ChoiceText.NO_ZONE.render(column="At"))
+    assert _why_impossible(unknown, Choice()) == refused
+    assert _why_impossible(unknown, Choice(older_than_s=60.0)) == refused
     assert _why_impossible(unknown, Choice(ids=("1",))) is None
     assert _why_impossible(layout(zones=(("At", LOCAL_ZONE),)), Choice()) is None
     owned = replace(unknown, owner=OwnerColumn("O", "session", held_while_working=True))
     assert _why_impossible(owned, Choice(owner_states=frozenset({OwnerState.DEAD}))) is None
     assert requeue_wanted(owned, Choice()).stuck_s is None
-    with pytest.raises(BadInput, match="Made has no time zone"):
+    no_zone = re.escape(ChoiceText.PUSH_TIME_ZONE.render(queue="q", advice=ChoiceText.NO_ZONE.render(column="Made")))
+    with pytest.raises(BadInput, match=f"^{no_zone}$"):
         requeue_wanted(unknown, Choice(state="done", older_than_s=60.0))
-    with pytest.raises(BadInput, match="Made has no time zone"):
+    with pytest.raises(BadInput, match=f"^{no_zone}$"):
         purge_wanted(unknown, Choice(older_than_s=60.0))
 
 
 def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
     structure = TableStructure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
     made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
-    assert "Done does not contain UTC" in str(_why_wrong_clock(layout(times="local"), made))
-    assert "Done does not contain UTC" in str(_why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made))
+    not_utc = TransitionText.NOT_UTC.render(state="dead", column="Done")
+    assert _why_wrong_clock(layout(times="local"), made) == not_utc
+    assert _why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made) == not_utc
     assert _why_wrong_clock(layout(), made) is None
     zoned = TableStructure(TABLE.name, (TableColumn("Done", "datetimeoffset(34,7)", False, False, False),), ())
     assert _why_wrong_clock(layout(times="local"), replace(made, structure=zoned)) is None

@@ -14,6 +14,7 @@ from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed, Unreachable
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
 from qmon.operate.plan.required_rights import queue_tables, why_not_keepable
@@ -22,6 +23,19 @@ from qmon.operate.run.pacing import IDLE_S, BatchPace
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure
+
+
+class ArchiveText(Text):
+    """Texts about an archive."""
+
+    NO_ARCHIVE_IN_DESIGN = "queue {queue!r} has no archive: its design is {design}; designs with an archive: {others}"
+    CANNOT_ARCHIVE = "cannot archive {queue!r}: {why}; nothing was changed"
+    NOT_ALLOWED_UNCHANGED = "not allowed to archive {queue!r}: {problem}; nothing was changed"
+    RIGHTS_MISSING = "not allowed to archive {queue!r}; this helps: {grants}; nothing was changed"
+    ROLLED_BACK = "not archived: {problem}; the batch was rolled back"
+    NOT_ALLOWED = "not allowed to archive {queue!r}: {problem}"
+    NO_ARCHIVE = "queue {queue!r} has no archive"
+
 
 # The connection for archiving has a short lock timeout, so that a batch fails quickly if another session holds a lock.
 ARCHIVE_SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
@@ -93,9 +107,7 @@ def check_can_archive(connection: Connection, engine: Engine, layout: Layout) ->
     """
     if layout.routine_for("archive") is None:
         others = ", ".join(designs_with_archive(engine, connection.version))
-        raise BadInput(
-            f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with an archive: {others}"
-        )
+        raise BadInput(ArchiveText.NO_ARCHIVE_IN_DESIGN.render(queue=layout.queue, design=layout.design, others=others))
     names: dict[str, queries.Name] = {
         "table": layout.table.parts,
         "data": None if layout.data_table is None else layout.data_table.parts,
@@ -106,16 +118,14 @@ def check_can_archive(connection: Connection, engine: Engine, layout: Layout) ->
     for table in queue_tables(layout):
         columns = [each.column_name for each in read_structure(sql, table).columns]
         if (why := why_not_keepable(sql, table, (), columns)) is not None:
-            raise BadInput(f"cannot archive {layout.queue!r}: {why}; nothing was changed")
+            raise BadInput(ArchiveText.CANNOT_ARCHIVE.render(queue=layout.queue, why=why))
     try:
         statement = sql.statement("action/archive_rights", names)
         missing = [str(row[0]) for row in connection.fetch(Bound(statement)).rows]
     except PermissionMissing as problem:
-        raise BadInput(f"not allowed to archive {layout.queue!r}: {problem}; nothing was changed") from problem
+        raise BadInput(ArchiveText.NOT_ALLOWED_UNCHANGED.render(queue=layout.queue, problem=problem)) from problem
     if missing:
-        raise BadInput(
-            f"not allowed to archive {layout.queue!r}; this helps: {'; '.join(missing)}; nothing was changed"
-        )
+        raise BadInput(ArchiveText.RIGHTS_MISSING.render(queue=layout.queue, grants="; ".join(missing)))
 
 
 class Archiver:
@@ -202,9 +212,9 @@ class Archiver:
                 rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
                 triggers.check_no_inserts()
         except RowRefused as problem:
-            raise BadInput(f"not archived: {problem}; the batch was rolled back") from problem
+            raise BadInput(ArchiveText.ROLLED_BACK.render(problem=problem)) from problem
         except PermissionMissing as problem:
-            raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
+            raise BadInput(ArchiveText.NOT_ALLOWED.render(queue=self._layout.queue, problem=problem)) from problem
         except (ConnectionLost, KeyboardInterrupt):  # after a second Ctrl-C, qmon does not wait for an answer
             self._unsure += 1
             raise
@@ -241,5 +251,5 @@ class Archiver:
 def _archive_routine(layout: Layout) -> tuple[str, ...]:
     name = layout.routine_for("archive")
     if name is None:
-        raise BadInput(f"queue {layout.queue!r} has no archive")
+        raise BadInput(ArchiveText.NO_ARCHIVE.render(queue=layout.queue))
     return name.parts

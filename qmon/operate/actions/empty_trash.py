@@ -12,6 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Nothing, OperationKind, Plan, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -22,6 +23,18 @@ from qmon.operate.run.operation_history import read_operations
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
 from qmon.operate.sql import Sql
+
+
+class EmptyTrashText(Text):
+    """Texts of a plan that empties the trash."""
+
+    NOT_AN_AGE = "{age} is not an age"
+    TITLE = "Permanently delete {count:,} rows of the trash"
+    ROWS = "rows of trash"
+    OF_QUEUE = ", of {queue}"
+    PURGED_BEFORE = "purged more than {age} ago"
+    NO_UNDO = "deleted rows cannot be restored"
+    UNDO_LOST = "operation {operation} can no longer be undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +60,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
     operator must type this name to confirm the plan.
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
-        raise BadInput(f"{older_than_s} is not an age")
+        raise BadInput(EmptyTrashText.NOT_AN_AGE.render(age=older_than_s))
     with context.open_sql("trash plan") as sql:
         before = read_owner_facts(sql).epoch - older_than_s
         seen = read_audit_access(sql).recorded and why_no_record(sql) is None
@@ -58,13 +71,14 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             kind=OperationKind.EMPTY_TRASH,
             target=context.target.name,
             queue=queue or context.target.name,
-            title=f"Permanently delete {count:,} rows of the trash",
+            title=EmptyTrashText.TITLE.render(count=count),
             count=count,
-            unit="rows of trash",
-            predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
+            unit=EmptyTrashText.ROWS,
+            predicate=EmptyTrashText.PURGED_BEFORE.render(age=age)
+            + (EmptyTrashText.OF_QUEUE.render(queue=queue) if queue else ""),
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
-            undo=Undo(possible=False, notes=("deleted rows cannot be restored",)),
-            risks=tuple(f"operation {name} can no longer be undone" for name in _operation_ids(parts)),
+            undo=Undo(possible=False, notes=(EmptyTrashText.NO_UNDO,)),
+            risks=tuple(EmptyTrashText.UNDO_LOST.render(operation=name) for name in _operation_ids(parts)),
             consent=context.required_consent(),
             refused=why_not_permitted(
                 context, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts)

@@ -9,12 +9,79 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text, duration, one_line, size
 from qmon.model.operation_records import OperationKind, Plan, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions import end_sessions
 from qmon.operate.actions.end_sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
+
+
+class EndSessionText(Text):
+    """Texts of a plan that ends a session."""
+
+    NEGATIVE = "a session number cannot be negative: {session}"
+    GONE = "session {session} no longer exists; there is nothing to end"
+    UNSEEN = "no session {session} is visible to {role}; this helps: {grant}"
+    BLOCKS_NONE = "session {session} blocks no other session and has no open transaction"
+    MAY_HOLD_CLEANUP = "the session now blocks no other session, but may prevent the cleanup of {kept}"
+    NAMES = ": {names}{more}"
+    BLOCKS = "the session blocks {sessions}, {directly} directly{names}"
+    LONGEST_WAIT = "; the longest wait is {longest}"
+    NEXT_BLOCKER = ". After that, session {waiter} may block other sessions: {waiting} for {waiter}, too"
+    TITLE = "{verb} session {session}?"
+    SESSION = "session {session}"
+    BEGUN = "{name}, begun {begun}"
+    TRANSACTION_BEGUN = ", in its transaction begun {begun}"
+    END = "End {name}?"
+    ROLLED_BACK = "the session's transaction is rolled back, and its work must be done again"
+    NO_APPLICATION = "an application without a name"
+    FROM_HOST = " from {host}"
+    FOR_TIME = " for {duration}"
+    WHO = "{application}, login {login}{origin}, database {database}"
+    TRANSACTION_AGE = "; the transaction began {duration} ago"
+    LAST_STATEMENT = "last statement: {statement}"
+    NOTHING_CHANGED = "the transaction has changed no rows; its locks are released"
+    LOG_WRITTEN = "the session has written {size} of log; the rollback may take as long as the writes"
+    CHANGES_ROLLED_BACK = (
+        "the transaction has changed or locked rows: the changes are rolled back, the locks released immediately"
+    )
+    CANCELLED = "the statement fails with 57014 (cancelled); the session stays connected and may try again"
+    CONNECTION_LOST = "the client loses the connection (57P01), but may reconnect and do the same again"
+    CONNECTION_LOST_SQLSERVER = (
+        "the client loses the connection; SQL Server cannot cancel a statement of another session"
+    )
+    NAME = "session {session}"
+    OF_QMON = "{name} belongs to qmon ({application}): stop that qmon instead"
+    START_UNSEEN = (
+        "{role} may not see when {name} began, so qmon cannot confirm that {name} is the session that was shown; this"
+        " helps: {grant}"
+    )
+    AUTOVACUUM_UNSEEN = "{name} is an autovacuum worker; {role} may not see its task; this helps: {grant}"
+    PREVENTS_WRAPAROUND = "{name} is an autovacuum that prevents wraparound; the server would start it again"
+    PROCESS = "process of the server"
+    NOT_A_CLIENT = "{name} is a {kind}, not a session of an application"
+    OTHER_SESSION = (
+        "{name} is a different session now: it began at {started_at}, but the session that was shown began at"
+        " {shown_at}"
+    )
+    PERCENT_DONE = ", {percent:.0f} % done"
+    ROLLING_BACK = "{name} is already being rolled back{done}; ending it again does not help"
+    SUPERUSER_ONLY = "only a superuser may end it"
+    THIS_HELPS = "this helps: {grant}"
+    MAY_NOT_END = "{role} may not end {name} of {login}; {helps}"
+    PREPARED_GONE = "the prepared transaction no longer exists; there is nothing to end"
+    AT_UNKNOWN_TIME = " at an unknown time"
+    AGO = " {duration} ago"
+    OWNER_OR_SUPERUSER = "{owner} or a superuser"
+    IN_DATABASE = " in database {database}"
+    MORE_OPEN = "; {count} more are open"
+    PREPARED = (
+        "a prepared transaction has no session to end; the oldest was prepared{since}: {who} can run {finish}{where}"
+        " if the transaction manager no longer needs the transaction{more}"
+    )
+
 
 # Start times that differ by at most 10 ms are equal, because SQL Server stores them in steps of 3.3 ms.
 _SAME_START_US: Final = 10_000
@@ -42,16 +109,16 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     statement that ends them. Raises errors of the server, and ``BadInput`` for an impossible session number.
     """
     if session < 0 and session != -2:
-        raise BadInput(f"a session number cannot be negative: {session}")
+        raise BadInput(EndSessionText.NEGATIVE.render(session=session))
     with context.open_sql(str(OperationKind.END_SESSION)) as sql:
         if session <= 0:
             return PreparedAction(context, _basic_plan(context, session, why=_describe_prepared(sql)))
         found = end_sessions.read_session(sql, session)
         seen = end_sessions.read_rights(sql)
         if found is None:
-            why = f"session {session} no longer exists; there is nothing to end"
+            why = EndSessionText.GONE.render(session=session)
             if not seen.sees:
-                why = f"no session {session} is visible to {seen.role}; this helps: {seen.grant}"
+                why = EndSessionText.UNSEEN.render(session=session, role=seen.role, grant=seen.grant)
             return PreparedAction(context, _basic_plan(context, session, why=why))
         refused = _refusal_reason(found, started_at, seen) or why_not_permitted(context, sql)
         if refused is not None or found.started_us is None:
@@ -66,28 +133,38 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     blocked = end_sessions.read_waiters(sql, found.session)
     directly = sum(each.directly for each in blocked)
     if not blocked and found.transaction_us is None:
-        why = f"session {found.session} blocks no other session and has no open transaction"
+        why = EndSessionText.BLOCKS_NONE.render(session=found.session)
         return _basic_plan(context, found.session, found, why)
-    holds = f"the session now blocks no other session, but may prevent the cleanup of {_KEPT[context.engine.name]}"
+    holds = EndSessionText.MAY_HOLD_CLEANUP.render(kept=_KEPT[context.engine.name])
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
-        whom = f": {', '.join(one_line(name) for name in names[:5])}{more}" if names else ""
+        whom = (
+            EndSessionText.NAMES.render(names=", ".join(one_line(name) for name in names[:5]), more=more)
+            if names
+            else ""
+        )
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
-        holds = f"the session blocks {count_text(len(blocked), 'session')}, {directly} directly{whom}"
-        holds += f"; the longest wait is {duration(longest)}"
+        holds = EndSessionText.BLOCKS.render(
+            sessions=count_text(len(blocked), "session"), directly=directly, names=whom
+        )
+        holds += EndSessionText.LONGEST_WAIT.render(longest=duration(longest))
         after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
-            holds += f". After that, session {after.waiter} may block other sessions: {whom} for {after.waiter}, too"
+            holds += EndSessionText.NEXT_BLOCKER.render(waiter=after.waiter, waiting=whom)
     changes = _describe_changes(found)
     return replace(
         _basic_plan(context, found.session, found),
-        title=f"{_VERBS[to_end.way]} session {found.session}?",
+        title=EndSessionText.TITLE.render(verb=_VERBS[to_end.way], session=found.session),
         count=1,
         unit="session",
         sql=(end_sessions.end_statement(sql, to_end),),
-        consequences=(*_describe_session(context, found), holds, *(() if changes else (_NO_CHANGES,))),
+        consequences=(
+            *_describe_session(context, found),
+            holds,
+            *(() if changes else (EndSessionText.NOTHING_CHANGED,)),
+        ),
         risks=(*changes, _describe_client_error(to_end)),
     )
 
@@ -96,19 +173,19 @@ def _basic_plan(
     context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None
 ) -> Plan:
     """Return the plan with the facts known for every session. ``why``: reason for a refusal."""
-    name = predicate = f"session {session}"
+    name = predicate = EndSessionText.SESSION.render(session=session)
     if found is not None and found.started_us is not None:
-        predicate = f"{name}, begun {_time_text(found.started_us)}"
+        predicate = EndSessionText.BEGUN.render(name=name, begun=_time_text(found.started_us))
         if found.transaction_us is not None:
-            predicate += f", in its transaction begun {_time_text(found.transaction_us)}"
+            predicate += EndSessionText.TRANSACTION_BEGUN.render(begun=_time_text(found.transaction_us))
     return Plan(
         kind=OperationKind.END_SESSION,
         target=context.target.name,
         queue=name,
-        title=f"End {name}?",
+        title=EndSessionText.END.render(name=name),
         unit="sessions",
         predicate=predicate,
-        undo=Undo(possible=False, notes=("the session's transaction is rolled back, and its work must be done again",)),
+        undo=Undo(possible=False, notes=(EndSessionText.ROLLED_BACK,)),
         consequences=() if found is None else _describe_session(context, found),
         consent=context.required_consent(),
         refused=why,
@@ -116,84 +193,85 @@ def _basic_plan(
 
 
 def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
-    application = one_line(found.application) or "an application without a name"
-    origin = f" from {found.host}" if found.host else ""
-    since = "" if found.state_s is None else f" for {duration(found.state_s)}"
-    lines = [f"{application}, login {found.login}{origin}, database {found.database}", f"{found.state}{since}"]
+    application = one_line(found.application) or EndSessionText.NO_APPLICATION
+    origin = EndSessionText.FROM_HOST.render(host=found.host) if found.host else ""
+    since = "" if found.state_s is None else EndSessionText.FOR_TIME.render(duration=duration(found.state_s))
+    lines = [
+        EndSessionText.WHO.render(application=application, login=found.login, origin=origin, database=found.database),
+        f"{found.state}{since}",
+    ]
     if found.transaction_s is not None:
-        lines[-1] += f"; the transaction began {duration(found.transaction_s)} ago"
+        lines[-1] += EndSessionText.TRANSACTION_AGE.render(duration=duration(found.transaction_s))
     if found.statement:
-        lines.append(f"last statement: {one_line(context.redact(found.statement), 120)}")
+        lines.append(EndSessionText.LAST_STATEMENT.render(statement=one_line(context.redact(found.statement), 120)))
     return tuple(lines)
-
-
-_NO_CHANGES: Final = "the transaction has changed no rows; its locks are released"
 
 
 def _describe_changes(found: SessionSample) -> tuple[str, ...]:
     """Return the effect of the rollback on the session's changes; empty if the session has changed nothing."""
     if found.log_bytes is not None:
-        return (f"the session has written {size(found.log_bytes)} of log; the rollback may take as long as the writes",)
+        return (EndSessionText.LOG_WRITTEN.render(size=size(found.log_bytes)),)
     if found.wrote:
-        return (
-            "the transaction has changed or locked rows: the changes are rolled back, the locks released immediately",
-        )
+        return (EndSessionText.CHANGES_ROLLED_BACK,)
     return ()
 
 
 def _describe_client_error(to_end: SessionToEnd) -> str:
     if to_end.way is EndMethod.CANCEL:
-        return "the statement fails with 57014 (cancelled); the session stays connected and may try again"
+        return EndSessionText.CANCELLED
     if to_end.way is EndMethod.TERMINATE:
-        return "the client loses the connection (57P01), but may reconnect and do the same again"
-    return "the client loses the connection; SQL Server cannot cancel a statement of another session"
+        return EndSessionText.CONNECTION_LOST
+    return EndSessionText.CONNECTION_LOST_SQLSERVER
 
 
 def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
-    name = f"session {found.session}"
+    name = EndSessionText.NAME.render(session=found.session)
     if found.session == seen.own or (
         found.application.startswith(_QMON_PREFIX) and found.application != _LOAD_APPLICATION
     ):
-        return f"{name} belongs to qmon ({found.application}): stop that qmon instead"
+        return EndSessionText.OF_QMON.render(name=name, application=found.application)
     if found.started_us is None:
-        return (
-            f"{seen.role} may not see when {name} began, so qmon cannot confirm that {name} is the session that was"
-            f" shown; this helps: {seen.grant}"
-        )
+        return EndSessionText.START_UNSEEN.render(role=seen.role, name=name, grant=seen.grant)
     if found.kind == _AUTOVACUUM:
         if not found.statement or found.statement.startswith("<"):
-            return f"{name} is an autovacuum worker; {seen.role} may not see its task; this helps: {seen.grant}"
+            return EndSessionText.AUTOVACUUM_UNSEEN.render(name=name, role=seen.role, grant=seen.grant)
         if "to prevent wraparound" in found.statement:
-            return f"{name} is an autovacuum that prevents wraparound; the server would start it again"
+            return EndSessionText.PREVENTS_WRAPAROUND.render(name=name)
     elif found.kind != _CLIENT_BACKEND:
-        return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
+        return EndSessionText.NOT_A_CLIENT.render(name=name, kind=found.kind or EndSessionText.PROCESS)
     if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
-        return (
-            f"{name} is a different session now: it began at {_time_text(found.started_us)}, but the"
-            f" session that was shown began at {_time_text(started_at * 1000000.0)}"
+        return EndSessionText.OTHER_SESSION.render(
+            name=name, started_at=_time_text(found.started_us), shown_at=_time_text(started_at * 1000000.0)
         )
     if found.state == "rolling back":
-        done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
-        return f"{name} is already being rolled back{done}; ending it again does not help"
+        done = "" if found.rolled_back is None else EndSessionText.PERCENT_DONE.render(percent=found.rolled_back)
+        return EndSessionText.ROLLING_BACK.render(name=name, done=done)
     if not found.may_end:
-        helps = f"this helps: {found.grant}" if found.grant else "only a superuser may end it"
-        return f"{seen.role} may not end {name} of {found.login or 'the server'}; {helps}"
+        helps = EndSessionText.THIS_HELPS.render(grant=found.grant) if found.grant else EndSessionText.SUPERUSER_ONLY
+        return EndSessionText.MAY_NOT_END.render(
+            role=seen.role, name=name, login=found.login or "the server", helps=helps
+        )
     return None
 
 
 def _describe_prepared(sql: Sql) -> str:
     found = end_sessions.read_prepared(sql)
     if not found:
-        return "the prepared transaction no longer exists; there is nothing to end"
+        return EndSessionText.PREPARED_GONE
     oldest = found[0]
-    since = " at an unknown time" if oldest.prepared_s is None else f" {duration(oldest.prepared_s)} ago"
-    whose = f"{oldest.owner} or a superuser" if oldest.owner else "a login with ALTER ANY CONNECTION"
-    where = f" in database {oldest.database}" if oldest.database else ""
-    more = f"; {len(found) - 1} more are open" if len(found) > 1 else ""
-    return (
-        f"a prepared transaction has no session to end; the oldest was prepared{since}: {whose} can run"
-        f" {oldest.finish}{where} if the transaction manager no longer needs the transaction{more}"
+    since = (
+        EndSessionText.AT_UNKNOWN_TIME
+        if oldest.prepared_s is None
+        else EndSessionText.AGO.render(duration=duration(oldest.prepared_s))
     )
+    whose = (
+        EndSessionText.OWNER_OR_SUPERUSER.render(owner=oldest.owner)
+        if oldest.owner
+        else "a login with ALTER ANY CONNECTION"
+    )
+    where = EndSessionText.IN_DATABASE.render(database=oldest.database) if oldest.database else ""
+    more = EndSessionText.MORE_OPEN.render(count=len(found) - 1) if len(found) > 1 else ""
+    return EndSessionText.PREPARED.render(since=since, who=whose, finish=oldest.finish, where=where, more=more)
 
 
 def _time_text(microseconds: float) -> str:

@@ -10,10 +10,30 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.operation_records import Progress
+from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
+
+
+class EndSessionsText(Text):
+    """Notes about sessions that an operation ends."""
+
+    ONLY_COUNTED = "further sessions are only counted"
+    ENDED = "session {session} was ended"
+    NOT_ENDED = "session {session} was not ended: it is gone, or its transaction or state has changed"
+    NAME = "session {session}"
+    ROLLING_BACK = (
+        "{name} is being rolled back ({percent:.0f} % done) and keeps its locks until the rollback has finished"
+    )
+    CANCELLED = (
+        "the statement of {name} has been cancelled, but the transaction is still open ({state}): the driver may use"
+        " savepoints; plan again to end the session"
+    )
+    STILL_EXISTS = "{name} was asked to end but still exists ({state}, {locks} locks): check again"
+    PROGRESS = "rolling back: {percent:.0f} %"
+
 
 # Maximum seconds to wait until a signalled session has ended. A session that is rolling back has no limit.
 MAX_WAIT_S: Final = 10.0
@@ -235,7 +255,7 @@ class EndSessions:
             _end_and_wait(sql, operation, each, stopped, _rollback_reporter(operation, total, on_progress))
             on_progress(_progress_of(operation, total))
             if number == _MAX_NAMED and total > _MAX_NAMED:
-                operation.add_note("further sessions are only counted")
+                operation.add_note(EndSessionsText.ONLY_COUNTED)
 
 
 def _end_and_wait(
@@ -244,7 +264,7 @@ def _end_and_wait(
     # This code does not run in a transaction, because KILL refuses to, and because a signal cannot be rolled back.
     counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _MAX_NAMED
     try:
-        with operation.immediate_step(f"session {planned.session} was ended"):
+        with operation.immediate_step(EndSessionsText.ENDED.render(session=planned.session)):
             signalled = end_session(sql, planned)
     except QueryFailed:
         if read_session(sql, planned.session) is not None:
@@ -254,9 +274,7 @@ def _end_and_wait(
         with operation.batch() as tally:
             tally.changed = 1
         if not counted_only:
-            operation.add_note(
-                f"session {planned.session} was not ended: it is gone, or its transaction or state has changed"
-            )
+            operation.add_note(EndSessionsText.NOT_ENDED.render(session=planned.session))
         return
     left = wait_until_gone(sql, planned, stopped, on_rollback)
     with operation.batch() as tally:
@@ -266,18 +284,12 @@ def _end_and_wait(
 
 
 def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
-    name = f"session {left.session}"
+    name = EndSessionsText.NAME.render(session=left.session)
     if left.state == "rolling back":
-        return (
-            f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and keeps its locks until the"
-            " rollback has finished"
-        )
+        return EndSessionsText.ROLLING_BACK.render(name=name, percent=left.rolled_back or 0)
     if way is EndMethod.CANCEL:
-        return (
-            f"the statement of {name} has been cancelled, but the transaction is still open ({left.state}): the driver"
-            " may use savepoints; plan again to end the session"
-        )
-    return f"{name} was asked to end but still exists ({left.state}, {left.locks} locks): check again"
+        return EndSessionsText.CANCELLED.render(name=name, state=left.state)
+    return EndSessionsText.STILL_EXISTS.render(name=name, state=left.state, locks=left.locks)
 
 
 def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Progress:
@@ -287,6 +299,6 @@ def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Pro
 
 def _rollback_reporter(operation: RunningOperation, total: int, on_progress: OnProgress) -> OnRollback:
     def rolling(percent: float) -> None:
-        on_progress(_progress_of(operation, total, f"rolling back: {percent:.0f} %"))
+        on_progress(_progress_of(operation, total, EndSessionsText.PROGRESS.render(percent=percent)))
 
     return rolling

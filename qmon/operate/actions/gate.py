@@ -12,6 +12,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, DeadlineExceeded
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo, pause_subject
+from qmon.model.texts import Text
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -22,14 +23,76 @@ from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql, Values
 
+
+class GateText(Text):
+    """Texts of plans that install or remove a gate."""
+
+    RETURNS_FAIL = (
+        "workers that return a failed message by DELETE and INSERT are also refused: the worker's transaction is"
+        " rolled back, and the message does not change"
+    )
+    INSTALL = "Install a gate on {table}?"
+    REMOVED_BY = "remove-gate removes the gate again"
+    NO_GATE = "{table} has no gate"
+    NOT_OWNER = "only the owner of {table} may drop a trigger on it"
+    REMOVE = "Remove the gate from {table}?"
+    PRODUCERS_CONTINUE = "producers that the gate pauses continue immediately"
+    INSTALLED_BY = "install-gate installs the gate again"
+    BUSY = "the table is busy; tried {attempt} times"
+    LOCKED = (
+        "{table} was locked at every attempt: a long transaction holds the lock (see blocking); nothing was changed;"
+        " try again when the transaction has ended"
+    )
+    UNIT = "a trigger on {table}"
+    SEVERAL_QUEUES = "on SQL Server a gate covers the whole table: it would also stop the producers of other queues"
+    NOT_NEEDED = "this queue needs no gate, because its push has a pause switch: pause the queue"
+    BUT_DISABLED = ", but it is disabled; remove it first"
+    HAS_GATE = "{table} already has a gate"
+    COVERED = "the gate of {above} also covers its partition {table}"
+    NO_TABLE = "the table {table} does not exist"
+    NOT_A_TABLE = "{table} is not a table: a gate is a trigger on a table"
+    RIGHTS_MISSING = (
+        "a gate needs the right to create a trigger on {table}, and the right to write to the schema qmon; your role"
+        " lacks at least one of them; ask the table's owner"
+    )
+    LOCKS = (
+        "locks the table ({lock}) for a moment: qmon tries up to {tries} times, for 0.2 s each time, and other"
+        " sessions never wait longer than 0.2 s; if the table is never free, nothing is changed"
+    )
+    INSERT_FAILS_SQLSERVER = (
+        "during a pause, an INSERT fails with error 770001 (before 2012: 50000) and the producer's whole transaction"
+        " is rolled back; the identity value of the refused row is lost"
+    )
+    NUMBER_LOST = "the sequence number of the refused row is lost"
+    NO_NUMBER_LOST = "no sequence number is lost"
+    EVERY_PARTITION = (
+        "the gate covers every partition, even if a partition is created or attached later; each partition checks its"
+        " own inserts"
+    )
+    OF_QUEUE = " of messages of this queue"
+    INSERT_FAILS = (
+        "during a pause, INSERT and COPY{part} fail with SQLSTATE QM001 and the producer's whole transaction is rolled"
+        " back, unless its session has set qmon.pause_wait_ms; {drawn}"
+    )
+    INSERTED_ROW = "inserted row"
+    READS_SEQUENCE = "each {what} also reads a sequence, even if the queue is not paused"
+    OTHER_QUEUES = "; for rows of other queues, the gate only checks the queue column"
+    INSTEAD_OF = "the table has INSTEAD OF triggers: the gate checks the rows that these triggers insert"
+    OUTPUT_FAILS = (
+        "INSERT … OUTPUT without INTO fails from now on (error 334), even if the queue is not paused: do not install a"
+        " gate if producers use this statement"
+    )
+    BULK_LOADS = "bulk loads and bcp bypass the gate unless they fire triggers (FIRE_TRIGGERS)"
+    INHERITED = "tables that inherit from this table have no gate: inserts into such tables are not stopped"
+    JOBS_REFUSED = "scheduled jobs and jobs pushed by other jobs are also refused"
+    REPLICA_ROLE = "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate"
+    MOVES_FAIL = "consumers that move a row into another partition by UPDATE also fail, because the move is an insert"
+
+
 # Maximum number of attempts to lock the table. Each attempt lasts 200 ms, followed by a pause of 200 ms.
 TRIES: Final = 25
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
-PUT_BACK_RISK: Final = (
-    "workers that return a failed message by DELETE and INSERT are also refused: the worker's transaction is rolled"
-    " back, and the message does not change"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +132,7 @@ def gate_row_values(layout: Layout) -> dict[str, str]:
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Plan to put a gate on a table. The gate does nothing until the table's producers are paused."""
-    title = f"Install a gate on {layout.table}?"
+    title = GateText.INSTALL.render(table=layout.table)
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
         return refused_action(context, OperationKind.INSTALL_GATE, layout.queue, title, why)
     with context.open_sql("install-gate") as sql:
@@ -86,7 +149,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
             consequences=_consequences(context, layout, found),
             risks=_risks(context, layout, found),
-            undo=Undo(possible=False, notes=("remove-gate removes the gate again",)),
+            undo=Undo(possible=False, notes=(GateText.REMOVED_BY,)),
             refused=why_not_permitted(context, sql) or _why_no_gate(context, layout, rights, gate),
         )
 
@@ -106,22 +169,22 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
         rights = sql.fetch(_GateRights, "action/pause/gate_rights", {"table": layout.table.parts})
         why = why_not_permitted(context, sql)
         if gate is None:
-            why = why or f"{layout.table} has no gate"
+            why = why or GateText.NO_GATE.render(table=layout.table)
         elif not rights or not rights[0].owns:
-            why = why or f"only the owner of {layout.table} may drop a trigger on it"
+            why = why or GateText.NOT_OWNER.render(table=layout.table)
         means = gate or PauseMeans("gate", _new_switch_name(context, layout), Side.PRODUCERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
             context,
             layout,
             OperationKind.REMOVE_GATE,
-            f"Remove the gate from {layout.table}?",
+            GateText.REMOVE.render(table=layout.table),
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
-                "producers that the gate pauses continue immediately",
+                GateText.PRODUCERS_CONTINUE,
                 _lock_text("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
-            undo=Undo(possible=False, notes=("install-gate installs the gate again",)),
+            undo=Undo(possible=False, notes=(GateText.INSTALLED_BY,)),
             refused=why,
         )
 
@@ -159,12 +222,9 @@ class _ChangeUnderLock:
             if stopped():
                 operation.mark_cancelled()
                 return
-            on_progress(Progress(1, note=f"the table is busy; tried {attempt} times"))
+            on_progress(Progress(1, note=GateText.BUSY.render(attempt=attempt)))
             nothing.wait(_PAUSE_S)
-        raise BadInput(
-            f"{self.table} was locked at every attempt: a long transaction holds the lock (see blocking); nothing was"
-            " changed; try again when the transaction has ended"
-        )
+        raise BadInput(GateText.LOCKED.render(table=self.table))
 
 
 def _prepared_action(
@@ -215,7 +275,7 @@ def _plan(
         title,
         count=1,
         unit="trigger",
-        predicate=f"a trigger on {layout.table}",
+        predicate=GateText.UNIT.render(table=layout.table),
         sql=sql,
         seconds=0.2,
         undo=undo,
@@ -230,68 +290,55 @@ def _why_no_gate(
     context: OperatorContext, layout: Layout, rights: list[_GateRights], gate: PauseMeans | None
 ) -> str | None:
     if context.engine.name == "sqlserver" and gate_row_values(layout):
-        return "on SQL Server a gate covers the whole table: it would also stop the producers of other queues"
+        return GateText.SEVERAL_QUEUES
     if layout.switch is not None:
-        return "this queue needs no gate, because its push has a pause switch: pause the queue"
+        return GateText.NOT_NEEDED
     if gate is not None:
-        return f"{layout.table} already has a gate" + ("" if gate.enabled else ", but it is disabled; remove it first")
+        return GateText.HAS_GATE.render(table=layout.table) + ("" if gate.enabled else GateText.BUT_DISABLED)
     if rights and rights[0].above is not None:
-        return f"the gate of {rights[0].above} also covers its partition {layout.table}"
+        return GateText.COVERED.render(above=rights[0].above, table=layout.table)
     if not rights:
-        return f"the table {layout.table} does not exist"
+        return GateText.NO_TABLE.render(table=layout.table)
     if rights[0].kind == "other":
-        return f"{layout.table} is not a table: a gate is a trigger on a table"
+        return GateText.NOT_A_TABLE.render(table=layout.table)
     if not rights[0].may_create:
-        return (
-            f"a gate needs the right to create a trigger on {layout.table}, and the right to write to the schema qmon;"
-            " your role lacks at least one of them; ask the table's owner"
-        )
+        return GateText.RIGHTS_MISSING.render(table=layout.table)
     return None
 
 
 def _lock_text(lock: str) -> str:
-    return (
-        f"locks the table ({lock}) for a moment: qmon tries up to {TRIES} times, for 0.2 s each time, and other"
-        " sessions never wait longer than 0.2 s; if the table is never free, nothing is changed"
-    )
+    return GateText.LOCKS.render(lock=lock, tries=TRIES)
 
 
 def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return (
-            "during a pause, an INSERT fails with error 770001 (before 2012: 50000) and the producer's whole"
-            " transaction is rolled back; the identity value of the refused row is lost",
+            GateText.INSERT_FAILS_SQLSERVER,
             _lock_text("Sch-M"),
         )
     part = bool(gate_row_values(layout))
     rows = part or (rights is not None and rights.fires_for_each_row)
-    drawn = "the sequence number of the refused row is lost" if rows else "no sequence number is lost"
-    every = (
-        "the gate covers every partition, even if a partition is created or attached later; each partition checks its"
-        " own inserts",
-    )
+    drawn = GateText.NUMBER_LOST if rows else GateText.NO_NUMBER_LOST
+    every = (GateText.EVERY_PARTITION,)
     return (
-        f"during a pause, INSERT and COPY{(' of messages of this queue' if part else '')} fail with SQLSTATE QM001"
-        " and the producer's whole transaction is rolled back, unless its session has set qmon.pause_wait_ms;"
-        f" {drawn}",
+        GateText.INSERT_FAILS.render(part=GateText.OF_QUEUE if part else "", drawn=drawn),
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
-        f"each {('inserted row' if rows else 'INSERT')} also reads a sequence, even if the queue is not paused"
-        + ("; for rows of other queues, the gate only checks the queue column" if part else ""),
+        GateText.READS_SEQUENCE.render(what=GateText.INSERTED_ROW if rows else "INSERT")
+        + (GateText.OTHER_QUEUES if part else ""),
         _lock_text("SHARE ROW EXCLUSIVE"),
     )
 
 
 def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
-        instead = ("the table has INSTEAD OF triggers: the gate checks the rows that these triggers insert",)
+        instead = (GateText.INSTEAD_OF,)
         return (
-            PUT_BACK_RISK,
-            "INSERT … OUTPUT without INTO fails from now on (error 334), even if the queue is not paused: do not"
-            " install a gate if producers use this statement",
-            "bulk loads and bcp bypass the gate unless they fire triggers (FIRE_TRIGGERS)",
+            GateText.RETURNS_FAIL,
+            GateText.OUTPUT_FAILS,
+            GateText.BULK_LOADS,
             *(instead if rights and rights.instead else ()),
         )
-    heirs = ("tables that inherit from this table have no gate: inserts into such tables are not stopped",)
+    heirs = (GateText.INHERITED,)
     return (
         *gate_limits(layout, rows=rights is not None and rights.fires_for_each_row),
         *(heirs if rights and rights.heirs else ()),
@@ -302,12 +349,12 @@ def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
     """Describe which other statements a gate on PostgreSQL also stops, and which statements bypass the gate."""
     if gate_row_values(layout):
         return (
-            "scheduled jobs and jobs pushed by other jobs are also refused",
-            "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate",
+            GateText.JOBS_REFUSED,
+            GateText.REPLICA_ROLE,
         )
-    moved = ("consumers that move a row into another partition by UPDATE also fail, because the move is an insert",)
+    moved = (GateText.MOVES_FAIL,)
     return (
-        PUT_BACK_RISK,
+        GateText.RETURNS_FAIL,
         *(moved if rows else ()),
-        "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate",
+        GateText.REPLICA_ROLE,
     )

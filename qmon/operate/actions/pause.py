@@ -20,6 +20,7 @@ from qmon.model.operation_records import (
     reason_suffix,
 )
 from qmon.model.samples.polled_samples import PauseSample
+from qmon.model.texts import Text
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans, SwitchState
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -29,12 +30,57 @@ from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 
+
+class PauseText(Text):
+    """Texts of plans and results of a pause."""
+
+    NO_PUSH_SWITCH = (
+        "push has no pause switch: qmon did not install this queue, or an older version of qmon did; install a gate on"
+        " the table, or reinstall the queue"
+    )
+    NO_POP_SWITCH = "pop has no pause switch: qmon can only pause consumers of queues that qmon installed"
+    DURATION_RANGE = "a pause lasts from 1s to 24h, not {duration}; a running pause can be extended"
+    TITLE = "Pause the {side} of {queue}?"
+    TITLE_FOR = "Pause the {side} of {queue} for {duration}?"
+    UNTIL = "the {side} of {subject}, until {until}"
+    RESUME_EARLIER = "resume ends the pause earlier; otherwise, the pause ends by itself"
+    NOT_PAUSED = "the {side} of {queue} are not paused"
+    RESUME = "Resume the {side} of {queue}?"
+    SIDE = "the {side} of {subject}"
+    STOPS_AGAIN = "pause stops the {side} again"
+    PAUSED_BY = "paused {author}"
+    WERE_PAUSED = "the {side} were paused"
+    CHECKING = "checking whether the pause works"
+    PAUSED_UNTIL = "paused until {until}"
+    MORE = " and {count:,} more"
+    GATE_BROKEN = (
+        "the gate does not stop an INSERT into {partition}{more}; qmon has ended the pause: remove the gate and"
+        " install the gate again"
+    )
+    OPEN_SESSIONS = "sessions that began writing before the pause and are still open: {sessions}"
+    GATE_DISABLED = "this table has a gate, but the gate is disabled: remove the gate and install it again"
+    GRANT_MISSING = "your role may not set {object}; ask the owner for: GRANT UPDATE on {object}"
+    UNRECORDED = "until {until}; the database does not record who paused the {side}"
+    ALREADY_PAUSED = "the {side} are already paused, {who}; your pause sets a new end and records your name"
+    SINCE_UNTIL = "since {since}, until {until}"
+    AUTHOR = "by {by} {since_until}{reason}"
+    OF_QUEUE = " of a message of this queue"
+    INSERT_FAILS = (
+        "every INSERT and COPY{part} into the table fails with {code} and the whole transaction is rolled back, unless"
+        " the session has set qmon.pause_wait_ms to wait"
+    )
+    PUSH_FAILS = (
+        "every {what} fails with {code}, or waits if its session has set qmon.pause_wait_ms; no sequence number is lost"
+    )
+    OTHERS_CONTINUE = "complete, fail and archive continue; repairs and undos are not paused"
+    DIRECT_NOT_PAUSED = "statements that use the table directly are not paused"
+
+
 MIN_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 86_400.0
 _NO_SWITCH_TEXTS: Final = {
-    Side.PRODUCERS: "push has no pause switch: qmon did not install this queue, or an older version of qmon did;"
-    " install a gate on the table, or reinstall the queue",
-    Side.CONSUMERS: "pop has no pause switch: qmon can only pause consumers of queues that qmon installed",
+    Side.PRODUCERS: PauseText.NO_PUSH_SWITCH,
+    Side.CONSUMERS: PauseText.NO_POP_SWITCH,
 }
 
 
@@ -46,10 +92,10 @@ def prepare_pause(
     Pausing a paused side sets a new end. Raises ``BadInput`` for less than a second or more than a day.
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
-        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; a running pause can be extended")
+        raise BadInput(PauseText.DURATION_RANGE.render(duration=format_duration(for_s)))
     if (why_never := allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, side)) is not None:
         return refused_action(
-            context, OperationKind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never
+            context, OperationKind.PAUSE, layout.queue, PauseText.TITLE.render(side=side, queue=layout.queue), why_never
         )
     with context.open_sql("pause") as sql:
         means = pause_switch.find_means(sql, layout, side)
@@ -60,13 +106,15 @@ def prepare_pause(
             OperationKind.PAUSE,
             context.target.name,
             layout.queue,
-            title=f"Pause the {side} of {layout.queue} for {duration(for_s)}?",
+            title=PauseText.TITLE_FOR.render(side=side, queue=layout.queue, duration=duration(for_s)),
             count=0 if means is None else 1,
             unit="switch",
-            predicate=f"the {side} of {pause_subject(layout)}, until {date_and_time(now_ms / 1000 + for_s)}",
+            predicate=PauseText.UNTIL.render(
+                side=side, subject=pause_subject(layout), until=date_and_time(now_ms / 1000 + for_s)
+            ),
             sql=() if means is None else (pause_switch.set_until_text(sql, means),),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("resume ends the pause earlier; otherwise, the pause ends by itself",)),
+            undo=Undo(possible=False, notes=(PauseText.RESUME_EARLIER,)),
             consequences=_describe_effects(layout, side, means),
             risks=(*_describe_active_pause(held, known, side), *_describe_limits(sql, layout, means)),
             consent=context.required_consent(),
@@ -81,20 +129,20 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
         means = pause_switch.find_means(sql, layout, side)
         held, why = _read_switch(context, sql, means, side)
         if held is not None and not held.is_paused:
-            why = why or f"the {side} of {layout.queue} are not paused"
+            why = why or PauseText.NOT_PAUSED.render(side=side, queue=layout.queue)
         known = _recorded_pause(sql, layout, side)
         plan = Plan(
             OperationKind.RESUME,
             context.target.name,
             layout.queue,
-            title=f"Resume the {side} of {layout.queue}?",
+            title=PauseText.RESUME.render(side=side, queue=layout.queue),
             count=1 if held is not None and held.is_paused else 0,
             unit="pause",
-            predicate=f"the {side} of {pause_subject(layout)}",
+            predicate=PauseText.SIDE.render(side=side, subject=pause_subject(layout)),
             sql=() if means is None else (pause_switch.set_until_text(sql, means),),
             seconds=0.1,
-            undo=Undo(possible=False, notes=(f"pause stops the {side} again",)),
-            consequences=() if known is None else (f"paused {_describe_author(known)}",),
+            undo=Undo(possible=False, notes=(PauseText.STOPS_AGAIN.render(side=side),)),
+            consequences=() if known is None else (PauseText.PAUSED_BY.render(author=_describe_author(known)),),
             refused=why,
         )
     return _prepared_action(context, layout, plan, means, None)
@@ -130,11 +178,11 @@ class _SetSwitch:
             until_ms = self._record_pause(sql, operation.reason, set_now=at_once)
             tally.done = 1
         if self.for_s is not None and not at_once:
-            with operation.immediate_step(f"the {means.side} were paused"):
+            with operation.immediate_step(PauseText.WERE_PAUSED.render(side=means.side)):
                 pause_switch.set_until(sql, means, until_ms)
-        on_progress(Progress(1, done=1, note="checking whether the pause works"))
+        on_progress(Progress(1, done=1, note=PauseText.CHECKING))
         if self.for_s is not None:
-            operation.add_note(f"paused until {date_and_time(until_ms / 1000)}")
+            operation.add_note(PauseText.PAUSED_UNTIL.render(until=date_and_time(until_ms / 1000)))
             for note in self._prove_pause(sql, stopped):
                 operation.add_note(note)
 
@@ -154,13 +202,10 @@ class _SetSwitch:
         )
         if tried.passed:
             self._lift_pause(sql)
-            more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
-            raise BadInput(
-                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; qmon has ended the pause: remove"
-                " the gate and install the gate again"
-            )
+            more = PauseText.MORE.render(count=len(tried.passed) - 1) if len(tried.passed) > 1 else ""
+            raise BadInput(PauseText.GATE_BROKEN.render(partition=tried.passed[0], more=more))
         writing = pause_check.wait_for_writers(sql, table, stopped)
-        open_ = f"sessions that began writing before the pause and are still open: {', '.join(writing)}"
+        open_ = PauseText.OPEN_SESSIONS.render(sessions=", ".join(writing))
         return (tried.result_text(), *((open_,) if writing else ()))
 
     def _lift_pause(self, sql: Sql) -> None:
@@ -195,12 +240,12 @@ def _read_switch(
     if means is None:
         return None, _NO_SWITCH_TEXTS[side]
     if not means.enabled:
-        return None, "this table has a gate, but the gate is disabled: remove the gate and install it again"
+        return None, PauseText.GATE_DISABLED
     held = pause_switch.read_switch(sql, means)
     if (why := why_not_permitted(context, sql)) is not None:
         return held, why
     if not held.may_set:
-        return held, f"your role may not set {means.object}; ask the owner for: GRANT UPDATE on {means.object}"
+        return held, PauseText.GRANT_MISSING.render(object=means.object)
     return held, pause_switch.why_not_recorded(sql)
 
 
@@ -215,30 +260,26 @@ def _describe_active_pause(held: SwitchState | None, recorded: PauseSample | Non
     who = (
         _describe_author(recorded)
         if recorded is not None
-        else f"until {date_and_time(held.until_ms / 1000)}; the database does not record who paused the {side}"
+        else PauseText.UNRECORDED.render(until=date_and_time(held.until_ms / 1000), side=side)
     )
-    return (f"the {side} are already paused, {who}; your pause sets a new end and records your name",)
+    return (PauseText.ALREADY_PAUSED.render(side=side, who=who),)
 
 
 def _describe_author(pause: PauseSample) -> str:
-    since_until = f"since {date_and_time(pause.since_at)}, until {date_and_time(pause.until_at)}"
-    return f"by {one_line(pause.by)} {since_until}{reason_suffix(one_line(pause.reason, 200))}"
+    since_until = PauseText.SINCE_UNTIL.render(since=date_and_time(pause.since_at), until=date_and_time(pause.until_at))
+    return PauseText.AUTHOR.render(
+        by=one_line(pause.by), since_until=since_until, reason=reason_suffix(one_line(pause.reason, 200))
+    )
 
 
 def _describe_effects(layout: Layout, side: Side, means: PauseMeans | None) -> tuple[str, ...]:
     what, code = ("push", "QM001") if side is Side.PRODUCERS else ("pop", "QM002")
     if means is not None and means.way == "gate":
-        part = gate.gate_row_values(layout) and " of a message of this queue"
-        return (
-            f"every INSERT and COPY{part or ''} into the table fails with {code} and the whole transaction is rolled"
-            " back, unless the session has set qmon.pause_wait_ms to wait",
-        )
+        part = gate.gate_row_values(layout) and PauseText.OF_QUEUE
+        return (PauseText.INSERT_FAILS.render(part=part or "", code=code),)
     return (
-        (
-            f"every {what} fails with {code}, or waits if its session has set qmon.pause_wait_ms; no sequence number is"
-            " lost"
-        ),
-        "complete, fail and archive continue; repairs and undos are not paused",
+        (PauseText.PUSH_FAILS.render(what=what, code=code)),
+        PauseText.OTHERS_CONTINUE,
     )
 
 
@@ -250,6 +291,6 @@ def _describe_limits(sql: Sql, layout: Layout, means: PauseMeans | None) -> tupl
         return (
             gate.gate_limits(layout, rows=gate.gate_fires_for_each_row(sql, layout))
             if postgres
-            else (gate.PUT_BACK_RISK,)
+            else (gate.GateText.RETURNS_FAIL,)
         )
-    return ("statements that use the table directly are not paused",)
+    return (PauseText.DIRECT_NOT_PAUSED,)

@@ -14,10 +14,39 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.formatting import duration, one_line
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Side
+from qmon.model.texts import Text
 from qmon.operate.context import StopRequested
 from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
+
+
+class PauseCheckText(Text):
+    """Results of the check whether a pause works."""
+
+    UNTRIED = "not tested with an INSERT: {why}; the trigger exists and is enabled"
+    NO_PARTITIONS = "the table has no partitions yet: new partitions will have the gate"
+    REFUSED = "tested: an INSERT is refused"
+    EACH_OF = "each of {places:,}"
+    SOME_OF = "{refused:,} of {places:,}"
+    REFUSED_IN = "tested: an INSERT is refused, in {partitions} partitions"
+    FROM = ", from {sessions}"
+    UNCHECKED = "qmon could not check whether {messages} still come"
+    SEEN = "{count:,} {messages} seen in {duration}{sessions}"
+    NOT_YET_KNOWN = (
+        "not yet known whether the pause works: {seen}; {duration} without {messages} would confirm the pause"
+    )
+    STILL_COME = (
+        "{messages} still come: {count:,} in {duration}{sessions}; a session uses the table without calling {routine}"
+    )
+    LATE = "came earlier or were counted late"
+    STARTED_BEFORE = "started before the pause and ended after it"
+    CAME_LATE = "; {count:,} {late}"
+    STILL_OPEN = "; sessions from before the pause that are still open: {sessions}"
+    NONE = "0 {messages} in {duration}{before}{still}"
+    PREPARED = "a prepared transaction"
+    SESSION = "session {session} ({name})"
+
 
 # Maximum number of partitions to try. For further partitions, qmon only reads from the catalog whether the trigger is
 # enabled.
@@ -44,13 +73,17 @@ class GateTrial:
     def result_text(self) -> str:
         """Return the result in one line for the operator."""
         if self.untried is not None:
-            return f"not tested with an INSERT: {self.untried}; the trigger exists and is enabled"
+            return PauseCheckText.UNTRIED.render(why=self.untried)
         if not self.places:
-            return "the table has no partitions yet: new partitions will have the gate"
+            return PauseCheckText.NO_PARTITIONS
         if self.places == 1:
-            return "tested: an INSERT is refused"
-        of = f"each of {self.places:,}" if self.refused == self.places else f"{self.refused:,} of {self.places:,}"
-        return f"tested: an INSERT is refused, in {of} partitions"
+            return PauseCheckText.REFUSED
+        of = (
+            PauseCheckText.EACH_OF.render(places=self.places)
+            if self.refused == self.places
+            else PauseCheckText.SOME_OF.render(refused=self.refused, places=self.places)
+        )
+        return PauseCheckText.REFUSED_IN.render(partitions=of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +207,22 @@ class PauseVerification:
         """Return the result in one line for the operator."""
         what = "push" if side is Side.PRODUCERS else "pop"
         many = "pushes" if side is Side.PRODUCERS else "pops"
-        by = f", from {', '.join(self.who)}" if self.who else ""
+        by = PauseCheckText.FROM.render(sessions=", ".join(self.who)) if self.who else ""
         if not self.readable:
-            return f"qmon could not check whether {many} still come"
+            return PauseCheckText.UNCHECKED.render(messages=many)
         if not self.is_proven and (self.came == 0 or self.seconds < self.needed_s):
-            seen = f"{self.came:,} {many} seen in {duration(self.seconds)}{by}"
-            return (
-                f"not yet known whether the pause works: {seen}; {duration(self.needed_s)} without {many} would confirm"
-                " the pause"
+            seen = PauseCheckText.SEEN.render(
+                count=self.came, messages=many, duration=duration(self.seconds), sessions=by
             )
+            return PauseCheckText.NOT_YET_KNOWN.render(seen=seen, duration=duration(self.needed_s), messages=many)
         if not self.is_proven:
-            return (
-                f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; a session uses the table without"
-                f" calling {what}"
+            return PauseCheckText.STILL_COME.render(
+                messages=many, count=self.came, duration=duration(self.seconds), sessions=by, routine=what
             )
-        late = "came earlier or were counted late" if self.late else "started before the pause and ended after it"
-        before = f"; {self.came:,} {late}" if self.came else ""
-        still = f"; sessions from before the pause that are still open: {', '.join(self.who)}" if self.who else ""
-        return f"0 {many} in {duration(self.idle_s)}{before}{still}"
+        late = PauseCheckText.LATE if self.late else PauseCheckText.STARTED_BEFORE
+        before = PauseCheckText.CAME_LATE.render(count=self.came, late=late) if self.came else ""
+        still = PauseCheckText.STILL_OPEN.render(sessions=", ".join(self.who)) if self.who else ""
+        return PauseCheckText.NONE.render(messages=many, duration=duration(self.idle_s), before=before, still=still)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +250,9 @@ class DrawingSession:
     def text(self) -> str:
         """The name of the session for the operator."""
         name = self.application or self.login
-        return f"session {self.session} ({name})" if self.session else "a prepared transaction"
+        return (
+            PauseCheckText.SESSION.render(session=self.session, name=name) if self.session else PauseCheckText.PREPARED
+        )
 
 
 class ArrivalCounter:

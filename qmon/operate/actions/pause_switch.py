@@ -17,14 +17,24 @@ from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
 from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import PauseSample
-from qmon.operate.context import SETUP_ADVICE
+from qmon.model.texts import Text
+from qmon.operate.context import AccessText
 from qmon.operate.install.install_queue import read_registry
 from qmon.operate.sql import Sql
+
+
+class SwitchText(Text):
+    """Texts about the switch of a pause."""
+
+    NOT_WRITABLE = "your role may not write the pauses of this database; {advice}"
+    ALTERED = "the {way} {object} is not as qmon created it; install it again"
+    UNCHANGED = "{reason}; nothing was changed"
+
 
 # Name (PostgreSQL) or prefix of the name of a gate's trigger.
 GATE_NAME: Final = "qmon_gate"
 PauseMethod = Literal["switch", "gate"]
-_NOT_WRITABLE: Final = f"your role may not write the pauses of this database; {SETUP_ADVICE}"
+_NOT_WRITABLE: Final = SwitchText.NOT_WRITABLE.render(advice=AccessText.SETUP_ADVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,7 @@ def read_switch(sql: Sql, means: PauseMeans) -> SwitchState:
         SwitchState, f"action/pause/{_statement_name(sql.engine, means, 'state')}", *_names_and_values(means)
     )
     if not found:
-        raise BadInput(f"the {means.way} {means.object} is not as qmon created it; install it again")
+        raise BadInput(SwitchText.ALTERED.render(way=means.way, object=means.object))
     return found[0]
 
 
@@ -130,7 +140,7 @@ def set_until(sql: Sql, means: PauseMeans, until_ms: int) -> None:
     names, values = _names_and_values(means)
     name = f"action/pause/{_statement_name(sql.engine, means, 'set')}"
     if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
-        raise BadInput(f"the {means.way} {means.object} is not as qmon created it; install it again")
+        raise BadInput(SwitchText.ALTERED.render(way=means.way, object=means.object))
 
 
 def set_until_text(sql: Sql, means: PauseMeans) -> str:
@@ -161,14 +171,14 @@ def ensure_pause_tables(sql: Sql) -> None:
     if read_pause_access(sql).writable:
         return
     if (refused := why_not_recorded(sql)) is not None:
-        raise BadInput(f"{refused}; nothing was changed")
+        raise BadInput(SwitchText.UNCHANGED.render(reason=refused))
     try:
         with sql.connection.transaction():
             sql.execute("control/01_schema", {})
             check_trusted(sql.connection, sql.engine)
             sql.execute("control/04_pauses", {})
     except PermissionMissing as problem:
-        raise BadInput(f"{_NOT_WRITABLE}; nothing was changed") from problem
+        raise BadInput(SwitchText.UNCHANGED.render(reason=_NOT_WRITABLE)) from problem
 
 
 def why_not_recorded(sql: Sql) -> str | None:

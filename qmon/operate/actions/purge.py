@@ -15,6 +15,7 @@ from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import NO_TRASH, OperatorContext
 from qmon.operate.plan import allowed_actions
@@ -27,7 +28,7 @@ from qmon.operate.plan.required_rights import (
     why_not_permitted,
 )
 from qmon.operate.plan.selection import (
-    CHOOSE_STATE,
+    ChoiceText,
     Criteria,
     MessageQuery,
     Selection,
@@ -48,6 +49,33 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Names, Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
 
+
+class PurgeText(Text):
+    """Texts of plans that purge messages."""
+
+    TITLE_ALL = "Purge messages of {queue}"
+    TITLE = "Purge {messages} of {queue}"
+    DATA_KEPT = "the triggers or policies of {table} prevent the deletion of its row"
+    KEPT = "the table's triggers or policies prevent the deletion"
+    INSERTED_AGAIN = "the table's triggers inserted the row again"
+    SKIPPED_REFERRED = "messages are skipped if rows of these tables refer to them: {tables}"
+    SKIPPED_TRIGGERS = "messages are skipped if these triggers do not let qmon delete them: {triggers}"
+    UNWATCHED = "qmon does not detect rows that these triggers insert under other keys: {triggers}"
+    TWO_TABLES = "queue {queue!r}: the queue has two tables; to move its rows, qmon needs both `id` and `data_id`"
+    NOT_IDENTIFIED = "{id} alone does not identify a row of {table}, so qmon cannot find the second row of a message"
+    CASCADES = "deleting rows of {table} also deletes or changes rows of {tables}, which undo cannot restore"
+    UNCOUNTED = "track_counts is off, so the effects of the triggers of {table} are unknown: {triggers}"
+    RULES = "{table} has rules that may replace qmon's statements: {rules}"
+    TOO_WIDE = "{table} is too wide for the trash: {why}"
+    COLUMN_TAKEN = "{table} has a column {column}, a name that the trash uses"
+    REFERS = "{table} refers to {data_table}, so qmon cannot delete rows of the second table"
+    NO_DEAD = "queue {queue!r} has no dead messages to purge: {advice}"
+    NOT_DELIVERED = "consumers no longer get the messages"
+    KEPT_IN_TRASH = "the messages are kept in the trash for at least {duration}"
+    DATA_PURGED = "the messages' rows of {table} are purged, too"
+    CANNOT_COMPLETE = "a consumer that is processing one of the messages cannot complete the message"
+
+
 _DAY_S: Final = 86400.0
 
 
@@ -56,7 +84,9 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 
     Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
-    deny = partial(refused_action, context, OperationKind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
+    deny = partial(
+        refused_action, context, OperationKind.PURGE, layout.queue, PurgeText.TITLE_ALL.render(queue=layout.queue)
+    )
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.PURGE)) is not None:
         return deny(why)
     check_choice(layout, choice)
@@ -76,7 +106,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             OperationKind.PURGE,
             context.target.name,
             layout.queue,
-            title=f"Purge {chosen.counts_text} of {layout.queue}",
+            title=PurgeText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
             sql=tuple(
@@ -167,9 +197,7 @@ class _PurgeStrategy:
                 if data_names:
                     deleted = sql.execute("purge_data", data_names, values)
                     if sql.fetch_count("data_left", data_names, values):
-                        raise RowRefused(
-                            f"the triggers or policies of {self.layout.data_table} prevent the deletion of its row"
-                        )
+                        raise RowRefused(PurgeText.DATA_KEPT.render(table=self.layout.data_table))
                 tally.done = sql.execute("purge", names, values)
                 self._check_gone(sql, names, values, len(own), tally.done)
                 watch.check_deleted(deleted + tally.done)
@@ -181,11 +209,11 @@ class _PurgeStrategy:
     def _check_gone(self, sql: Sql, names: Names, values: Values, expected: int, done: int) -> None:
         """Raise ``RowRefused`` if a row is not in the trash, or if the table still contains a row with its key."""
         if done != expected:
-            raise RowRefused("the table's triggers or policies prevent the deletion")
+            raise RowRefused(PurgeText.KEPT)
         # SQL Server counts rows as deleted even if a trigger replaces the statement or puts the rows back.
         look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):
-            raise RowRefused("the table's triggers inserted the row again")
+            raise RowRefused(PurgeText.INSERTED_AGAIN)
 
     def _check_tables_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check_unchanged(sql, marks)
@@ -201,12 +229,12 @@ class _PurgeStrategy:
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.obstacle_names("referred"):
-                out.append(f"messages are skipped if rows of these tables refer to them: {', '.join(others)}")
+                out.append(PurgeText.SKIPPED_REFERRED.render(tables=", ".join(others)))
             if before := structure.obstacle_names("before delete"):
-                out.append(f"messages are skipped if these triggers do not let qmon delete them: {', '.join(before)}")
+                out.append(PurgeText.SKIPPED_TRIGGERS.render(triggers=", ".join(before)))
             # SQL Server does not count the rows that a session writes; see ``TriggerWatch``.
             if self.unwatched and (after := structure.obstacle_names("on delete")):
-                out.append(f"qmon does not detect rows that these triggers insert under other keys: {', '.join(after)}")
+                out.append(PurgeText.UNWATCHED.render(triggers=", ".join(after)))
             out += structure.hidden_rows_notes
         return tuple(out)
 
@@ -215,10 +243,7 @@ def _strategy_for(sql: Sql, layout: Layout, since: str | None) -> _PurgeStrategy
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
-            raise BadInput(
-                f"queue {layout.queue!r}: the queue has two tables; to move its rows, qmon needs both `id` and"
-                " `data_id`"
-            )
+            raise BadInput(PurgeText.TWO_TABLES.render(queue=layout.queue))
         data = read_structure(sql, layout.data_table)
     place = read_table_identity(sql, layout.table)
     data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
@@ -232,26 +257,24 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
         return why
     if strategy.data is not None and layout.id is not None and not strategy.table.is_identified_by((layout.id,)):
         table = strategy.table.table
-        return f"{layout.id} alone does not identify a row of {table}, so qmon cannot find the second row of a message"
+        return PurgeText.NOT_IDENTIFIED.render(id=layout.id, table=table)
     for structure in filter(None, (strategy.table, strategy.data)):
         if others := structure.obstacle_names("cascade"):
             named = ", ".join(others)
-            return (
-                f"deleting rows of {structure.table} also deletes or changes rows of {named}, which undo cannot restore"
-            )
+            return PurgeText.CASCADES.render(table=structure.table, tables=named)
         if structure.obstacle_names("uncounted") and (triggers := structure.obstacle_names("on delete")):
             named = ", ".join(triggers)
-            return f"track_counts is off, so the effects of the triggers of {structure.table} are unknown: {named}"
+            return PurgeText.UNCOUNTED.render(table=structure.table, triggers=named)
         if rules := (*structure.obstacle_names("rule delete"), *structure.obstacle_names("rule insert")):
-            return f"{structure.table} has rules that may replace qmon's statements: {', '.join(rules)}"
+            return PurgeText.RULES.render(table=structure.table, rules=", ".join(rules))
         if wide := structure.obstacle_names("too wide"):
-            return f"{structure.table} is too wide for the trash: {wide[0]}"
+            return PurgeText.TOO_WIDE.render(table=structure.table, why=wide[0])
         if (why := why_not_keepable(sql, structure.table, structure.kept_columns)) is not None:
             return why
         if taken := set(structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
-            return f"{structure.table} has a column {min(taken)}, a name that the trash uses"
+            return PurgeText.COLUMN_TAKEN.render(table=structure.table, column=min(taken))
     if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
-        return f"{strategy.table.table} refers to {strategy.data.table}, so qmon cannot delete rows of the second table"
+        return PurgeText.REFERS.render(table=strategy.table.table, data_table=strategy.data.table)
     if not read_audit_access(sql).can_record:
         return NO_TRASH
     return None
@@ -272,25 +295,25 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     if choice.has_age_limit and not by_start:
         check_push_time(layout)
     if not states and "ready" not in asked:
-        raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
+        raise BadInput(PurgeText.NO_DEAD.render(queue=layout.queue, advice=ChoiceText.CHOOSE_STATE))
     since = layout.started_at if by_start else layout.enqueued_at
     return Criteria(states, since, choice.older_than_s, None)
 
 
 def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
     out = [
-        "consumers no longer get the messages",
-        f"the messages are kept in the trash for at least {duration(context.trash_days * _DAY_S)}",
+        PurgeText.NOT_DELIVERED,
+        PurgeText.KEPT_IN_TRASH.render(duration=duration(context.trash_days * _DAY_S)),
     ]
     if strategy.data is not None:
-        out.append(f"the messages' rows of {layout.data_table} are purged, too")
+        out.append(PurgeText.DATA_PURGED.render(table=layout.data_table))
     return (*out, *strategy.describe_effects())
 
 
 def _risks(criteria: Criteria) -> tuple[str, ...]:
     if "in_progress" not in criteria.states:
         return ()
-    return ("a consumer that is processing one of the messages cannot complete the message",)
+    return (PurgeText.CANNOT_COMPLETE,)
 
 
 def _values_to_record(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:

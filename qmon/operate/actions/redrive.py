@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
@@ -14,6 +13,7 @@ from qmon.model.formatting import count_text, number
 from qmon.model.layout.layout import Layout, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
+from qmon.model.texts import Text
 from qmon.operate.actions.requeue import RequeueStrategy, describe_undo, why_update_unreliable
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
@@ -30,9 +30,22 @@ from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
 
-_UNWATCHED_NOTE: Final = (
-    "qmon cannot see which messages fail again, because it cannot identify a message after its retry"
-)
+
+class RedriveText(Text):
+    """Texts of plans that redrive messages."""
+
+    FAILURES_UNSEEN = "qmon cannot see which messages fail again, because it cannot identify a message after its retry"
+    TITLE_ALL = "Redrive messages of {queue}"
+    NO_STATE = "this table has no state column"
+    TITLE = "Redrive {messages} of {queue}"
+    NOT_DEAD = "a redrive retries only dead messages, not messages that are {state}: use qmon requeue"
+    NO_OWNER = "dead messages have no owner"
+    RATE_RANGE = "the rate must be greater than 0 and at most 1,000,000 messages per second, not {rate:g}"
+    FAILURES_RANGE = "the number of failures to stop at must be at least 1, not {failures}"
+    NO_RATE = "without a rate limit, in batches with pauses"
+    AT_RATE = "at most {rate} per second"
+    NEVER_STOPS = "{pace}; the redrive does not stop if messages fail again"
+    STOPS = "{pace}; the redrive stops once {messages} have failed again"
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
@@ -40,9 +53,11 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
 
     Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
-    deny = partial(refused_action, context, OperationKind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
+    deny = partial(
+        refused_action, context, OperationKind.REDRIVE, layout.queue, RedriveText.TITLE_ALL.render(queue=layout.queue)
+    )
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:
-        return deny(why or "this table has no state column")
+        return deny(why or RedriveText.NO_STATE)
     choice = dead_only(choice)
     check_choice(layout, choice)
     check_limits(limits)
@@ -70,7 +85,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             OperationKind.REDRIVE,
             context.target.name,
             layout.queue,
-            title=f"Redrive {chosen.counts_text} of {layout.queue}",
+            title=RedriveText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
             sql=strategy.statement_texts(sql),
@@ -79,7 +94,10 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             batch=largest_batch_for(limits.rate),
             seconds=seconds_at_rate(estimate_seconds(sql, OperationKind.REDRIVE, layout, count), count, limits),
             undo=undo,
-            consequences=(limits_text(limits) if watched else _UNWATCHED_NOTE, *strategy.describe_effects()),
+            consequences=(
+                limits_text(limits) if watched else RedriveText.FAILURES_UNSEEN,
+                *strategy.describe_effects(),
+            ),
             risks=(*strategy.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
             refused=why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
@@ -129,32 +147,26 @@ class RedriveWork:
 def dead_only(choice: Choice) -> Choice:
     """Return the choice limited to dead messages. Raises ``BadInput`` if the choice names another state."""
     if choice.state not in (None, "dead"):
-        raise BadInput(f"a redrive retries only dead messages, not messages that are {choice.state}: use qmon requeue")
+        raise BadInput(RedriveText.NOT_DEAD.render(state=choice.state))
     if choice.owner is not None:
-        raise BadInput("dead messages have no owner")
+        raise BadInput(RedriveText.NO_OWNER)
     return replace(choice, state="dead")
 
 
 def check_limits(limits: RedriveLimits) -> None:
     """Raise ``BadInput`` for an invalid rate or number of failures."""
     if limits.rate is not None and not 0 < limits.rate <= 1e6:
-        raise BadInput(
-            f"the rate must be greater than 0 and at most 1,000,000 messages per second, not {limits.rate:g}"
-        )
+        raise BadInput(RedriveText.RATE_RANGE.render(rate=limits.rate))
     if limits.failures is not None and limits.failures < 1:
-        raise BadInput(f"the number of failures to stop at must be at least 1, not {limits.failures}")
+        raise BadInput(RedriveText.FAILURES_RANGE.render(failures=limits.failures))
 
 
 def limits_text(limits: RedriveLimits) -> str:
     """Describe how fast the redrive of a plan runs, and when the redrive stops early."""
-    pace = (
-        "without a rate limit, in batches with pauses"
-        if limits.rate is None
-        else f"at most {number(limits.rate)} per second"
-    )
+    pace = RedriveText.NO_RATE if limits.rate is None else RedriveText.AT_RATE.render(rate=number(limits.rate))
     if limits.failures is None:
-        return f"{pace}; the redrive does not stop if messages fail again"
-    return f"{pace}; the redrive stops once {count_text(limits.failures, 'message')} have failed again"
+        return RedriveText.NEVER_STOPS.render(pace=pace)
+    return RedriveText.STOPS.render(pace=pace, messages=count_text(limits.failures, "message"))
 
 
 def seconds_at_rate(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:

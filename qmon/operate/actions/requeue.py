@@ -12,9 +12,10 @@ from qmon.model.formatting import count_text
 from qmon.model.layout.layout import Layout, StateColumn, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
-from qmon.operate.context import SETUP_ADVICE, OperatorContext
+from qmon.operate.context import AccessText, OperatorContext
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_ids, read_message_name
 from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
@@ -41,10 +42,53 @@ from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_writte
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
 
+
+class RequeueText(Text):
+    """Texts of plans that requeue messages."""
+
+    CONSUMER_ALIVE = "a consumer that is alive"
+    CONSUMER_UNKNOWN = "a consumer that qmon cannot see"
+    CONSUMER_UNCHECKED = "a consumer that qmon cannot check (the queue has no owner column, so qmon only knows ages)"
+    TITLE_ALL = "Requeue messages of {queue}"
+    TITLE = "Requeue {messages} of {queue}"
+    NO_LIMIT_COLUMN = "max_attempts: the column {column} does not exist"
+    DEAD_BY_COLUMN = "messages with as many attempts as their {column} become dead letters"
+    DEAD_BY_LIMIT = "messages with {attempts} or more become dead letters"
+    SKIPPED_UNIQUE = "messages are skipped if their key in a unique index is already taken: {indexes}"
+    SKIPPED_BEFORE = "messages are skipped if these triggers do not let qmon change them: {triggers}"
+    SKIPPED_AFTER = "messages are skipped if these triggers change them again or delete them: {triggers}"
+    TWICE = "consumers may process these messages twice: they were popped before"
+    OWNER_WORKS = "{who} may still be working on the messages, and the messages may be processed twice"
+    KEEP_ATTEMPTS = (
+        "the messages keep their {attempts}: a message with too many attempts is dead again after one more failure;"
+        " redrive resets the attempts"
+    )
+    READY = "ready messages are already in the queue"
+    NEVER_IN_PROGRESS = (
+        "messages of this queue are never in progress; to process done messages again, give the state: done"
+    )
+    NO_ZONE = "{advice}; or give ids (without a time zone, ages are unknown)"
+    NO_START = "no column contains the time at which messages were popped; give the ids of the messages"
+    NO_START_NO_OWNER = (
+        "no column contains the time at which messages were popped, and no dead owner proves that messages are stuck;"
+        " give the ids of the messages"
+    )
+    RULES = "{table} has rules that may replace qmon's statements: {rules}"
+    UNIDENTIFIED = "messages cannot be identified: the queue has neither a key nor ids"
+    COLUMN_TAKEN = "the table has a column {column}, a name that qmon's own table uses"
+    CANNOT_STORE = "your role cannot store the data for an undo; {advice}"
+    KEY_CHANGES = "the requeue changes the key, and {columns} may not identify a message"
+    NOT_POPPED_AGAIN = "an undo only restores messages that have not been popped again"
+    UP_TO = "up to "
+    PARTLY_COUNT = "{up_to}{lost:,} of {messages} cannot be undone"
+    SAME_VALUES = "other messages have the same {columns}, or the value is NULL"
+    PARTLY = "{which}: {why}"
+
+
 _OWNER_TEXTS: Final = {
-    OwnerState.ALIVE: "a consumer that is alive",
-    OwnerState.UNKNOWN: "a consumer that qmon cannot see",
-    OwnerState.NONE: "a consumer that qmon cannot check (the queue has no owner column, so qmon only knows ages)",
+    OwnerState.ALIVE: RequeueText.CONSUMER_ALIVE,
+    OwnerState.UNKNOWN: RequeueText.CONSUMER_UNKNOWN,
+    OwnerState.NONE: RequeueText.CONSUMER_UNCHECKED,
 }
 
 
@@ -53,7 +97,9 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
 
     Raises server errors, and ``BadInput`` for a choice that makes no sense.
     """
-    deny = partial(refused_action, context, OperationKind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
+    deny = partial(
+        refused_action, context, OperationKind.REQUEUE, layout.queue, RequeueText.TITLE_ALL.render(queue=layout.queue)
+    )
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)) is not None:
         return deny(why)
     if layout.deletes_on_pop or layout.state is None:
@@ -81,7 +127,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             OperationKind.REQUEUE,
             context.target.name,
             layout.queue,
-            title=f"Requeue {chosen.counts_text} of {layout.queue}",
+            title=RequeueText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
             sql=strategy.statement_texts(sql),
@@ -154,7 +200,7 @@ class RequeueStrategy:
     def why_impossible(self, sql: Sql) -> str | None:
         """Return why the requeue is impossible, or ``None``."""
         if isinstance(self._max_attempts, str) and not self.structure.column_type(self._max_attempts):
-            return f"max_attempts: the column {self._max_attempts} does not exist"
+            return RequeueText.NO_LIMIT_COLUMN.render(column=self._max_attempts)
         (source,) = self._criteria.states
         found = (why_no_transition(sql, self._layout, each, source) for each in self.transitions)
         return next((why for why in found if why is not None), None)
@@ -256,9 +302,9 @@ class RequeueStrategy:
         """Describe the effects that consumers will notice."""
         lines = [place_text(self._layout, self.ready)]
         if isinstance(self._max_attempts, str):
-            lines.append(f"messages with as many attempts as their {self._max_attempts} become dead letters")
+            lines.append(RequeueText.DEAD_BY_COLUMN.render(column=self._max_attempts))
         elif self._max_attempts is not None:
-            lines.append(f"messages with {count_text(self._max_attempts, 'attempt')} or more become dead letters")
+            lines.append(RequeueText.DEAD_BY_LIMIT.render(attempts=count_text(self._max_attempts, "attempt")))
         written = (each.writes_text() for each in self.transitions)
         return (*lines, *(each for each in written if each is not None), *self._describe_skipped())
 
@@ -266,50 +312,44 @@ class RequeueStrategy:
         """Describe which messages may be skipped, and why."""
         out = []
         if unique := self.structure.obstacle_names("unique"):
-            out.append(f"messages are skipped if their key in a unique index is already taken: {', '.join(unique)}")
+            out.append(RequeueText.SKIPPED_UNIQUE.render(indexes=", ".join(unique)))
         if before := self.structure.obstacle_names("before update"):
-            out.append(f"messages are skipped if these triggers do not let qmon change them: {', '.join(before)}")
+            out.append(RequeueText.SKIPPED_BEFORE.render(triggers=", ".join(before)))
         if after := self.structure.obstacle_names("after update"):
-            out.append(f"messages are skipped if these triggers change them again or delete them: {', '.join(after)}")
+            out.append(RequeueText.SKIPPED_AFTER.render(triggers=", ".join(after)))
         out += self.structure.hidden_rows_notes
         return tuple(out)
 
     def describe_risks(self, chosen: Selection) -> tuple[str, ...]:
         """Describe the risks of the requeue."""
         if self._criteria.states != ("in_progress",):
-            return ("consumers may process these messages twice: they were popped before", *self._attempts_risks())
+            return (RequeueText.TWICE, *self._attempts_risks())
         if not (risky := chosen.owner_states - {OwnerState.DEAD}):
             return ()
         who = " or ".join(_OWNER_TEXTS[state] for state in sorted(risky))
-        return (f"{who} may still be working on the messages, and the messages may be processed twice",)
+        return (RequeueText.OWNER_WORKS.render(who=who),)
 
     def _attempts_risks(self) -> tuple[str, ...]:
         attempts, most = self._layout.attempts, self._layout.max_attempts
         if attempts is None or most is None or attempts in self.ready.columns:
             return ()
-        return (
-            f"the messages keep their {attempts}: a message with too many attempts is dead again after one more"
-            " failure; redrive resets the attempts",
-        )
+        return (RequeueText.KEEP_ATTEMPTS.render(attempts=attempts),)
 
 
 def _why_impossible(layout: Layout, choice: Choice) -> str | None:
     if choice.state == "ready":
-        return "ready messages are already in the queue"
+        return RequeueText.READY
     if choice.state is None and state_value(layout, "in_progress") is None:
-        return "messages of this queue are never in progress; to process done messages again, give the state: done"
+        return RequeueText.NEVER_IN_PROGRESS
     if layout.has_known_time(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None
     # If the time of the pop is unknown, only a dead owner or the operator can show that a message is stuck.
     if layout.started_at is not None and (choice.has_age_limit or layout.owner is None):
-        return f"{zone_advice(layout.started_at)}; or give ids (without a time zone, ages are unknown)"
+        return RequeueText.NO_ZONE.render(advice=zone_advice(layout.started_at))
     if choice.has_age_limit:
-        return "no column contains the time at which messages were popped; give the ids of the messages"
+        return RequeueText.NO_START
     if layout.owner is None or choice.owner_states - {OwnerState.DEAD}:
-        return (
-            "no column contains the time at which messages were popped, and no dead owner proves that messages are"
-            " stuck; give the ids of the messages"
-        )
+        return RequeueText.NO_START_NO_OWNER
     return None
 
 
@@ -328,26 +368,28 @@ def why_update_unreliable(context: OperatorContext, structure: TableStructure) -
     if context.engine.name == "sqlserver" and (why := why_no_key(structure)):
         return why
     if rules := structure.obstacle_names("rule update"):
-        return f"{structure.table} has rules that may replace qmon's statements: {', '.join(rules)}"
+        return RequeueText.RULES.render(table=structure.table, rules=", ".join(rules))
     return None
 
 
 def describe_undo(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
     """Return whether the requeue can be undone, and which messages an undo cannot restore."""
     if not strategy.identifying_columns:
-        return Undo(possible=False, notes=("messages cannot be identified: the queue has neither a key nor ids",))
+        return Undo(possible=False, notes=(RequeueText.UNIDENTIFIED,))
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
-        return Undo(possible=False, notes=(f"the table has a column {min(taken)}, a name that qmon's own table uses",))
+        return Undo(possible=False, notes=(RequeueText.COLUMN_TAKEN.render(column=min(taken)),))
     if not read_audit_access(sql).can_record:
-        return Undo(possible=False, notes=(f"your role cannot store the data for an undo; {SETUP_ADVICE}",))
+        return Undo(possible=False, notes=(RequeueText.CANNOT_STORE.render(advice=AccessText.SETUP_ADVICE),))
     lost = strategy.count_indistinguishable(sql, chosen.rows)
     if lost is None:
-        why = f"the requeue changes the key, and {strategy.identifying_columns_text} may not identify a message"
+        why = RequeueText.KEY_CHANGES.render(columns=strategy.identifying_columns_text)
         return Undo(possible=False, notes=(why,))
-    notes = ("an undo only restores messages that have not been popped again",)
+    notes = (RequeueText.NOT_POPPED_AGAIN,)
     if lost == 0:
         return Undo(possible=True, notes=notes)
     count = chosen.rows.count
-    which = f"{'up to ' if count > CHUNK_ROWS else ''}{lost:,} of {count_text(count, 'message')} cannot be undone"
-    why = f"other messages have the same {strategy.identifying_columns_text}, or the value is NULL"
-    return Undo(possible=lost < count, notes=(f"{which}: {why}", *notes[: lost < count]))
+    which = RequeueText.PARTLY_COUNT.render(
+        up_to=RequeueText.UP_TO if count > CHUNK_ROWS else "", lost=lost, messages=count_text(count, "message")
+    )
+    why = RequeueText.SAME_VALUES.render(columns=strategy.identifying_columns_text)
+    return Undo(possible=lost < count, notes=(RequeueText.PARTLY.render(which=which, why=why), *notes[: lost < count]))

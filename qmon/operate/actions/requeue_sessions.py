@@ -25,6 +25,7 @@ from qmon.model.operation_records import (
     PlanRow,
     Undo,
 )
+from qmon.model.texts import Text
 from qmon.operate.actions import end_sessions
 from qmon.operate.actions.end_sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
@@ -32,6 +33,56 @@ from qmon.operate.plan import preview
 from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
+
+
+class RequeueSessionsText(Text):
+    """Texts of plans that end the sessions which hold messages."""
+
+    OTHERS_HIDDEN = (
+        "this database has optimized locking, so the server may hide locks: other sessions may also hold messages of"
+        " this queue, and the sessions in the plan may hold more messages"
+    )
+    KEEPS_MESSAGES = "a {design} keeps popped messages; qmon ends sessions only for queues whose pop deletes messages"
+    NOT_IN_PROGRESS = "only messages in progress are requeued, not messages that are {state}"
+    NO_FILTER = "sessions hold the messages in progress; a text or a maximum age cannot select sessions"
+    HOLDERS_HIDDEN = (
+        "this database has optimized locking, so the server does not show which session holds a message, and a"
+        " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
+    )
+    PREPARED = "prepared transactions, which have no session (ROLLBACK PREPARED ends them)"
+    MAY_BE_PRODUCERS = (
+        "sessions that lock the table but may be producers: qmon cannot prove that they hold one of the rows that it"
+        " read"
+    )
+    RUNNING = "sessions that are running a statement: owner alive"
+    START_UNSEEN = "sessions whose start your role may not see"
+    OVER_LIMIT = "over the limit"
+    SUPERUSER_ONLY = "only a superuser may end it"
+    THIS_HELPS = "this helps: {grant}"
+    MAY_NOT_END = "your role may not end session {session} of {login}; {helps}"
+    UNSEEN = "{role} may not see what other sessions do; this helps: {grant}"
+    NO_TRANSACTION = "no transaction has held messages of {queue} for more than {duration}"
+    NONE_CHOSEN = "none of the {transactions} that hold a lock on {queue} was chosen"
+    PREDICATE = "transactions that hold rows of {table} and began more than {duration} ago: "
+    SESSION = "session {session}"
+    STAY = "messages that return to the queue stay there"
+    SESSIONS_ENDED = "the sessions ended while they were being read; plan again"
+    OWNER = "{application} ({session})"
+    FOR_TIME = " for {duration}"
+    HOLDS = "holds {rows}"
+    HOLDS_NONE = "holds none of the rows that were read"
+    LOG = ", {size} of log to roll back"
+    NO_APPLICATION = "no application name"
+    DESCRIPTION = "session {session} ({who}, login {login}): {state}{since}, {holds}{log}"
+    MORE = "and {count} more"
+    READY_AGAIN = "{messages} will be ready again after the rollback"
+    CANNOT_COMMIT = (
+        "a consumer that is still working on such a message can no longer commit; its work outside the database may be"
+        " done twice"
+    )
+    TITLE_ONE = "End 1 session of {queue} to requeue its messages?"
+    TITLE = "End {sessions} of {queue} to requeue their messages?"
+
 
 # Number of rows at each end of the queue in which qmon searches for the id of a transaction.
 MAX_ROWS_READ: Final = 1_000
@@ -43,10 +94,6 @@ _MAX_SHOWN: Final = 5
 
 # Number of transaction ids before they wrap around.
 _XID_COUNT: Final = 1 << 32
-_OTHERS_HIDDEN: Final = (
-    "this database has optimized locking, so the server may hide locks: other sessions may also hold messages of this"
-    " queue, and the sessions in the plan may hold more messages"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +171,11 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     queue do not delete messages, or if the choice makes no sense for such a queue.
     """
     if not layout.deletes_on_pop:
-        raise BadInput(
-            f"a {layout.design} keeps popped messages; qmon ends sessions only for queues whose pop deletes messages"
-        )
+        raise BadInput(RequeueSessionsText.KEEPS_MESSAGES.render(design=layout.design))
     if choice.state not in (None, "in_progress"):
-        raise BadInput(f"only messages in progress are requeued, not messages that are {choice.state}")
+        raise BadInput(RequeueSessionsText.NOT_IN_PROGRESS.render(state=choice.state))
     if choice.has_text_filter or choice.newer_than_s is not None:
-        raise BadInput("sessions hold the messages in progress; a text or a maximum age cannot select sessions")
+        raise BadInput(RequeueSessionsText.NO_FILTER)
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
     with context.open_sql(str(OperationKind.REQUEUE)) as sql:
         seen = end_sessions.read_rights(sql)
@@ -144,10 +189,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         ]
         hidden = bool(found) and seen.sees and not layout.routines and _is_hidden(sql)
         if hidden and not any(each.count for each in found):
-            raise BadInput(
-                "this database has optimized locking, so the server does not show which session holds a message, and a"
-                " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
-            )
+            raise BadInput(RequeueSessionsText.HOLDERS_HIDDEN)
         chosen, left_out = _choose_holders(found, choice)
         refused = why_not_permitted(context, sql) or (
             None if chosen else _why_nothing_chosen(layout, seen, found, timeout)
@@ -157,7 +199,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
             context, layout, sql, chosen, to_end, (*left_out, *_left_out_for_rights(denied)), timeout, refused or denied
         )
         if hidden and to_end:
-            plan = replace(plan, risks=(*plan.risks, _OTHERS_HIDDEN))
+            plan = replace(plan, risks=(*plan.risks, RequeueSessionsText.OTHERS_HIDDEN))
         work = EndSessions(to_end)
         return PreparedAction(context, plan, work if to_end else None, work.record)
 
@@ -251,20 +293,15 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
         if choice.ids and not any(row.id in choice.ids for row in each.rows):
             continue
         if holder.session == 0:
-            why["prepared transactions, which have no session (ROLLBACK PREPARED ends them)"] += 1
+            why[RequeueSessionsText.PREPARED] += 1
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
-            why[
-                (
-                    "sessions that lock the table but may be producers: qmon cannot prove that they hold one of"
-                    " the rows that it read"
-                )
-            ] += 1
+            why[(RequeueSessionsText.MAY_BE_PRODUCERS)] += 1
         elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
-            why["sessions that are running a statement: owner alive"] += 1
+            why[RequeueSessionsText.RUNNING] += 1
         elif holder.started_us is None:
-            why["sessions whose start your role may not see"] += 1
+            why[RequeueSessionsText.START_UNSEEN] += 1
         elif choice.limit is not None and len(chosen) >= choice.limit:
-            why["over the limit"] += 1
+            why[RequeueSessionsText.OVER_LIMIT] += 1
         else:
             chosen.append(each)
     return chosen, tuple(LeftOut(reason, count) for reason, count in why.items())
@@ -287,8 +324,12 @@ def _sessions_to_end(
         if now.transaction_us != holder.transaction_us:
             continue
         if not now.may_end:
-            helps = f"this helps: {now.grant}" if now.grant else "only a superuser may end it"
-            denied = f"your role may not end session {now.session} of {now.login}; {helps}"
+            helps = (
+                RequeueSessionsText.THIS_HELPS.render(grant=now.grant)
+                if now.grant
+                else RequeueSessionsText.SUPERUSER_ONLY
+            )
+            denied = RequeueSessionsText.MAY_NOT_END.render(session=now.session, login=now.login, helps=helps)
             continue
         way = end_sessions.end_method_for(context.engine.name, now.state)
         out.append(SessionToEnd(now.session, now.started_us, now.transaction_us, way))
@@ -303,10 +344,12 @@ def _why_nothing_chosen(
     layout: Layout, seen: end_sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
 ) -> str:
     if not seen.sees:
-        return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
+        return RequeueSessionsText.UNSEEN.render(role=seen.role, grant=seen.grant)
     if not holders:
-        return f"no transaction has held messages of {layout.queue} for more than {duration(timeout)}"
-    return f"none of the {count_text(len(holders), 'transaction')} that hold a lock on {layout.queue} was chosen"
+        return RequeueSessionsText.NO_TRANSACTION.render(queue=layout.queue, duration=duration(timeout))
+    return RequeueSessionsText.NONE_CHOSEN.render(
+        transactions=count_text(len(holders), "transaction"), queue=layout.queue
+    )
 
 
 def _plan(
@@ -330,24 +373,29 @@ def _plan(
         title=_title(layout.queue, len(to_end)),
         count=len(to_end),
         unit="session" if len(to_end) == 1 else "sessions",
-        predicate=f"transactions that hold rows of {layout.table} and began more than {duration(timeout)} ago: "
-        + (", ".join(f"session {each.session}" for each in to_end[:_MAX_SHOWN]) or "none")
+        predicate=RequeueSessionsText.PREDICATE.render(table=layout.table, duration=duration(timeout))
+        + (
+            ", ".join(RequeueSessionsText.SESSION.render(session=each.session) for each in to_end[:_MAX_SHOWN])
+            or "none"
+        )
         + (", …" if len(to_end) > _MAX_SHOWN else ""),
         sql=statements,
         first=_first_rows(ended, preview.payload_shower(context, sql, layout.table, layout.payload)),
         left_out=left_out,
-        undo=Undo(possible=False, notes=("messages that return to the queue stay there",)),
+        undo=Undo(possible=False, notes=(RequeueSessionsText.STAY,)),
         consequences=(*_describe_sessions(ended), *_describe_ready(rows)) if to_end else (),
         risks=tuple(_risks()) if to_end else (),
         consent=context.required_consent(),
-        refused=refused or (None if to_end else "the sessions ended while they were being read; plan again"),
+        refused=refused or (None if to_end else RequeueSessionsText.SESSIONS_ENDED),
     )
 
 
 def _first_rows(ended: list[_HolderRows], show: preview.ShowPayload) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in ended:
-        who = f"{one_line(each.holder.application) or each.holder.login} ({each.holder.session})"
+        who = RequeueSessionsText.OWNER.render(
+            application=one_line(each.holder.application) or each.holder.login, session=each.holder.session
+        )
         for row in each.rows[: MAX_PLAN_ROWS - len(out)]:
             payload = show(row.payload)
             out.append(
@@ -359,28 +407,37 @@ def _first_rows(ended: list[_HolderRows], show: preview.ShowPayload) -> tuple[Pl
 def _describe_sessions(ended: list[_HolderRows]) -> Iterable[str]:
     for each in ended[:_MAX_SHOWN]:
         holder = each.holder
-        since = "" if holder.transaction_s is None else f" for {duration(holder.transaction_s)}"
-        holds = f"holds {count_text(each.count, 'row')}" if each.count else "holds none of the rows that were read"
-        log = "" if holder.log_bytes is None else f", {size(holder.log_bytes)} of log to roll back"
-        who = one_line(holder.application) or "no application name"
-        yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
+        since = (
+            ""
+            if holder.transaction_s is None
+            else RequeueSessionsText.FOR_TIME.render(duration=duration(holder.transaction_s))
+        )
+        holds = (
+            RequeueSessionsText.HOLDS.render(rows=count_text(each.count, "row"))
+            if each.count
+            else RequeueSessionsText.HOLDS_NONE
+        )
+        log = "" if holder.log_bytes is None else RequeueSessionsText.LOG.render(size=size(holder.log_bytes))
+        who = one_line(holder.application) or RequeueSessionsText.NO_APPLICATION
+        yield RequeueSessionsText.DESCRIPTION.render(
+            session=holder.session, who=who, login=holder.login, state=holder.state, since=since, holds=holds, log=log
+        )
     if len(ended) > _MAX_SHOWN:
-        yield f"and {len(ended) - _MAX_SHOWN} more"
+        yield RequeueSessionsText.MORE.render(count=len(ended) - _MAX_SHOWN)
 
 
 def _describe_ready(rows: int) -> Iterable[str]:
     if rows:
-        yield f"{count_text(rows, 'message')} will be ready again after the rollback"
+        yield RequeueSessionsText.READY_AGAIN.render(messages=count_text(rows, "message"))
 
 
 def _risks() -> Iterable[str]:
-    yield (
-        "a consumer that is still working on such a message can no longer commit; its work outside the database may be"
-        " done twice"
-    )
+    yield (RequeueSessionsText.CANNOT_COMMIT)
 
 
 def _title(queue: str, sessions: int) -> str:
     if sessions == 1:
-        return f"End 1 session of {queue} to requeue its messages?"
-    return f"End {count_text(sessions, 'session') if sessions else 'sessions'} of {queue} to requeue their messages?"
+        return RequeueSessionsText.TITLE_ONE.render(queue=queue)
+    return RequeueSessionsText.TITLE.render(
+        sessions=count_text(sessions, "session") if sessions else "sessions", queue=queue
+    )

@@ -18,6 +18,7 @@ from qmon.engines.base import Value
 from qmon.model.formatting import count_text, duration, one_line
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import LeftOut, OperationKind, OwnerState, Plan, PlanRow, Progress, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
@@ -26,6 +27,48 @@ from qmon.operate.plan.required_rights import why_not_keepable, why_not_permitte
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
+
+
+class RepairText(Text):
+    """Texts of plans that repair a ring."""
+
+    RING_FULL = "the ring is full, so consumers read again from number {number:,}"
+    NOW = "now {holes:,} numbers look like holes, and {orphans:,} look like orphans"
+    PREPARED = "a prepared transaction"
+    SESSION = "session {session}"
+    IN_USE = "open transactions may still use these numbers ({sessions})"
+    NOT_PROVEN = "qmon could not prove in time that these numbers are holes, or the ring stayed full"
+    NOT_YET = "{count} could not be repaired yet: {why}; repair again"
+    TITLE_ALL = "Repair {queue}"
+    NOT_A_RING = "the queue is not a ring"
+    NOTHING = "{queue} has neither holes nor orphans to repair"
+    NOT_INSTALLED = (
+        "qmon did not install {queue}: the queue lacks the routines that prove holes and orphans on the server"
+        " (fill_hole, requeue_orphan)"
+    )
+    TITLE = "Repair {holes} and {orphans} of {queue}?"
+    PREDICATE = "{holes}; {orphans}; not moved for {duration} or longer"
+    NO_UNDO = "filled holes stay filled; requeued messages keep their new numbers"
+    TWICE = "if the consumer of an orphan has already worked on the message, the work may be done again"
+    NO_NUMBERS = "no {what}"
+    MORE = " and {count:,} more"
+    NUMBERS = "{what} {numbers}{more}"
+    OF_SUBSCRIBER = "{number} of subscriber {subscriber}"
+    OVER_LIMIT = "beyond the limit of {limit:,} repairs"
+    UNREAD = "slots that were not read because time ran out"
+    NEW_NUMBER = "an orphan is delivered under a new number, behind the messages now in the ring"
+    REFUSED = "if the orphan's consumer is still alive, its pop with the old number is refused by the slot's turn"
+    HOLES_FILLED = (
+        "consumers that wait for a hole continue; if the producer that took the number pushes later, it gets a new"
+        " number"
+    )
+    NO_APPLICATION = "no application name"
+    FOR_TIME = " for {duration}"
+    TOOK_NUMBER = (
+        "{who} has taken a number and is open{since}: until its transaction ends, qmon does not repair numbers that it"
+        " may have taken"
+    )
+
 
 _WAIT_MS: Final = 1_000
 
@@ -117,7 +160,7 @@ class RingNumberRepair:
                 tally.done = len(helped)
             self._unproven = [each for each in self._unproven if each not in helped]
             if back:
-                self._work.add_note(f"the ring is full, so consumers read again from number {min(back):,}")
+                self._work.add_note(RepairText.RING_FULL.render(number=min(back)))
         if self._unproven:
             with self._work.batch() as tally:
                 tally.skipped = len(self._unproven)
@@ -129,9 +172,7 @@ class RingNumberRepair:
         left = self._reader.read_slots()
         if left.faults:
             holes = sum(each.was == "hole" for each in left.faults)
-            self._work.add_note(
-                f"now {holes:,} numbers look like holes, and {len(left.faults) - holes:,} look like orphans"
-            )
+            self._work.add_note(RepairText.NOW.render(holes=holes, orphans=len(left.faults) - holes))
 
     def _repair_number(self, fault: RingFault) -> bool:
         values: dict[str, Value] = {"number": fault.number, "wait_ms": self._wait_ms, "subscriber": fault.subscriber}
@@ -160,12 +201,14 @@ class RingNumberRepair:
     def _note_unproven(self) -> None:
         open_now = [each.session for each in self._reader.read_open_draws()]
         if open_now:
-            who = ", ".join(f"session {each}" if each else "a prepared transaction" for each in open_now[:5])
-            why = f"open transactions may still use these numbers ({who})"
+            who = ", ".join(
+                RepairText.SESSION.render(session=each) if each else RepairText.PREPARED for each in open_now[:5]
+            )
+            why = RepairText.IN_USE.render(sessions=who)
         else:
-            why = "qmon could not prove in time that these numbers are holes, or the ring stayed full"
+            why = RepairText.NOT_PROVEN
         count = count_text(len(self._unproven), "number")
-        self._work.add_note(f"{count} could not be repaired yet: {why}; repair again")
+        self._work.add_note(RepairText.NOT_YET.render(count=count, why=why))
 
     def _report_progress(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -219,10 +262,12 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 
     Reads every slot of the ring once, in steps. Raises server errors.
     """
-    deny = partial(refused_action, context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}")
+    deny = partial(
+        refused_action, context, OperationKind.REPAIR, layout.queue, RepairText.TITLE_ALL.render(queue=layout.queue)
+    )
     why, ring = allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout), layout.ring
     if why is not None or ring is None:
-        return deny(why or "the queue is not a ring")
+        return deny(why or RepairText.NOT_A_RING)
     with context.open_sql(str(OperationKind.REPAIR)) as sql:
         decisive = (ring.slot, ring.turn, ring.message_id, ring.unread, layout.enqueued_at)
         if (never := why_not_keepable(sql, layout.table, (), decisive)) is not None:
@@ -235,7 +280,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
         sequences = (ring.push_sequence, ring.pop_sequence)
         why = why_not_permitted(context, sql, "UPDATE", layout.table, *sequences)
         if why is None and not reading.faults:
-            why = f"{layout.queue} has neither holes nor orphans to repair"
+            why = RepairText.NOTHING.render(queue=layout.queue)
         show = payload_shower(context, sql, layout.data_table or layout.table, layout.payload)
         plan = _plan(context, layout, reading, statements, why, _first_rows(reading, show))
         work = RingRepair(layout, reading.faults, planned_at)
@@ -244,10 +289,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 
 def _why_not_installed(layout: Layout) -> str | None:
     if layout.routine_for("fill_hole") is None or layout.routine_for("requeue_orphan") is None:
-        return (
-            f"qmon did not install {layout.queue}: the queue lacks the routines that prove holes and orphans on the"
-            " server (fill_hole, requeue_orphan)"
-        )
+        return RepairText.NOT_INSTALLED.render(queue=layout.queue)
     return None
 
 
@@ -267,11 +309,15 @@ def _plan(
         kind=OperationKind.REPAIR,
         target=context.target.name,
         queue=layout.queue,
-        title=f"Repair {count_text(len(holes), 'hole')} and {count_text(len(orphans), 'orphan')} of {layout.queue}?",
+        title=RepairText.TITLE.render(
+            holes=count_text(len(holes), "hole"), orphans=count_text(len(orphans), "orphan"), queue=layout.queue
+        ),
         count=len(faults),
         unit="number" if len(faults) == 1 else "numbers",
         predicate=(
-            f"{_numbers_text('holes', holes)}; {_numbers_text('orphans', orphans)}; not moved for {minimum} or longer"
+            RepairText.PREDICATE.render(
+                holes=_numbers_text("holes", holes), orphans=_numbers_text("orphans", orphans), duration=minimum
+            )
         ),
         sql=statements,
         first=first,
@@ -279,12 +325,10 @@ def _plan(
         seconds=len(faults) * _S_PER_NUMBER if faults else None,
         undo=Undo(
             possible=False,
-            notes=("filled holes stay filled; requeued messages keep their new numbers",),
+            notes=(RepairText.NO_UNDO,),
         ),
         consequences=_describe_effects(holes, orphans, reading),
-        risks=("if the consumer of an orphan has already worked on the message, the work may be done again",)
-        if orphans
-        else (),
+        risks=(RepairText.TWICE,) if orphans else (),
         consent=context.required_consent(),
         refused=why,
     )
@@ -292,17 +336,21 @@ def _plan(
 
 def _numbers_text(what: str, faults: list[RingFault]) -> str:
     if not faults:
-        return f"no {what}"
+        return RepairText.NO_NUMBERS.render(what=what)
     numbers = ", ".join(f"{each.number:,}" for each in faults[:_SHOWN])
-    more = f" and {len(faults) - _SHOWN:,} more" if len(faults) > _SHOWN else ""
-    return f"{what} {numbers}{more}"
+    more = RepairText.MORE.render(count=len(faults) - _SHOWN) if len(faults) > _SHOWN else ""
+    return RepairText.NUMBERS.render(what=what, numbers=numbers, more=more)
 
 
 def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in reading.faults[:10]:
         payload = show(each.payload)
-        state = each.was if each.subscriber is None else f"{each.was} of subscriber {each.subscriber}"
+        state = (
+            each.was
+            if each.subscriber is None
+            else RepairText.OF_SUBSCRIBER.render(number=each.was, subscriber=each.subscriber)
+        )
         out.append(
             PlanRow(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload and one_line(payload))
         )
@@ -310,29 +358,25 @@ def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:
 
 
 def _left_out(reading: SlotReading) -> tuple[LeftOut, ...]:
-    out = [LeftOut(f"beyond the limit of {MAX_REPAIRS:,} repairs", reading.over)] if reading.over else []
+    out = [LeftOut(RepairText.OVER_LIMIT.render(limit=MAX_REPAIRS), reading.over)] if reading.over else []
     if reading.unread_slots:
-        out.append(LeftOut("slots that were not read because time ran out", reading.unread_slots))
+        out.append(LeftOut(RepairText.UNREAD, reading.unread_slots))
     return tuple(out)
 
 
 def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading) -> tuple[str, ...]:
     out: list[str] = []
     if orphans:
-        out.append("an orphan is delivered under a new number, behind the messages now in the ring")
-        out.append("if the orphan's consumer is still alive, its pop with the old number is refused by the slot's turn")
+        out.append(RepairText.NEW_NUMBER)
+        out.append(RepairText.REFUSED)
     if holes:
-        out.append(
-            "consumers that wait for a hole continue; if the producer that took the number pushes later, it gets a new"
-            " number"
-        )
+        out.append(RepairText.HOLES_FILLED)
     for drawn in reading.drawing[:_SHOWN]:
         who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
         if drawn.session == 0:
-            who = "a prepared transaction"
-        since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
-        out.append(
-            f"{who} has taken a number and is open{since}: until its transaction ends, qmon does not repair numbers"
-            " that it may have taken"
+            who = RepairText.PREPARED
+        since = (
+            "" if drawn.transaction_s is None else RepairText.FOR_TIME.render(duration=duration(drawn.transaction_s))
         )
+        out.append(RepairText.TOOK_NUMBER.render(who=who, since=since))
     return tuple(out)

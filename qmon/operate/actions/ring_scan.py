@@ -10,9 +10,20 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.plan.preview import read_sized_column, read_typed_column
 from qmon.operate.sql import Sql
+
+
+class RingScanText(Text):
+    """Texts about reading a ring."""
+
+    NO_HOLES = "only rings have holes"
+    SEQUENCE_UNREADABLE = (
+        "your role may not read the position of {sequence}; this helps: GRANT VIEW DEFINITION on {sequence}"
+    )
+
 
 # Maximum number of repairs of one plan.
 MAX_REPAIRS: Final = 10_000
@@ -79,7 +90,7 @@ class RingReader:
 
     def __init__(self, sql: Sql, layout: Layout) -> None:
         if layout.ring is None:
-            raise ValueError("only rings have holes")
+            raise ValueError(RingScanText.NO_HOLES)
         self.sql = sql
         self.layout = layout
         self.ring: Ring = layout.ring
@@ -123,9 +134,7 @@ class RingReader:
     def _read_position(self, sequence: TableName) -> int:
         rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
         if not rows or rows[0].position is None:
-            raise QueryFailed(
-                f"your role may not read the position of {sequence}; this helps: GRANT VIEW DEFINITION on {sequence}"
-            )
+            raise QueryFailed(RingScanText.SEQUENCE_UNREADABLE.render(sequence=sequence))
         return rows[0].position
 
     def _read_step(self, first: int, last: int) -> list[RingFault]:

@@ -25,6 +25,7 @@ from qmon.model.operation_records import (
     Undo,
     UndoState,
 )
+from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
@@ -48,8 +49,36 @@ from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_writte
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table_structure import TableStructure, read_structure
 
+
+class UndoText(Text):
+    """Texts of plans that undo an operation."""
+
+    IN_QUEUE = "in the queue"
+    IDS_ONLY = "an undo restores all messages, or only messages whose ids you give"
+    NO_OPERATION = "there is no operation {operation!r}; to list operations: qmon operations TARGET"
+    SAVED_GONE = "the saved messages of the operation no longer exist"
+    NOTHING = "no message can be restored"
+    NOT_UNDOABLE = "{kind} {id} cannot be undone"
+    RUNNING = "the operation is still running: stop it first"
+    CHANGED_NOTHING = "the operation changed nothing"
+    UNDONE = "the operation has already been undone"
+    TRASH_EMPTIED = "the operation's trash was emptied"
+    CHANGED_AGAIN = "the table's triggers change the row again, or delete it"
+    INSERT_PREVENTED = "the table's triggers prevent the insertion"
+    INSERT_CHANGED = "the table's triggers change the row during the insert"
+    DELETED_AGAIN = "the table's triggers deleted the row again"
+    NO_ID = "a message without an id"
+    COLUMN_GONE = "the table no longer has the column {column}"
+    TITLE_ALL = "Undo the {kind} of {queue} by {by}"
+    PREDICATE = "operation {id}: {predicate}"
+    REPEAT = "repeat the operation instead"
+    OLD_STATE = "with their old state and owner"
+    AS_BEFORE = "the messages are as they were before the operation: {before}"
+    TITLE = "Undo the {kind} of {messages} of {queue} by {by}"
+
+
 # State of the rows before these kinds of operations. A requeue may have changed rows of several states.
-_STATE_BEFORE: Final[Mapping[str, str]] = {OperationKind.PURGE: "in the queue", OperationKind.REDRIVE: "dead"}
+_STATE_BEFORE: Final[Mapping[str, str]] = {OperationKind.PURGE: UndoText.IN_QUEUE, OperationKind.REDRIVE: "dead"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +100,17 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     Raises ``BadInput`` if there is no such operation.
     """
     if choice.state is not None or choice.has_age_limit or choice.has_text_filter or choice.owner is not None:
-        raise BadInput("an undo restores all messages, or only messages whose ids you give")
+        raise BadInput(UndoText.IDS_ONLY)
     with context.open_sql("undo plan") as sql:
         found = read_operations(sql, limit=1, id=operation)
         if not found:
-            raise BadInput(f"there is no operation {operation!r}; to list operations: qmon operations TARGET")
+            raise BadInput(UndoText.NO_OPERATION.render(operation=operation))
         (done,) = found
         if (why := _why_impossible(done) or why_no_record(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         strategy = _strategy_for(sql, done)
         if strategy is None:
-            why = "the saved messages of the operation no longer exist"
+            why = UndoText.SAVED_GONE
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         if (why := strategy.why_not_comparable(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
@@ -89,7 +118,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
         tables = tuple(each.table.table for each in halves)
         why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if strategy.is_purge else REQUEUE_PRIVILEGES, *tables)
-        plan = _basic_plan(context, done, refused=why or (None if rows.count else "no message can be restored"))
+        plan = _basic_plan(context, done, refused=why or (None if rows.count else UndoText.NOTHING))
         plan = _full_plan(context, sql, plan, strategy, rows, left)
     record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
@@ -99,14 +128,14 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
 
 def _why_impossible(done: OperationRow) -> str | None:
     if not done.undoable:
-        return f"{done.kind} {done.id} cannot be undone"
+        return UndoText.NOT_UNDOABLE.render(kind=done.kind, id=done.id)
     if done.state == OperationState.RUNNING:
-        return "the operation is still running: stop it first"
+        return UndoText.RUNNING
     if done.done == 0:
-        return "the operation changed nothing"
+        return UndoText.CHANGED_NOTHING
     reasons = {
-        UndoState.UNDONE: "the operation has already been undone",
-        UndoState.GONE: "the operation's trash was emptied",
+        UndoState.UNDONE: UndoText.UNDONE,
+        UndoState.GONE: UndoText.TRASH_EMPTIED,
     }
     return reasons.get(done.undo_state)
 
@@ -269,16 +298,16 @@ class _UndoStrategy:
         if back.done == len(own) and self.table.obstacle_names("trigger"):
             untouched = is_still_as_written(sql, names["table"], json.loads(back.places or "[]"))
             if not untouched and not self.key:
-                raise RowRefused("the table's triggers change the row again, or delete it")
+                raise RowRefused(UndoText.CHANGED_AGAIN)
             watch.check_inserted(back.done, touched=not untouched)
             if not untouched:
                 back = sql.fetch(_PutBack, "came_back", names, values)[0]
         if back.done != len(own):
-            raise RowRefused("the table's triggers prevent the insertion")
+            raise RowRefused(UndoText.INSERT_PREVENTED)
         if back.other:
-            raise RowRefused("the table's triggers change the row during the insert")
+            raise RowRefused(UndoText.INSERT_CHANGED)
         if sql.execute(self.statement_names[-1], names, values) != len(own):
-            raise RowRefused("the table's triggers deleted the row again")
+            raise RowRefused(UndoText.DELETED_AGAIN)
         return back.altered
 
     def read_row_name(self, sql: Sql, mark: Mark) -> str:
@@ -289,12 +318,12 @@ class _UndoStrategy:
             self.shown_names | {"payload": None, "sized": None},
             rows_for(sql.engine.name, [mark]),
         )
-        return next((row.id for row in found if row.id), "a message without an id")
+        return next((row.id for row in found if row.id), UndoText.NO_ID)
 
     def describe_lost(self) -> tuple[str, ...]:
         """Describe the values that an undo cannot restore, because the table no longer has their columns."""
         columns = self.table.kept_columns
-        return tuple(f"the table no longer has the column {each}" for each in self.store.columns if each not in columns)
+        return tuple(UndoText.COLUMN_GONE.render(column=each) for each in self.store.columns if each not in columns)
 
 
 def _strategy_for(sql: Sql, done: OperationRow) -> _UndoStrategy | None:
@@ -331,12 +360,12 @@ def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | Non
         kind=OperationKind.UNDO,
         target=context.target.name,
         queue=done.queue,
-        title=f"Undo the {done.kind} of {done.queue} by {done.by}",
+        title=UndoText.TITLE_ALL.render(kind=done.kind, queue=done.queue, by=done.by),
         count=0,
         unit="messages",
-        predicate=f"operation {done.id}: {done.predicate}",
+        predicate=UndoText.PREDICATE.render(id=done.id, predicate=done.predicate),
         sql=(),
-        undo=Undo(possible=False, notes=("repeat the operation instead",)),
+        undo=Undo(possible=False, notes=(UndoText.REPEAT,)),
         refused=refused,
     )
 
@@ -345,12 +374,14 @@ def _full_plan(
     context: OperatorContext, sql: Sql, plan: Plan, strategy: _UndoStrategy, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
     done = strategy.done
-    before = _STATE_BEFORE.get(done.kind, "with their old state and owner")
-    restored = f"the messages are as they were before the operation: {before}"
+    before = _STATE_BEFORE.get(done.kind, UndoText.OLD_STATE)
+    restored = UndoText.AS_BEFORE.render(before=before)
     return replace(
         plan,
         count=rows.count,
-        title=f"Undo the {done.kind} of {count_text(rows.count, 'message')} of {done.queue} by {done.by}",
+        title=UndoText.TITLE.render(
+            kind=done.kind, messages=count_text(rows.count, "message"), queue=done.queue, by=done.by
+        ),
         sql=tuple(sql.statement(name, strategy.names).text for name in strategy.statement_names),
         first=_first_rows(context, sql, strategy, rows),
         left_out=left,

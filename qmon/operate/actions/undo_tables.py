@@ -13,9 +13,20 @@ from typing import Literal
 from qmon.engines.base import Value
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.layout_io import table_to_text
+from qmon.model.texts import Text
 from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
+
+
+class UndoLossText(Text):
+    """Values that an undo of a purge does not restore unchanged."""
+
+    ROW_VERSIONS = "row versions: each message is a new row to the server"
+    RECOMPUTED = "recomputed by the server: {columns} of {table}"
+    TRIGGERS = "effects of triggers, which fire again: {triggers} on {table}"
+    STAY_IN_TRASH = "messages stay in the trash if these triggers change them: {triggers}"
+
 
 StoreKind = Literal["trash", "kept"]
 
@@ -51,14 +62,14 @@ class _AddedStore:
 
 def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
     """Describe values that an undo of a purge would not restore unchanged."""
-    out = ["row versions: each message is a new row to the server"]
+    out: list[str] = [UndoLossText.ROW_VERSIONS]
     for structure in structures:
         if generated := structure.generated_columns:
-            out.append(f"recomputed by the server: {', '.join(generated)} of {structure.table}")
+            out.append(UndoLossText.RECOMPUTED.render(columns=", ".join(generated), table=structure.table))
         if triggers := structure.obstacle_names("trigger"):
-            out.append(f"effects of triggers, which fire again: {', '.join(triggers)} on {structure.table}")
+            out.append(UndoLossText.TRIGGERS.render(triggers=", ".join(triggers), table=structure.table))
         if before := structure.obstacle_names("before insert"):
-            out.append(f"messages stay in the trash if these triggers change them: {', '.join(before)}")
+            out.append(UndoLossText.STAY_IN_TRASH.render(triggers=", ".join(before)))
     return tuple(out)
 
 

@@ -17,13 +17,14 @@ from qmon.model.groups.conditions import NEVER, AnyOf, Condition, Contains
 from qmon.model.groups.group import State
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import MAX_PLAN_ROWS, Choice, LeftOut, OwnerState, PlanRow
+from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.library_queue import DISCARDABLE_KINDS, LibraryQueue, Verb
 from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
-    CHOOSE_STATE,
+    ChoiceText,
     check_numbers,
     check_texts,
     reject_bad_ids,
@@ -38,6 +39,33 @@ from qmon.operate.run.running_operation import Tally
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import read_structure
+
+
+class LibraryChoiceText(Text):
+    """Faults of a choice of messages of a library, and descriptions of a choice."""
+
+    WRONG_STATE = "messages that are {state} cannot be {verb}: choose {states}"
+    NO_SUCH_MESSAGES = "queue {queue!r} has no messages that are {states}"
+    NONE_TO_CHOOSE = "{problem}: {advice}"
+    NO_RETRY = "qmon does not retry dead messages of {library}: use the library's own tools"
+    NO_OWNER = "queue {queue!r} has no column for the consumer of a message"
+    ONE_STATE = "the age of a message is its time in one state: choose one state, or give ids"
+    NO_STATE_TIME = "queue {queue!r} has no column for the time of this state; give ids"
+    NAME_PROVES_NOTHING = "the owner's name proves nothing"
+    NOT_BY_RULES = "the rules of {library} do not allow this action"
+    MORE = " and {count} more"
+    IDS = "id {ids}{more}"
+    OR_MORE = "for {duration} or more"
+    LESS_THAN = "for less than {duration}"
+    OWN_TIMEOUT = "longer than the message's own timeout"
+    MORE_THAN = "more than {duration}"
+    FOR_LONG = "for {duration}"
+    UNLESS_GONE = " unless the worker is gone"
+    OWNER = "owner {owner}"
+    WORKER_ALIVE = "a worker that is alive"
+    WORKER_UNSEEN = "a worker that qmon cannot see"
+    OWNER_WORKS = "{who} may still be working on the messages, and the messages may be processed twice"
+
 
 # Maximum number of messages of one plan. The plan contains the oldest messages. Further messages need another plan.
 MAX_MESSAGES: Final = 100_000
@@ -99,20 +127,24 @@ class ChosenMessages:
         possible = DISCARDABLE_KINDS if self._verb == "discard" else ("in_progress", "dead")
         if not set(kinds) <= set(possible):
             verb = "purged" if self._verb == "discard" else "requeued"
-            return f"messages that are {choice.state} cannot be {verb}: choose {' or '.join(possible)}"
+            return LibraryChoiceText.WRONG_STATE.render(state=choice.state, verb=verb, states=" or ".join(possible))
         check_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
-            none = f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}"
-            raise BadInput(f"{none}: {CHOOSE_STATE}" if choice.state is None and self._verb == "discard" else none)
+            none = LibraryChoiceText.NO_SUCH_MESSAGES.render(queue=layout.queue, states=" or ".join(kinds))
+            raise BadInput(
+                LibraryChoiceText.NONE_TO_CHOOSE.render(problem=none, advice=ChoiceText.CHOOSE_STATE)
+                if choice.state is None and self._verb == "discard"
+                else none
+            )
         if self._queue.statement_name(self._verb) is None:
-            return f"qmon does not retry dead messages of {self._queue.group.library}: use the library's own tools"
+            return LibraryChoiceText.NO_RETRY.render(library=self._queue.group.library)
         if choice.owner is not None and self._queue.group.owner is None:
-            raise BadInput(f"queue {layout.queue!r} has no column for the consumer of a message")
+            raise BadInput(LibraryChoiceText.NO_OWNER.render(queue=layout.queue))
         if choice.has_age_limit and len(self._states) > 1:
-            raise BadInput("the age of a message is its time in one state: choose one state, or give ids")
+            raise BadInput(LibraryChoiceText.ONE_STATE)
         if choice.has_age_limit and self._states[0].since is None:
-            raise BadInput(f"queue {layout.queue!r} has no column for the time of this state; give ids")
+            raise BadInput(LibraryChoiceText.NO_STATE_TIME.render(queue=layout.queue))
         return None
 
     def _names(self, *, late: bool, states: tuple[State, ...] = ()) -> dict[str, Name]:
@@ -174,7 +206,7 @@ class ChosenMessages:
             left[Exclusion.OVER_LIMIT] += more
         if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
             left[Exclusion.NOT_FOUND] = gone
-        return chosen, left_out_messages(left, unproven="the owner's name proves nothing")
+        return chosen, left_out_messages(left, unproven=LibraryChoiceText.NAME_PROVES_NOTHING)
 
     def _is_meant(self, row: ChosenRow) -> bool:
         """Return whether a message has the owner and the age of the operator's choice."""
@@ -256,7 +288,7 @@ class ChosenMessages:
                 done = sql.fetch(_DoneRow, self.statement_name, own, given)
                 triggers.check_no_inserts()
                 if keep is not None and len(done) != len(ours):
-                    raise RowRefused(f"the rules of {self._queue.group.library} do not allow this action")
+                    raise RowRefused(LibraryChoiceText.NOT_BY_RULES.render(library=self._queue.group.library))
                 if watch is not None:
                     watch.record_batch(lambda: [each.id for each in done])
                 tally.done = len(done)
@@ -276,19 +308,26 @@ class ChosenMessages:
         choice, group = self._choice, self._queue.group
         parts = [" or ".join(state.name.replace("_", " ") for state in self._states)]
         if choice.ids:
-            more = f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else ""
-            parts.append(f"id {', '.join(choice.ids[:5])}{more}")
+            more = LibraryChoiceText.MORE.render(count=len(choice.ids) - 5) if len(choice.ids) > 5 else ""
+            parts.append(LibraryChoiceText.IDS.render(ids=", ".join(choice.ids[:5]), more=more))
         if choice.older_than_s is not None:
-            parts.append(f"for {duration(choice.older_than_s)} or more")
+            parts.append(LibraryChoiceText.OR_MORE.render(duration=duration(choice.older_than_s)))
         if choice.newer_than_s is not None:
-            parts.append(f"for less than {duration(choice.newer_than_s)}")
+            parts.append(LibraryChoiceText.LESS_THAN.render(duration=duration(choice.newer_than_s)))
         parts += text_criteria(choice)
         if self._by_age and not (self._proves_owners and self._only_dead_owners):
             most = duration(group.timeout_s)
-            long = "longer than the message's own timeout" if group.overdue is not None else f"more than {most}"
-            parts.append(f"for {long}" + (" unless the worker is gone" if self._proves_owners else ""))
+            long = (
+                LibraryChoiceText.OWN_TIMEOUT
+                if group.overdue is not None
+                else LibraryChoiceText.MORE_THAN.render(duration=most)
+            )
+            parts.append(
+                LibraryChoiceText.FOR_LONG.render(duration=long)
+                + (LibraryChoiceText.UNLESS_GONE if self._proves_owners else "")
+            )
         if choice.owner is not None:
-            parts.append(f"owner {choice.owner}")
+            parts.append(LibraryChoiceText.OWNER.render(owner=choice.owner))
         if self._is_requeue and (self._proves_owners or group.owner is not None):
             parts.append("owner " + " or ".join(sorted(choice.owner_states)))
         return ", ".join(parts)
@@ -307,8 +346,8 @@ class ChosenMessages:
         """Describe the risks."""
         if not self._is_requeue or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()
-        who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that qmon cannot see"
-        return (f"{who} may still be working on the messages, and the messages may be processed twice",)
+        who = LibraryChoiceText.WORKER_ALIVE if OwnerState.ALIVE in risky else LibraryChoiceText.WORKER_UNSEEN
+        return (LibraryChoiceText.OWNER_WORKS.render(who=who),)
 
 
 def _state_kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits, Undo
+from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
 from qmon.operate.context import NO_TRASH, OperatorContext
@@ -35,6 +36,20 @@ from qmon.operate.run.prepared_action import PreparedAction, Work, refused_actio
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, read_audit_access
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure
+
+
+class LibraryActionText(Text):
+    """Texts of plans for messages of a library."""
+
+    TITLE_ALL = "{kind} messages of {queue}"
+    NOT_A_LIBRARY = "{queue} is not a library queue"
+    SEVERAL_QUEUES = "{queue} is a table with several queues; name one of these queues"
+    NOT_ON_ENGINE = "qmon does not {kind} messages of {library} on this engine: use the library's own tools"
+    TAKEN_AT_ONCE = "the library's workers take the messages immediately"
+    TITLE = "{kind} {messages} of {queue}"
+    NO_UNDO_TABLES = "no undo is possible: rows of {tables} change with the messages"
+    NO_UNDO_WIDE = "no undo is possible: the table is too wide for the trash: {why}"
+
 
 _DAY_S: Final = 86400.0
 
@@ -71,22 +86,26 @@ def _prepare_action(
     limits: RedriveLimits | None = None,
 ) -> PreparedAction:
     """Select and freeze the messages. Also raises server errors."""
-    deny = partial(refused_action, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
+    deny = partial(
+        refused_action,
+        context,
+        kind,
+        layout.queue,
+        LibraryActionText.TITLE_ALL.render(kind=str(kind).capitalize(), queue=layout.queue),
+    )
     queue = library_queue_for(layout)
     if (why := allowed_actions.why_not_allowed(layout, kind)) is not None or queue is None:
-        return deny(why or f"{layout.queue} is not a library queue")
+        return deny(why or LibraryActionText.NOT_A_LIBRARY.render(queue=layout.queue))
     if queue.value is None and queue.group.queue is not None:
-        return deny(f"{layout.queue} is a table with several queues; name one of these queues")
+        return deny(LibraryActionText.SEVERAL_QUEUES.render(queue=layout.queue))
     rows = ChosenMessages(queue, choice, verb)
     if (why := rows.why_impossible()) is not None:
         return deny(why)
     with context.open_sql(f"{kind} plan") as sql:
         if not sql.has_statement(rows.statement_name):
-            return deny(
-                f"qmon does not {kind} messages of {queue.group.library} on this engine: use the library's own tools"
-            )
+            return deny(LibraryActionText.NOT_ON_ENGINE.render(kind=kind, library=queue.group.library))
         copied: tuple[str, ...] = ()
-        trash, undo = None, Undo(possible=False, notes=("the library's workers take the messages immediately",))
+        trash, undo = None, Undo(possible=False, notes=(LibraryActionText.TAKEN_AT_ONCE,))
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement_name)
             if isinstance(found, LibraryTrash):
@@ -107,7 +126,9 @@ def _prepare_action(
             kind,
             context.target.name,
             layout.queue,
-            title=f"{str(kind).capitalize()} {rows.counts_text(chosen)} of {layout.queue}",
+            title=LibraryActionText.TITLE.render(
+                kind=str(kind).capitalize(), messages=rows.counts_text(chosen), queue=layout.queue
+            ),
             count=count,
             predicate=rows.predicate_text(),
             sql=(
@@ -184,7 +205,7 @@ def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> LibraryTrash | 
     structure = read_structure(sql, queue.group.table)
     written = (str(table) for table in queue.written_tables(sql, statement))
     if others := {*written, *structure.obstacle_names("cascade")} - {str(structure.table)}:
-        return f"no undo is possible: rows of {', '.join(sorted(others))} change with the messages"
+        return LibraryActionText.NO_UNDO_TABLES.render(tables=", ".join(sorted(others)))
     if wide := structure.obstacle_names("too wide"):
-        return f"no undo is possible: the table is too wide for the trash: {wide[0]}"
+        return LibraryActionText.NO_UNDO_WIDE.render(why=wide[0])
     return LibraryTrash(queue, structure)

@@ -9,6 +9,7 @@ from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo
+from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, library_queue_for
@@ -16,6 +17,22 @@ from qmon.operate.plan.required_rights import missing_rights, why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
+
+
+class LibraryPauseText(Text):
+    """Texts of plans that pause or resume queues of a library."""
+
+    PAUSE = "Pause the {side} of {queue}"
+    RESUME = "Resume the {side} of {queue}"
+    NOT_A_LIBRARY = "{queue} is not a library queue"
+    SEVERAL_QUEUES = "{queue} is a table with several queues; name one of these queues"
+    NO_QUEUE_YET = "{library} has no queue {queue!r} yet: no worker has popped a message"
+    UNCHANGED = "the {side} of {queue} are {state}"
+    UNTIL_RESUMED = "{title} until you resume them?"
+    SIDE = "the {side} of {queue}"
+    RESUME_ENDS = "resume ends the pause"
+    STOPS_AGAIN = "pause stops the {side} again"
+    NO_END = "the pause does not end by itself: you must resume the {side}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +74,42 @@ def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
 
 def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: OperationKind) -> PreparedAction:
     pauses = kind is OperationKind.PAUSE
-    title = f"Pause the {side} of {layout.queue}" if pauses else f"Resume the {side} of {layout.queue}"
+    title = (
+        LibraryPauseText.PAUSE.render(side=side, queue=layout.queue)
+        if pauses
+        else LibraryPauseText.RESUME.render(side=side, queue=layout.queue)
+    )
     deny = partial(refused_action, context, kind, layout.queue, f"{title}?")
     queue = library_queue_for(layout)
     statement = None if queue is None else queue.statement_name("pause" if pauses else "resume")
     if (why := allowed_actions.why_not_allowed(layout, kind, side)) is not None or queue is None or statement is None:
-        return deny(why or f"{layout.queue} is not a library queue")
+        return deny(why or LibraryPauseText.NOT_A_LIBRARY.render(queue=layout.queue))
     if queue.value is None:
-        return deny(f"{layout.queue} is a table with several queues; name one of these queues")
+        return deny(LibraryPauseText.SEVERAL_QUEUES.render(queue=layout.queue))
     with context.open_sql("pause" if pauses else "resume") as sql:
         paused, already = _read_paused(sql, queue), None
         if paused is None:
-            already = f"{queue.group.library} has no queue {queue.value!r} yet: no worker has popped a message"
+            already = LibraryPauseText.NO_QUEUE_YET.render(library=queue.group.library, queue=queue.value)
         elif paused is pauses:
-            already = f"the {side} of {layout.queue} are {'already paused' if pauses else 'not paused'}"
+            already = LibraryPauseText.UNCHANGED.render(
+                side=side, queue=layout.queue, state="already paused" if pauses else "not paused"
+            )
         plan = Plan(
             kind,
             context.target.name,
             layout.queue,
-            title=f"{title} until you resume them?" if pauses else f"{title}?",
+            title=LibraryPauseText.UNTIL_RESUMED.render(title=title) if pauses else f"{title}?",
             count=1,
             unit="pause",
-            predicate=f"the {side} of {layout.queue}",
+            predicate=LibraryPauseText.SIDE.render(side=side, queue=layout.queue),
             sql=(sql.statement(statement, queue.names_for(sql, statement)).text,),
             seconds=0.1,
             undo=Undo(
                 possible=False,
-                notes=("resume ends the pause" if pauses else f"pause stops the {side} again",),
+                notes=(LibraryPauseText.RESUME_ENDS if pauses else LibraryPauseText.STOPS_AGAIN.render(side=side),),
             ),
             consequences=(queries.load_query(sql.engine.name, statement, sql.connection.version).purpose,),
-            risks=(f"the pause does not end by itself: you must resume the {side}",) if pauses else (),
+            risks=(LibraryPauseText.NO_END.render(side=side),) if pauses else (),
             consent=context.required_consent(),
             refused=why_not_permitted(context, sql)
             or missing_rights(sql, queue.needed_privileges(sql, statement))

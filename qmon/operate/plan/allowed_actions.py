@@ -10,9 +10,25 @@ from typing import Final
 
 from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operation_records import OperationKind, Side
+from qmon.model.texts import Text
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 
-_ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
+
+class NotAllowed(Text):
+    """Why a queue does not allow an action."""
+
+    ONLY_GUESSED = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
+    SERVICE_BROKER = "queues of Service Broker hold conversations, which qmon does not move"
+    NO_DEAD_STATE = "this table has no state for dead messages"
+    RING_PURGE = "only pops free the slots of a ring: pop the messages instead"
+    RING_WITHOUT_TURN = "qmon can repair a ring only if its slots have a turn column"
+    CONDITIONS = "qmon only watches this queue: it cannot {verb} queues whose states are defined by conditions"
+    LIBRARY = "qmon does not {verb} {library}'s queues{file}: use the library's own tools"
+    OWN_FILE = ", which your own file describes"
+    RING_REQUEUE = "the messages of a ring stay in their slots; repair fills the ring's holes and requeues its orphans"
+    NO_STATE = "this table has no state column"
+
+
 _LIBRARY_VERBS: Final[dict[OperationKind, Verb]] = {
     OperationKind.REQUEUE: "requeue",
     OperationKind.REDRIVE: "retry",
@@ -37,19 +53,19 @@ def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = Non
     if layout.part is not None and kind in _VERB_TEXTS:
         return _why_not_in_library(layout, layout.part, kind, side)
     if needs_confirmed_queue(layout, kind):
-        return _ONLY_GUESSED
+        return NotAllowed.ONLY_GUESSED
     if layout.no_gate and kind in (OperationKind.INSTALL_GATE, OperationKind.PAUSE):
         return layout.no_gate
     if layout.design == "service_broker" and kind in _LIBRARY_VERBS:
-        return "queues of Service Broker hold conversations, which qmon does not move"
+        return NotAllowed.SERVICE_BROKER
     if kind is OperationKind.REQUEUE:
         return _why_no_requeue(layout)
     if kind is OperationKind.REDRIVE and (layout.state is None or layout.state.dead is None):
-        return "this table has no state for dead messages"
+        return NotAllowed.NO_DEAD_STATE
     if kind is OperationKind.PURGE and layout.ring is not None:
-        return "only pops free the slots of a ring: pop the messages instead"
+        return NotAllowed.RING_PURGE
     if kind is OperationKind.REPAIR and (layout.ring is None or layout.ring.turn is None):
-        return "qmon can repair a ring only if its slots have a turn column"
+        return NotAllowed.RING_WITHOUT_TURN
     return None
 
 
@@ -79,16 +95,14 @@ def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, si
     ):
         return None
     if not part.library:
-        return (
-            f"qmon only watches this queue: it cannot {_VERB_TEXTS[kind]} queues whose states are defined by conditions"
-        )
-    more = ", which your own file describes" if part.own else ""
-    return f"qmon does not {_VERB_TEXTS[kind]} {part.library}'s queues{more}: use the library's own tools"
+        return NotAllowed.CONDITIONS.render(verb=_VERB_TEXTS[kind])
+    more = NotAllowed.OWN_FILE if part.own else ""
+    return NotAllowed.LIBRARY.render(verb=_VERB_TEXTS[kind], library=part.library, file=more)
 
 
 def _why_no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
-        return "the messages of a ring stay in their slots; repair fills the ring's holes and requeues its orphans"
+        return NotAllowed.RING_REQUEUE
     if layout.deletes_on_pop:
         return None  # the plan ends the sessions that hold messages
-    return "this table has no state column" if layout.state is None else None
+    return NotAllowed.NO_STATE if layout.state is None else None

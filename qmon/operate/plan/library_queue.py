@@ -17,7 +17,16 @@ from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+
+
+class NoGate(Text):
+    """Why a gate would be wrong for a library queue."""
+
+    RETURNS_BY_INSERT = "{library} returns failed messages by INSERT, like a push: a pause would lose these messages"
+    NO_QUEUE_COLUMN = "no column of {table} contains the queue of a pushed message"
+
 
 # `requeue` makes messages in progress ready, and `retry` makes dead messages ready. `discard` deletes messages that are
 # not in progress.
@@ -79,12 +88,9 @@ class LibraryQueue:
     def why_no_gate(self) -> str | None:
         """Return why a gate cannot pause only the producers of this queue, or ``None`` if a gate can."""
         if self.group.library in _PUTS_BACK_LIKE_PUSH:
-            return (
-                f"{self.group.library} returns failed messages by INSERT, like a push: a pause would lose these"
-                " messages"
-            )
+            return NoGate.RETURNS_BY_INSERT.render(library=self.group.library)
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
-            return f"no column of {self.group.table} contains the queue of a pushed message"
+            return NoGate.NO_QUEUE_COLUMN.render(table=self.group.table)
         return None
 
     def statement_name(self, verb: Verb) -> str | None:

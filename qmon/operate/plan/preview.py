@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.formatting import decode_hex, has_cheap_size, holds_bytes
@@ -12,6 +11,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.layout.table_facts import Column
 from qmon.model.operation_records import MAX_PLAN_ROWS, OperationKind, PlanRow
+from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
@@ -21,8 +21,15 @@ from qmon.operate.run.pacing import REST_FACTOR
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Names, Sql, Values
 
+
+class PreviewText(Text):
+    """Texts in place of values that a plan cannot show."""
+
+    MASKED = "masked for your role"
+    NO_ID = "a message without an id"
+
+
 ShowPayload = Callable[[str | None], str | None]
-_MASKED: Final = "masked for your role"
 
 
 def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
@@ -44,7 +51,7 @@ def payload_shower(context: OperatorContext, sql: Sql, table: TableName, column:
     The function hides masked values. Reads the column's type.
     """
     if column in masked_columns(sql, table):
-        return lambda payload: None if payload is None else _MASKED
+        return lambda payload: None if payload is None else PreviewText.MASKED
     binary = holds_bytes(read_column_type(sql, table, column))
 
     def show(payload: str | None) -> str | None:
@@ -105,7 +112,9 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
     owners = query.owner_states_of(chosen, ids)
     payloads = _read_payloads(sql, layout, ids)
     show = payload_shower(context, sql, layout.data_table or layout.table, layout.payload)
-    show_error = context.redact if layout.error not in masked_columns(sql, layout.table) else lambda _: _MASKED
+    show_error = (
+        context.redact if layout.error not in masked_columns(sql, layout.table) else lambda _: PreviewText.MASKED
+    )
     states = (
         {}
         if layout.state is None
@@ -127,7 +136,7 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
 
 def read_message_name(sql: Sql, names: Names, values: Values) -> str:
     """Return the name of a message, or a note that the message has no id or no longer exists."""
-    return next(iter(read_ids(sql, names, values)), "a message without an id")
+    return next(iter(read_ids(sql, names, values)), PreviewText.NO_ID)
 
 
 def read_ids(sql: Sql, names: Names, values: Values) -> list[str]:

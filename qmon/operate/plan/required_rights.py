@@ -7,9 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.context import SETUP_ADVICE, OperatorContext
+from qmon.model.texts import Text
+from qmon.operate.context import AccessText, OperatorContext
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Sql
+
+
+class RightsText(Text):
+    """Texts about rights that our role lacks."""
+
+    MISSING = "your role lacks a right; this helps: {grants}"
+    COLUMN = "{column}: {why}"
+    NOT_KEEPABLE = "qmon cannot move or save rows of {table} unchanged ({why}); this helps: {helps}"
+    MASKED_COPIES = "{table} masks {columns}, but every operator can read the values that qmon saves"
+    NO_RECORD = "your role may not record operations in this database; {advice}"
+
 
 # Privileges that each action needs on the tables of the queue.
 REQUEUE_PRIVILEGES: Final = "UPDATE"
@@ -61,7 +73,7 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
         for table, privileges in needed.items()
         for each in sql.fetch(_MissingRight, "rights", {"table": table.parts}, {"needed": privileges})
     ]
-    return f"your role lacks a right; this helps: {'; '.join(helps)}" if helps else None
+    return RightsText.MISSING.render(grants="; ".join(helps)) if helps else None
 
 
 def why_not_keepable(
@@ -82,9 +94,9 @@ def why_not_keepable(
     ]
     if not found:
         return None
-    why = "; ".join(dict.fromkeys(f"{each.column_name}: {each.why}" for each in found))
+    why = "; ".join(dict.fromkeys(RightsText.COLUMN.render(column=each.column_name, why=each.why) for each in found))
     helps = "; ".join(dict.fromkeys(each.helps for each in found))
-    return f"qmon cannot move or save rows of {table} unchanged ({why}); this helps: {helps}"
+    return RightsText.NOT_KEEPABLE.render(table=table, why=why, helps=helps)
 
 
 def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
@@ -103,7 +115,7 @@ def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) ->
     masked = [each.column_name for each in found if each.column_name in columns]
     if not masked:
         return ()
-    return (f"{table} masks {', '.join(masked)}, but every operator can read the values that qmon saves",)
+    return (RightsText.MASKED_COPIES.render(table=table, columns=", ".join(masked)),)
 
 
 def why_no_record(sql: Sql) -> str | None:
@@ -111,7 +123,7 @@ def why_no_record(sql: Sql) -> str | None:
     found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None
-    return f"your role may not record operations in this database; {SETUP_ADVICE}"
+    return RightsText.NO_RECORD.render(advice=AccessText.SETUP_ADVICE)
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:

@@ -19,6 +19,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.message_ids import split_id
 from qmon.model.operation_records import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
+from qmon.model.texts import Text
 from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.required_rights import why_not_keepable
 from qmon.operate.plan.text_condition import text_condition_for
@@ -26,12 +27,52 @@ from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_m
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, why_truncated
 
+
+class ChoiceText(Text):
+    """Faults of a choice of messages, and descriptions of a choice."""
+
+    CHOOSE_STATE = "choose a state, such as ready, or give ids"
+    IN_PROGRESS = "{messages} in progress"
+    IN_STATE = "{count:,} {state}"
+    MESSAGES = "{listed} {unit}"
+    NOT_A_STATE = "{state!r} is not a state: choose {states}"
+    NO_STATE_COLUMN = "queue {queue!r} has no state column: all its messages are ready"
+    NO_SUCH_STATE = "queue {queue!r} has no messages that are {state}"
+    NO_OWNER = "queue {queue!r} has no column for the consumer of a message"
+    AN_AGE = "an age"
+    A_LIMIT = "a limit"
+    NOT_A = "{value} is not {what}"
+    EMPTY_RANGE = "no message is older than {older} and newer than {newer}"
+    ZERO_LIMIT = "the limit must be at least 1"
+    ERROR = "the error of a message"
+    PAYLOAD = "the payload of a message"
+    EMPTY_TEXT = "the text to find in {what} is empty"
+    NO_COLUMN = 'queue {queue!r} has no column for {what}; set {key} = "…" in the configuration'
+    NO_PUSH_TIME = "queue {queue!r} has no column for the time at which a message was pushed; give ids"
+    PUSH_TIME_ZONE = "queue {queue!r}: {advice}; or give ids"
+    NO_ZONE = '{column} has no time zone; set one in the configuration: times = "utc", "local" or, say, "Europe/Berlin"'
+    NO_IDS = "messages of this queue have no ids; choose messages by state instead"
+    ID_FORM = "ids of this queue have the form {form}; write a / within a part as \\/"
+    NOT_IDS = "these are not ids of queue {queue!r}: {problem}"
+    WRITE_IDS = "; write ids as {form}"
+    NO_KEY = ", and the table has no key"
+    AMBIGUOUS_ID = "{columns} does not identify messages here: one of these ids belongs to several messages{advice}"
+    NO_OWNER_STATE = "no owner state was given: choose dead, alive or unknown"
+    MORE = " and {count} more"
+    IDS = "id {ids}"
+    BEFORE = "since before {time}Z"
+    AFTER = "since after {time}Z"
+    LONGER = "for more than {duration}"
+    LONGER_UNLESS_DEAD = "for more than {duration} unless the owner is dead"
+    OWNER = "owner {owner}"
+    CONTAINS = "{column} contains {text!r}"
+
+
 # Maximum number of messages of one plan. Further messages need another plan.
 MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
 # Advice for a queue without dead messages: a purge without a choice only selects dead messages.
-CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
 
@@ -93,61 +134,61 @@ def state_counts_text(counts: Mapping[str, int]) -> str:
     """
     found = {state: count for state, count in counts.items() if count} or dict(list(counts.items())[:1])
     if set(found) == {"in_progress"}:
-        return f"{count_text(found['in_progress'], 'message')} in progress"
-    numbers = [f"{count:,} {state.replace('_', ' ')}" for state, count in found.items()]
+        return ChoiceText.IN_PROGRESS.render(messages=count_text(found["in_progress"], "message"))
+    numbers = [ChoiceText.IN_STATE.render(count=count, state=state.replace("_", " ")) for state, count in found.items()]
     listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
-    return f"{listed} {'message' if sum(found.values()) == 1 else 'messages'}"
+    return ChoiceText.MESSAGES.render(listed=listed, unit="message" if sum(found.values()) == 1 else "messages")
 
 
 def check_choice(layout: Layout, choice: Choice) -> None:
     """Raise ``BadInput`` if the choice makes no sense for this layout."""
     if choice.state is not None and choice.state not in STATES:
-        raise BadInput(f"{choice.state!r} is not a state: choose {', '.join(STATES)}")
+        raise BadInput(ChoiceText.NOT_A_STATE.render(state=choice.state, states=", ".join(STATES)))
     if choice.state is not None and layout.state is None and choice.state != "ready":
-        raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
+        raise BadInput(ChoiceText.NO_STATE_COLUMN.render(queue=layout.queue))
     if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
-        raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
+        raise BadInput(ChoiceText.NO_SUCH_STATE.render(queue=layout.queue, state=choice.state))
     check_numbers(choice)
     if choice.owner is not None and layout.owner is None:
-        raise BadInput(f"queue {layout.queue!r} has no column for the consumer of a message")
+        raise BadInput(ChoiceText.NO_OWNER.render(queue=layout.queue))
     check_texts(choice, layout.queue, layout.error, layout.payload)
 
 
 def check_numbers(choice: Choice) -> None:
     """Raise ``BadInput`` for ages or a limit that are not valid numbers."""
     ages = (choice.older_than_s, choice.newer_than_s)
-    for value, what in (*((age, "an age") for age in ages), (choice.limit, "a limit")):
+    for value, what in (*((age, ChoiceText.AN_AGE) for age in ages), (choice.limit, ChoiceText.A_LIMIT)):
         if value is not None and not (value >= 0 and math.isfinite(value)):
-            raise BadInput(f"{value} is not {what}")
+            raise BadInput(ChoiceText.NOT_A.render(value=value, what=what))
     if None not in ages and ages[0] >= ages[1]:  # type: ignore[operator]  # both are there
-        raise BadInput(f"no message is older than {duration(ages[0])} and newer than {duration(ages[1])}")  # type: ignore[arg-type]
+        raise BadInput(ChoiceText.EMPTY_RANGE.render(older=duration(ages[0]), newer=duration(ages[1])))  # type: ignore[arg-type]
     if choice.limit == 0:
-        raise BadInput("the limit must be at least 1")
+        raise BadInput(ChoiceText.ZERO_LIMIT)
 
 
 def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
     """Raise ``BadInput`` if a search text is empty, or if the queue has no column to search in."""
     for given, column, name, what in (
-        (choice.error, error, "error", "the error of a message"),
-        (choice.payload, payload, "payload", "the payload of a message"),
+        (choice.error, error, "error", ChoiceText.ERROR),
+        (choice.payload, payload, "payload", ChoiceText.PAYLOAD),
     ):
         if given is not None and not given:
-            raise BadInput(f"the text to find in {what} is empty")
+            raise BadInput(ChoiceText.EMPTY_TEXT.render(what=what))
         if given is not None and column is None:
-            raise BadInput(f'queue {queue!r} has no column for {what}; set {name} = "…" in the configuration')
+            raise BadInput(ChoiceText.NO_COLUMN.render(queue=queue, what=what, key=name))
 
 
 def check_push_time(layout: Layout) -> None:
     """Raise ``BadInput`` if the push time of messages is unknown."""
     if layout.enqueued_at is None:
-        raise BadInput(f"queue {layout.queue!r} has no column for the time at which a message was pushed; give ids")
+        raise BadInput(ChoiceText.NO_PUSH_TIME.render(queue=layout.queue))
     if not layout.has_known_time(layout.enqueued_at):
-        raise BadInput(f"queue {layout.queue!r}: {zone_advice(layout.enqueued_at)}; or give ids")
+        raise BadInput(ChoiceText.PUSH_TIME_ZONE.render(queue=layout.queue, advice=zone_advice(layout.enqueued_at)))
 
 
 def zone_advice(column: str) -> str:
     """Return advice for a time column without a known time zone."""
-    return f'{column} has no time zone; set one in the configuration: times = "utc", "local" or, say, "Europe/Berlin"'
+    return ChoiceText.NO_ZONE.render(column=column)
 
 
 def state_value(layout: Layout, state: str) -> StateValue | None:
@@ -188,12 +229,12 @@ def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) ->
     Raises ``BadInput`` if the number of parts in an id fits neither.
     """
     if not called and id is None:
-        raise BadInput("messages of this queue have no ids; choose messages by state instead")
+        raise BadInput(ChoiceText.NO_IDS)
     if not called or all(len(split_id(text, len(called))) == len(called) for text in ids):
         return tuple(called) or ((id,) if id is not None else ())
     if id is not None and all(len(split_id(text, len(called))) == 1 for text in ids):
         return (id,)
-    raise BadInput(f"ids of this queue have the form {'/'.join(called)}; write a / within a part as \\/")
+    raise BadInput(ChoiceText.ID_FORM.render(form="/".join(called)))
 
 
 def id_names(named: Sequence[str]) -> dict[str, Name]:
@@ -223,7 +264,7 @@ def reject_bad_ids(layout: Layout) -> Iterator[None]:
         raise
     except QueryFailed as problem:
         if problem.sqlstate[:2] == "22":
-            raise BadInput(f"these are not ids of queue {layout.queue!r}: {problem}") from problem
+            raise BadInput(ChoiceText.NOT_IDS.render(queue=layout.queue, problem=problem)) from problem
         raise
 
 
@@ -288,11 +329,8 @@ class MessageQuery:
             several = sql.fetch_count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
         if several:
             columns = "/".join(structure.id_columns(self.layout))
-            known = f"; write ids as {columns}" if structure.keys else ", and the table has no key"
-            raise BadInput(
-                f"{'/'.join(named)} does not identify messages here: one of these ids belongs to several messages"
-                f"{known}"
-            )
+            known = ChoiceText.WRITE_IDS.render(form=columns) if structure.keys else ChoiceText.NO_KEY
+            raise BadInput(ChoiceText.AMBIGUOUS_ID.render(columns="/".join(named), advice=known))
 
     def _refuse_truncated(self, columns: Sequence[str], texts: Iterable[str]) -> None:
         """Raise ``BadInput`` if the server may have truncated a key or id, which could match another row."""
@@ -313,7 +351,7 @@ class MessageQuery:
         proves = "in_progress" in wanted.states
         states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
         if not states:
-            raise BadInput("no owner state was given: choose dead, alive or unknown")
+            raise BadInput(ChoiceText.NO_OWNER_STATE)
         limit = min(choice.limit or MAX_MESSAGES, MAX_MESSAGES)
         marks: list[RowSet] = []
         counts: dict[str, int] = {}
@@ -365,19 +403,21 @@ def _predicate_text(
     """Describe the predicate in words, with the frozen values."""
     parts = [" or ".join(state.replace("_", " ") for state in criteria.states) or "ready"]
     if choice.ids:
-        shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
-        parts.append(f"id {shown}")
+        shown = ", ".join(choice.ids[:5]) + (
+            ChoiceText.MORE.render(count=len(choice.ids) - 5) if len(choice.ids) > 5 else ""
+        )
+        parts.append(ChoiceText.IDS.render(ids=shown))
     if criteria.older_than_s is not None:
-        parts.append(f"since before {_time_text(facts.epoch - criteria.older_than_s)[:-9]}Z")
+        parts.append(ChoiceText.BEFORE.render(time=_time_text(facts.epoch - criteria.older_than_s)[:-9]))
     if choice.newer_than_s is not None:
-        parts.append(f"since after {_time_text(facts.epoch - choice.newer_than_s)[:-9]}Z")
+        parts.append(ChoiceText.AFTER.render(time=_time_text(facts.epoch - choice.newer_than_s)[:-9]))
     parts += text_criteria(choice)
     if criteria.stuck_s is not None and owner_proof.kind == "none":
-        parts.append(f"for more than {duration(criteria.stuck_s)}")
+        parts.append(ChoiceText.LONGER.render(duration=duration(criteria.stuck_s)))
     elif criteria.stuck_s is not None and states != {OwnerState.DEAD}:  # if the owner is dead, age does not matter
-        parts.append(f"for more than {duration(criteria.stuck_s)} unless the owner is dead")
+        parts.append(ChoiceText.LONGER_UNLESS_DEAD.render(duration=duration(criteria.stuck_s)))
     if choice.owner is not None:
-        parts.append(f"owner {choice.owner}")
+        parts.append(ChoiceText.OWNER.render(owner=choice.owner))
     if "in_progress" in criteria.states and owner_proof.kind != "none":
         parts.append("owner " + " or ".join(sorted(states)))
     return ", ".join(parts)
@@ -386,4 +426,4 @@ def _predicate_text(
 def text_criteria(choice: Choice) -> list[str]:
     """Describe which texts the chosen messages contain."""
     texts = (("error", choice.error), ("payload", choice.payload))
-    return [f"{name} contains {text!r}" for name, text in texts if text is not None]
+    return [ChoiceText.CONTAINS.render(column=name, text=text) for name, text in texts if text is not None]

@@ -13,8 +13,52 @@ from qmon.engines.base import EngineName, Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout, StateColumn, StateValue, Write
 from qmon.model.layout.time_zones import UTC_ZONE
+from qmon.model.texts import Text
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
+
+
+class TransitionText(Text):
+    """Texts about the columns that a requeue writes."""
+
+    WRITE = "{column} = {value}"
+    WRITES = "messages that become {state} get: {writes}"
+    CONSTRAINT = "the constraint {constraint} checks {other} together with {column}"
+    END_TIME = "{column} looks like the time at which a message ended"
+    NO_VALUE = (
+        "{column} prevents this: {why}, and no value is configured for messages that become {state}; set one in the"
+        ' configuration: writes = {{ {state} = {{ "{column}" = "null" }} }}. Instead of "null", you can write "now",'
+        ' "keep" or a value'
+    )
+    COMPUTED_STATE = (
+        "the server computes {column} from other columns, so qmon cannot make a message {state}: use the application's"
+        " own means"
+    )
+    DOES_NOT_EXIST = "does not exist"
+    IS_COMPUTED = "is computed by the server"
+    COLUMN_FAULT = "writes.{state}: the column {column} {fault}"
+    NOT_NULL = "writes.{state}: the column {column} does not allow NULL"
+    WRONG_TYPE = "writes.{state}: {write} is only for times and numbers, but {column} has the type {type}"
+    NOT_UTC = "writes.{state}: qmon writes the time in UTC, but {column} does not contain UTC"
+    OLD_PLACE = (
+        "the messages keep their old place; qmon does not know when consumers take them, because no order is"
+        " configured (set order in the configuration)"
+    )
+    TO_FRONT = "the messages go to the front: consumers take them next"
+    TO_FRONT_OF = "the messages go to the front of all messages with the same {columns}"
+    NEW_PLACE = (
+        "the new place of the messages depends on {column}, which becomes {value}: consumers take messages in the"
+        " order of {order}"
+    )
+    NOT_BEFORE = ", not before their {column}"
+    OLD_PLACE_BEFORE = (
+        "the messages return to their old place by {column}, before messages that were pushed later{later}"
+    )
+    OLD_PLACE_BY = "the messages return to their old place by {columns}{later}"
+    LARGEST_FIRST = " (largest first)"
+    BEFORE_FIRST = "a value before that of the first message never popped"
+    CURRENT_TIME = "the current time"
+
 
 # Words in the names of columns that store the time at which a message ended.
 _END_WORDS: Final = re.compile(
@@ -120,8 +164,8 @@ class Transition:
 
     def writes_text(self) -> str | None:
         """Describe the written columns other than the state, for a plan."""
-        parts = [f"{each.column} = {_write_text(each)}" for each in self.writes]
-        return f"messages that become {self.state} get: {', '.join(parts)}" if parts else None
+        parts = [TransitionText.WRITE.render(column=each.column, value=_write_text(each)) for each in self.writes]
+        return TransitionText.WRITES.render(state=self.state, writes=", ".join(parts)) if parts else None
 
 
 def transition_for(
@@ -159,7 +203,7 @@ def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: 
     for tie in sql.fetch(TiedColumn, "ties", names, {"state": transition.column}):
         if tie.column_name not in transition.assigned:
             return _missing_write_text(
-                f"the constraint {tie.name} checks {tie.column_name} together with {transition.column}",
+                TransitionText.CONSTRAINT.render(constraint=tie.name, other=tie.column_name, column=transition.column),
                 transition,
                 tie.column_name,
             )
@@ -170,7 +214,7 @@ def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: 
         open_ = each.column_name not in transition.assigned and each.column_name not in used
         if open_ and not each.not_null and not each.generated and is_end_time(each.column_name, each.type_name):
             return _missing_write_text(
-                f"{each.column_name} looks like the time at which a message ended", transition, each.column_name
+                TransitionText.END_TIME.render(column=each.column_name), transition, each.column_name
             )
     return None
 
@@ -181,31 +225,23 @@ def is_end_time(column: str, type_name: str) -> bool:
 
 
 def _missing_write_text(why: str, transition: Transition, column: str) -> str:
-    return (
-        f"{column} prevents this: {why}, and no value is configured for messages that become {transition.state}; set"
-        f' one in the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}. Instead of "null",'
-        ' you can write "now", "keep" or a value'
-    )
+    return TransitionText.NO_VALUE.render(column=column, why=why, state=transition.state)
 
 
 def _why_unwritable(transition: Transition) -> str | None:
     columns = {each.column_name: each for each in transition.structure.columns}
     if (state := columns.get(transition.column)) is not None and state.generated:
-        return (
-            f"the server computes {transition.column} from other columns, so qmon cannot make a message "
-            f"{transition.state}: use the application's own means"
-        )
+        return TransitionText.COMPUTED_STATE.render(column=transition.column, state=transition.state)
     for each in transition.writes:
         found = columns.get(each.column)
         if found is None or found.generated or found.lost:
-            what = "does not exist" if found is None else "is computed by the server"
-            return f"writes.{transition.state}: the column {each.column} {what}"
+            what = TransitionText.DOES_NOT_EXIST if found is None else TransitionText.IS_COMPUTED
+            return TransitionText.COLUMN_FAULT.render(state=transition.state, column=each.column, fault=what)
         if each.what == "null" and found.not_null:
-            return f"writes.{transition.state}: the column {each.column} does not allow NULL"
+            return TransitionText.NOT_NULL.render(state=transition.state, column=each.column)
         if each.what in ("now", "front") and not (_is_time(found.type_name) or _is_number(found.type_name)):
-            return (
-                f"writes.{transition.state}: {each.what} is only for times and numbers, but {each.column} has "
-                f"the type {found.type_name}"
+            return TransitionText.WRONG_TYPE.render(
+                state=transition.state, write=each.what, column=each.column, type=found.type_name
             )
     return None
 
@@ -218,39 +254,39 @@ def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
         zoned = not _is_time(kind) or kind.startswith("datetimeoffset") or kind.endswith("with time zone")
         other_clock = layout.times not in (None, "utc") and not zoned
         if each.what == "now" and (zone != UTC_ZONE or other_clock):
-            return f"writes.{transition.state}: qmon writes the time in UTC, but {each.column} does not contain UTC"
+            return TransitionText.NOT_UTC.render(state=transition.state, column=each.column)
     return None
 
 
 def place_text(layout: Layout, ready: Transition) -> str:
     """Describe, for a plan, at which position in the queue messages become ready."""
     if not layout.order:
-        return (
-            "the messages keep their old place; qmon does not know when consumers take them, because no order is"
-            " configured (set order in the configuration)"
-        )
+        return TransitionText.OLD_PLACE
     written = {each.column: each for each in ready.writes}
     same = []
     for each in layout.order:
         if (write := written.get(each.column)) is None:
             same.append(each.column)
         elif write.what == "front" and not same:
-            return "the messages go to the front: consumers take them next"
+            return TransitionText.TO_FRONT
         elif write.what == "front":
-            return f"the messages go to the front of all messages with the same {_listed(same)}"
+            return TransitionText.TO_FRONT_OF.render(columns=_listed(same))
         else:
-            return (
-                f"the new place of the messages depends on {each.column}, which becomes {_write_text(write)}: consumers"
-                f" take messages in the order of {_order_text(layout)}"
+            return TransitionText.NEW_PLACE.render(
+                column=each.column, value=_write_text(write), order=_order_text(layout)
             )
-    later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
+    later = (
+        TransitionText.NOT_BEFORE.render(column=layout.due_at)
+        if layout.due_at is not None and layout.due_at not in written
+        else ""
+    )
     if same[0] == layout.id and not layout.order[0].descending:
-        return f"the messages return to their old place by {same[0]}, before messages that were pushed later{later}"
-    return f"the messages return to their old place by {_listed(same)}{later}"
+        return TransitionText.OLD_PLACE_BEFORE.render(column=same[0], later=later)
+    return TransitionText.OLD_PLACE_BY.render(columns=_listed(same), later=later)
 
 
 def _order_text(layout: Layout) -> str:
-    return _listed([each.column + (" (largest first)" if each.descending else "") for each in layout.order])
+    return _listed([each.column + (TransitionText.LARGEST_FIRST if each.descending else "") for each in layout.order])
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -259,8 +295,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def _write_text(write: Write) -> str:
     if write.what == "front":
-        return "a value before that of the first message never popped"
-    return {"null": "NULL", "now": "the current time"}.get(write.what, str(write.value))
+        return TransitionText.BEFORE_FIRST
+    return {"null": "NULL", "now": TransitionText.CURRENT_TIME}.get(write.what, str(write.value))
 
 
 def _bare_type(type_name: str) -> str:

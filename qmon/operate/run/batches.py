@@ -15,12 +15,22 @@ from typing import Final
 from qmon.engines.base import Connection
 from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
 from qmon.model.operation_records import Progress
+from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
 from qmon.operate.row_set import Mark, RowSet
 from qmon.operate.run.failure_watch import FailureWatch
 from qmon.operate.run.pacing import FIRST_BATCH, BatchPace, largest_batch_for
-from qmon.operate.run.running_operation import RunningOperation, Tally
+from qmon.operate.run.running_operation import Refusal, RunningOperation, Tally
 from qmon.operate.sql import Names, Sql, Values
+
+
+class RowRefusal(Text):
+    """Why rows stay unchanged."""
+
+    LOCKED = "another session has locked a row that this change needs, such as a row of another table"
+    ROW_SECURITY = "row level security keeps this role from changing the row"
+    ALL_REFUSED = "the first {count:,} rows were refused; qmon did not try the other rows: {why}"
+
 
 # Processes one batch inside its transaction, counts its rows in the tally, and returns rows locked by other sessions.
 MoveBatch = Callable[[Sequence[Mark], Tally], list[Mark]]
@@ -64,19 +74,19 @@ class AllRefused(QmonError):
     """Raised when many rows were refused and no row succeeded. The remaining rows are not tried."""
 
 
-def _refusal_reason(problem: QmonError) -> str | None:
+def _refusal_of(problem: QmonError) -> Refusal | None:
     """Return why a row is skipped after this error, or ``None`` if the error is not about a single row."""
     if isinstance(problem, RowRefused):
-        return str(problem)
+        return Refusal.by_qmon(str(problem))
     # rows locked by other sessions are skipped, not refused
     if isinstance(problem, LockTimeout) and not _LOCK_STATEMENTS.search(problem.query):
-        return "another session has locked a row that this change needs, such as a row of another table"
+        return Refusal.by_qmon(RowRefusal.LOCKED)
     if not isinstance(problem, QueryFailed):
         return None
     words = str(problem).removeprefix(f"{problem.query}: ")
     own = any(number >= _FIRST_USER_ERROR or number in _REFUSAL_NUMBERS for number in problem.numbers)
     policy = problem.sqlstate == "42501" and "row-level security" in words
-    return words if own or policy or _REFUSAL_STATES.match(problem.sqlstate) else None
+    return Refusal.by_server(words) if own or policy or _REFUSAL_STATES.match(problem.sqlstate) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,7 @@ def lock_rows(
     """
     found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
     if None in found.values():
-        raise RowRefused("row level security keeps this role from changing the row")
+        raise RowRefused(RowRefusal.ROW_SECURITY)
     tally.changed += sum(key not in found for key, _ in marks)
     return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]
 
@@ -202,23 +212,23 @@ class Batches:
             try:
                 locked += self._run_batch(part, move, again=again)
             except QmonError as problem:
-                if (why := _refusal_reason(problem)) is None or part == [_ANY_ROWS]:
+                if (refusal := _refusal_of(problem)) is None or part == [_ANY_ROWS]:
                     raise
                 self._pause(self._pace.record_batch(0, time.monotonic() - begun))
                 if len(part) > 1:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]
                 else:
-                    self._record_refusal(part[0], why, again=again)
+                    self._record_refusal(part[0], refusal, again=again)
 
-    def _record_refusal(self, mark: Mark, why: str, *, again: bool) -> None:
+    def _record_refusal(self, mark: Mark, refusal: Refusal, *, again: bool) -> None:
         with self._operation.batch() as tally:
             tally.refused, tally.skipped = 1, -1 if again else 0
-        self._operation.record_refusal(why, self._name_row(mark))
+        self._operation.record_refusal(refusal, self._name_row(mark))
         self._report_progress()
         total = self._operation.total
         if not total.done and total.refused >= MAX_ONLY_REFUSED:
-            raise AllRefused(f"the first {total.refused:,} rows were refused; qmon did not try the other rows: {why}")
+            raise AllRefused(RowRefusal.ALL_REFUSED.render(count=total.refused, why=refusal.why))
 
     def _run_batch(self, some: Sequence[Mark], move: MoveBatch, *, again: bool) -> list[Mark]:
         for tried in range(1, _MAX_TRIES + 1):

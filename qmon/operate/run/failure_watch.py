@@ -9,6 +9,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.formatting import count_text
+from qmon.model.texts import Text
+
+
+class FailureText(Text):
+    """Texts about messages that failed again during a redrive."""
+
+    STOPPED = "stopped: {messages} failed again"
+    UNSEEN = "qmon cannot see which messages fail again"
+    STOPS_AT = "; stops at {count:,}"
+    PROGRESS = "failed again: {failed:,}{stops}"
+    SUMMARY = "{failed:,} failed again, {finished:,} are done or gone, {rest:,} not yet"
+
 
 # Maximum number of messages whose outcomes are read at once.
 MAX_READ: Final = 1_000
@@ -64,7 +76,7 @@ class FailureWatch:
             self.check_outcomes()
         if self._max_failures is None or self.failed < self._max_failures:
             return None
-        return f"stopped: {count_text(self.failed, 'message')} failed again"
+        return FailureText.STOPPED.render(messages=count_text(self.failed, "message"))
 
     def check_outcomes(self) -> None:
         """Read the outcomes of some messages, starting with the messages that were checked longest ago."""
@@ -80,9 +92,9 @@ class FailureWatch:
     def progress_text(self) -> str:
         """Describe how many messages have failed again, and at how many failures the redrive stops."""
         if self._read_outcomes is None:
-            return "qmon cannot see which messages fail again"
-        most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
-        return f"failed again: {self.failed:,}{most}"
+            return FailureText.UNSEEN
+        most = "" if self._max_failures is None else FailureText.STOPS_AT.render(count=self._max_failures)
+        return FailureText.PROGRESS.render(failed=self.failed, stops=most)
 
     def summary_text(self, done: int) -> str:
         """Describe the outcomes of all messages. ``done``: how many were made ready. Call this after the last batch."""
@@ -90,4 +102,4 @@ class FailureWatch:
             return self.progress_text()
         self.check_outcomes()
         rest = done - self.finished
-        return f"{self.failed:,} failed again, {self.finished - self.failed:,} are done or gone, {rest:,} not yet"
+        return FailureText.SUMMARY.render(failed=self.failed, finished=self.finished - self.failed, rest=rest)

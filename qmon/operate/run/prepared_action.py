@@ -7,9 +7,19 @@ from dataclasses import replace
 
 from qmon.errors import BadInput
 from qmon.model.operation_records import OperationKind, OperationResult, Plan
+from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, check_permission, run_operation
 from qmon.operate.sql import Sql
+
+
+class ApplyText(Text):
+    """Why a plan cannot be applied."""
+
+    APPLIED = "this plan was already applied; plan again; nothing was changed"
+    NOTHING_TO_DO = "there is nothing to do"
+    UNCHANGED = "{reason}; nothing was changed"
+
 
 # Runs an operation after its start is recorded and before its end is recorded.
 Work = Callable[[Sql, RunningOperation, OnProgress, StopRequested], None]
@@ -45,10 +55,10 @@ class PreparedAction:
         applied twice, because the first application changes the database.
         """
         if self._applied:
-            raise BadInput("this plan was already applied; plan again; nothing was changed")
+            raise BadInput(ApplyText.APPLIED)
         check_permission(self._context, self.plan, permission)
         if self._work is None:
-            raise BadInput(f"{self.plan.refused or 'there is nothing to do'}; nothing was changed")
+            raise BadInput(ApplyText.UNCHANGED.render(reason=self.plan.refused or ApplyText.NOTHING_TO_DO))
         with self._context.open_sql(str(self.plan.kind)) as sql:
             if self._ensure is not None:
                 self._ensure(sql)

@@ -19,10 +19,31 @@ from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMiss
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
+from qmon.model.texts import Text
 from qmon.operate.audit import Audit, AuditFailed
-from qmon.operate.context import SETUP_ADVICE, OperatorContext, Permission
+from qmon.operate.context import AccessText, OperatorContext, Permission
 from qmon.operate.sql import Sql
 from qmon.redact import hide_values
+
+
+class OperationText(Text):
+    """Notes and errors of a running operation."""
+
+    NO_RECORD = "your role may not record operations in this database; nothing was changed; {advice}"
+    UNCHANGED = "{reason}; nothing was changed"
+    WRONG_NAME = "the queue's name must be typed exactly: {queue}; nothing was changed"
+    NO_REASON = "a reason is needed; nothing was changed"
+    BATCH_COMMITTED = "batch {batch} ({done:,} done) was committed"
+    OTHER_REASONS = "for other reasons"
+    END_UNRECORDED = "the database lists the operation as interrupted, because qmon could not record the end: {problem}"
+    SEE_OPERATIONS = "when the server answers again, run `qmon operations` to see the recorded result"
+    SEE_QUEUE = "this database has no record of operations; check the queue instead"
+    UNKNOWN = "it is unknown whether {step}: {problem}"
+    MORE = " and {count:,} more"
+    REFUSED = "{count:,} refused: {why}: {rows}"
+    ALTERED = "{rows} restored, but triggers wrote other values into some columns"
+    NOT_RUNNING = "operation {operation} was stopped, because the database no longer records it as running"
+
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -80,6 +101,24 @@ class OperationRecord:
     tables: tuple[TableName, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a row was not changed. Rows with the same ``kind`` are counted together."""
+
+    why: str
+    kind: str
+
+    @classmethod
+    def by_server(cls, message: str) -> Refusal:
+        """Return the refusal with a message of the server. Messages of a trigger may differ only in numbers."""
+        return cls(message, re.sub(r"\d+", "…", message))
+
+    @classmethod
+    def by_qmon(cls, why: str) -> Refusal:
+        """Return the refusal with one of qmon's texts."""
+        return cls(why, why)
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts of one batch; see ``OperationResult``."""
@@ -104,7 +143,7 @@ def ensure_operation_tables(sql: Sql) -> bool:
     if found.writable:
         return True
     if found.recorded:
-        raise AuditFailed(f"your role may not record operations in this database; nothing was changed; {SETUP_ADVICE}")
+        raise AuditFailed(OperationText.NO_RECORD.render(advice=AccessText.SETUP_ADVICE))
     if not found.can_create:
         return False
     try:
@@ -128,11 +167,11 @@ def check_permission(context: OperatorContext, plan: Plan, permission: Permissio
     """Raise ``ReadOnly`` or ``BadInput`` unless this plan may be applied with this permission."""
     context.check_writable()
     if plan.refused is not None:
-        raise BadInput(f"{plan.refused}; nothing was changed")
+        raise BadInput(OperationText.UNCHANGED.render(reason=plan.refused))
     if plan.consent is Consent.TYPED and permission.typed != plan.queue:
-        raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
+        raise BadInput(OperationText.WRONG_NAME.render(queue=plan.queue))
     if plan.needs_reason and not permission.reason.strip():
-        raise BadInput("a reason is needed; nothing was changed")
+        raise BadInput(OperationText.NO_REASON)
 
 
 @contextlib.contextmanager
@@ -233,7 +272,7 @@ class RunningOperation:
                     if self._sql.has_statement("report_counters"):
                         self._sql.execute("report_counters", {})
         except OutcomeUnknown:
-            self.unsure_step = f"batch {self._batches} ({tally.done:,} done) was committed"
+            self.unsure_step = OperationText.BATCH_COMMITTED.render(batch=self._batches, done=tally.done)
             raise
         self.total.done += tally.done
         self.total.skipped += tally.skipped
@@ -256,11 +295,11 @@ class RunningOperation:
         """Add a note for the operator to the result."""
         self._notes.append(text)
 
-    def record_refusal(self, why: str, name: str) -> None:
+    def record_refusal(self, refusal: Refusal, name: str) -> None:
         """Record that a row was not changed because the server refused it. ``name``: the readable name of the row."""
-        kind = re.sub(r"\d+", "…", why)  # trigger messages may differ only in the row's numbers
+        kind, why = refusal.kind, refusal.why
         if kind not in self._refusals and len(self._refusals) >= _MAX_REASONS:
-            kind = why = "for other reasons"
+            kind = why = OperationText.OTHER_REASONS
         reason, names = self._refusals.get(kind, (why, []))
         names.append(name)
         self._refusals[kind] = (reason if reason == why else kind, names)
@@ -279,9 +318,7 @@ class RunningOperation:
         try:
             self._end_in_database(self._state)
         except ConnectionLost as problem:
-            self._notes.append(
-                f"the database lists the operation as interrupted, because qmon could not record the end: {problem}"
-            )
+            self._notes.append(OperationText.END_UNRECORDED.render(problem=problem))
         self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def record_failure(self, problem: BaseException) -> None:
@@ -298,12 +335,8 @@ class RunningOperation:
         """Record that the outcome of the last step is unknown. Raises ``AuditFailed``."""
         self._state = OperationState.UNKNOWN
         self._add_summary_notes()
-        later = (
-            "when the server answers again, run `qmon operations` to see the recorded result"
-            if self.recorded
-            else "this database has no record of operations; check the queue instead"
-        )
-        self._notes.append(f"it is unknown whether {self.unsure_step}: {problem}"[:500])
+        later = OperationText.SEE_OPERATIONS if self.recorded else OperationText.SEE_QUEUE
+        self._notes.append(OperationText.UNKNOWN.render(step=self.unsure_step, problem=problem)[:500])
         self._notes.append(later)
         self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
@@ -326,13 +359,11 @@ class RunningOperation:
         """Add notes about refused rows, with the reasons, and about altered rows."""
         for why, names in self._refusals.values():
             which = ", ".join(names[:_MAX_NAMED]) + (
-                f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+                OperationText.MORE.render(count=len(names) - _MAX_NAMED) if len(names) > _MAX_NAMED else ""
             )
-            self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
+            self._notes.append(OperationText.REFUSED.render(count=len(names), why=why, rows=which)[:500])
         if self._altered:
-            self._notes.append(
-                f"{count_text(self._altered, 'row')} restored, but triggers wrote other values into some columns"
-            )
+            self._notes.append(OperationText.ALTERED.render(rows=count_text(self._altered, "row")))
 
     def _end_in_database(self, state: OperationState) -> None:
         if self.recorded:
@@ -351,7 +382,7 @@ class RunningOperation:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
         if self._execute_control("operation_count", values) == 0:
-            raise AuditFailed(f"operation {self.id} was stopped, because the database no longer records it as running")
+            raise AuditFailed(OperationText.NOT_RUNNING.render(operation=self.id))
 
     def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":

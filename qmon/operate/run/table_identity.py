@@ -9,8 +9,20 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import QmonError
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.operate.row_set import Mark
 from qmon.operate.sql import Sql
+
+
+class TableChange(Text):
+    """Why the table is no longer the table of the plan."""
+
+    GONE = "{table} no longer exists; plan again"
+    OTHER_TABLE = "{table} is no longer the table of the plan; plan again"
+    REWRITTEN = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
+    MOVED = "{table} was {why} since the plan, so its rows have moved; plan again"
+    STRUCTURE = "columns, triggers, foreign keys, rules or policies"
+    ALTERED = "{table} was altered since the plan ({why}); plan again"
 
 
 class TableChanged(QmonError):
@@ -39,17 +51,17 @@ class TableIdentity:
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
         now = {each.part: each for each in _read_parts(sql, self.table, parts)}
         if not now:
-            raise TableChanged(f"{self.table} no longer exists; plan again")
+            raise TableChanged(TableChange.GONE.render(table=self.table))
         for part, seen in now.items():
             before = self.parts.get(part)
             if before is None:
-                raise TableChanged(f"{self.table} is no longer the table of the plan; plan again")
+                raise TableChanged(TableChange.OTHER_TABLE.render(table=self.table))
             if before.file != seen.file:
-                why = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
-                raise TableChanged(f"{self.table} was {why} since the plan, so its rows have moved; plan again")
+                why = TableChange.REWRITTEN
+                raise TableChanged(TableChange.MOVED.render(table=self.table, why=why))
             if before.shape != seen.shape:
-                why = "columns, triggers, foreign keys, rules or policies"
-                raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")
+                why = TableChange.STRUCTURE
+                raise TableChanged(TableChange.ALTERED.render(table=self.table, why=why))
 
 
 def read_table_identity(sql: Sql, table: TableName) -> TableIdentity:

@@ -7,15 +7,27 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql.queries import Name
+from qmon.model.texts import Text
 from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table_structure import TableStructure
 
+
+class TriggerText(Text):
+    """What triggers or policies did to the rows that qmon wrote."""
+
+    PUT_BACK = "a trigger puts rows back into the table, or inserts other rows: {triggers}"
+    INSERTED = "a trigger inserts further rows into the table: {triggers}"
+    UNCOUNTED = "track_counts is off, so the effects of the table's triggers are unknown: {triggers}"
+    CHANGED_OTHERS = "a trigger changes or deletes other rows of the table: {triggers}"
+    PREVENTED = "the table's triggers or policies prevent the change"
+    CHANGED_VALUES = "a trigger changed the written values of {columns}"
+    CHANGED_AGAIN = "a trigger changed the row again, or deleted it"
+
+
 _STILL_AT_STATEMENT: Final = "still_at"
 _ROW_COUNTS_STATEMENT: Final = "row_counts"
-_PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts other rows"
-_INSERTS: Final = "a trigger inserts further rows into the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class TriggerWatch:
 
     def check_deleted(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were deleted and nothing else was written."""
-        self._check_counts(self._written_so_far(), RowCounts(deleted=count), _PUTS_BACK)
+        self._check_counts(self._written_so_far(), RowCounts(deleted=count), TriggerText.PUT_BACK)
 
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
@@ -86,18 +98,18 @@ class TriggerWatch:
         ``touched``: triggers have updated some of these rows. The caller compares these rows with the expected values.
         """
         now = self._written_so_far()
-        self._check_counts(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
+        self._check_counts(now, RowCounts(count, min(count, now.updated) if touched else 0), TriggerText.INSERTED)
 
     def check_updated(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were updated and nothing else was written."""
         # An update that moves a row to another partition counts as one deleted and one inserted row.
         now = self._written_so_far()
-        self._check_counts(now, RowCounts(now.deleted, count - now.deleted, now.deleted), _INSERTS)
+        self._check_counts(now, RowCounts(now.deleted, count - now.deleted, now.deleted), TriggerText.INSERTED)
 
     def check_no_inserts(self) -> None:
         """Raise ``RowRefused`` if rows were inserted."""
         now = self._written_so_far()
-        self._check_counts(now, RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
+        self._check_counts(now, RowCounts(0, now.updated, now.deleted), TriggerText.PUT_BACK)
 
     def _written_so_far(self) -> RowCounts:
         if not self._watches:
@@ -105,17 +117,15 @@ class TriggerWatch:
         fire_deferred_triggers(self._sql)
         return self._read_counts() - self._before
 
-    def _check_counts(self, now: RowCounts, meant: RowCounts, inserts: str) -> None:
+    def _check_counts(self, now: RowCounts, meant: RowCounts, inserts: TriggerText) -> None:
         if not self._watches:
             return
         if self._uncounted:
-            raise RowRefused(
-                f"track_counts is off, so the effects of the table's triggers are unknown: {self._triggers}"
-            )
+            raise RowRefused(TriggerText.UNCOUNTED.render(triggers=self._triggers))
         if now == meant:
             return
-        what = inserts if now.inserted > meant.inserted else "a trigger changes or deletes other rows of the table"
-        raise RowRefused(f"{what}: {self._triggers}")
+        what = inserts if now.inserted > meant.inserted else TriggerText.CHANGED_OTHERS
+        raise RowRefused(what.render(triggers=self._triggers))
 
 
 def check_written(
@@ -126,11 +136,11 @@ def check_written(
     ``columns``: the written columns. ``triggers``: the triggers of the table.
     """
     if len(rows) != expected:
-        raise RowRefused("the table's triggers or policies prevent the change")
+        raise RowRefused(TriggerText.PREVENTED)
     if not all(row.same for row in rows):
-        raise RowRefused(f"a trigger changed the written values of {', '.join(columns)}")
+        raise RowRefused(TriggerText.CHANGED_VALUES.render(columns=", ".join(columns)))
     if triggers and not is_still_as_written(sql, names["table"], [row.place for row in rows]):
-        raise RowRefused("a trigger changed the row again, or deleted it")
+        raise RowRefused(TriggerText.CHANGED_AGAIN)
 
 
 def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:

@@ -1,0 +1,191 @@
+"""The wording of running operations and of single messages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from qmon.model.texts import Text
+from qmon.operate.audit import AuditText
+from qmon.operate.context import AccessText
+from qmon.operate.message import MessageText
+from qmon.operate.open_context import ContextText
+from qmon.operate.run.batches import RowRefusal
+from qmon.operate.run.failure_watch import FailureText
+from qmon.operate.run.prepared_action import ApplyText
+from qmon.operate.run.running_operation import OperationText
+from qmon.operate.run.table_identity import TableChange
+from qmon.operate.run.verification import TriggerText
+from qmon.operate.table_structure import StructureText
+from tests.texts.tables import Wordings, parametrized
+
+WORDINGS: Final[Wordings] = {
+    AuditText.NOT_WRITTEN: (
+        {"path": "/var/operations.jsonl", "why": "No space left on device"},
+        "the audit cannot be written to /var/operations.jsonl: No space left on device; the action was stopped",
+    ),
+    AccessText.SETUP_ADVICE: ({}, "the database's owner can grant this: qmon setup TARGET --role operator"),
+    AccessText.NO_TRASH: (
+        {"advice": "run qmon setup"},
+        "no trash is available: your role may not write to the schema qmon; run qmon setup",
+    ),
+    MessageText.NO_ID: ({"table": "public.orders"}, "rows of public.orders cannot be identified: the table has no id"),
+    MessageText.ID_FORM: ({"form": "tenant/seq"}, "ids of this queue have the form tenant/seq"),
+    MessageText.NO_TABLE: ({"table": "public.orders"}, "public.orders does not exist, or your role may not see it"),
+    MessageText.NO_COLUMN: ({"table": "public.orders", "column": "status"}, "public.orders has no column status"),
+    MessageText.CUT_KEY: (
+        {"columns": "tenant, seq", "limit": 450, "table": "public.orders"},
+        "tenant, seq has 450 characters or more: qmon cannot name this message of public.orders",
+    ),
+    MessageText.KEY_UNREADABLE: ({"table": "public.orders"}, "your role may not read the key of public.orders"),
+    MessageText.NOT_A_SESSION: (
+        {"column": "status", "kind": "lease"},
+        "status is a lease: the consumer's session is unknown",
+    ),
+    MessageText.OWNER_IS_NAME: ({}, "the owner is a name: the consumer's session is unknown"),
+    MessageText.ACTIVITY_UNKNOWN: (
+        {"session": 61, "problem": "the server said no"},
+        "the activity of session 61 is unknown: the server said no",
+    ),
+    MessageText.GONE_OR_UNSEEN: ({"session": 61}, "session 61 is gone, or your role may not see it"),
+    MessageText.NUMBER_REUSED: ({"session": 61}, "session 61 is gone; another session has this number now"),
+    MessageText.FOR_TIME: ({"duration": "5 m 00 s"}, " for 5 m 00 s"),
+    MessageText.LAST_STATEMENT: ({"statement": "SELECT 1"}, ", last statement: SELECT 1"),
+    MessageText.SESSION: (
+        {
+            "session": 61,
+            "who": "mailer, anna",
+            "state": "active",
+            "since": " for 5 m 00 s",
+            "last": ", last statement: SELECT 1",
+        },
+        "session 61 (mailer, anna): active for 5 m 00 s, last statement: SELECT 1",
+    ),
+    MessageText.STATE_UNKNOWN: ({}, "state unknown"),
+    MessageText.LOCKED: ({}, "a session has locked the table, and readers must wait"),
+    ContextText.OWN_CONNECTION: (
+        {"problem": "the server said no"},
+        "the server said no; an action needs its own connection",
+    ),
+    ContextText.READ_ONLY: ({"target": "shop"}, "shop is read-only: qmon.toml sets read_only = true"),
+    RowRefusal.LOCKED: ({}, "another session has locked a row that this change needs, such as a row of another table"),
+    RowRefusal.ROW_SECURITY: ({}, "row level security keeps this role from changing the row"),
+    RowRefusal.ALL_REFUSED: (
+        {"count": 1204, "why": "it is masked"},
+        "the first 1,204 rows were refused; qmon did not try the other rows: it is masked",
+    ),
+    FailureText.STOPPED: ({"messages": "3 messages"}, "stopped: 3 messages failed again"),
+    FailureText.UNSEEN: ({}, "qmon cannot see which messages fail again"),
+    FailureText.STOPS_AT: ({"count": 1204}, "; stops at 1,204"),
+    FailureText.PROGRESS: ({"failed": 2, "stops": "; stops at 2"}, "failed again: 2; stops at 2"),
+    FailureText.SUMMARY: ({"failed": 2, "finished": 2, "rest": 2}, "2 failed again, 2 are done or gone, 2 not yet"),
+    ApplyText.APPLIED: ({}, "this plan was already applied; plan again; nothing was changed"),
+    ApplyText.NOTHING_TO_DO: ({}, "there is nothing to do"),
+    ApplyText.UNCHANGED: (
+        {"reason": "no message matches: nothing to do"},
+        "no message matches: nothing to do; nothing was changed",
+    ),
+    OperationText.NO_RECORD: (
+        {"advice": "run qmon setup"},
+        "your role may not record operations in this database; nothing was changed; run qmon setup",
+    ),
+    OperationText.UNCHANGED: (
+        {"reason": "no message matches: nothing to do"},
+        "no message matches: nothing to do; nothing was changed",
+    ),
+    OperationText.WRONG_NAME: (
+        {"queue": "orders"},
+        "the queue's name must be typed exactly: orders; nothing was changed",
+    ),
+    OperationText.NO_REASON: ({}, "a reason is needed; nothing was changed"),
+    OperationText.BATCH_COMMITTED: ({"batch": 1, "done": 3}, "batch 1 (3 done) was committed"),
+    OperationText.OTHER_REASONS: ({}, "for other reasons"),
+    OperationText.END_UNRECORDED: (
+        {"problem": "the server said no"},
+        "the database lists the operation as interrupted, because qmon could not record the end: the server said no",
+    ),
+    OperationText.SEE_OPERATIONS: (
+        {},
+        "when the server answers again, run `qmon operations` to see the recorded result",
+    ),
+    OperationText.SEE_QUEUE: ({}, "this database has no record of operations; check the queue instead"),
+    OperationText.UNKNOWN: (
+        {"step": "batch 1 (3 done) was committed", "problem": "the connection was lost"},
+        "it is unknown whether batch 1 (3 done) was committed: the connection was lost",
+    ),
+    OperationText.MORE: ({"count": 1204}, " and 1,204 more"),
+    OperationText.REFUSED: (
+        {"count": 1204, "why": "it is masked", "rows": "1, 2"},
+        "1,204 refused: it is masked: 1, 2",
+    ),
+    OperationText.ALTERED: ({"rows": "12 rows"}, "12 rows restored, but triggers wrote other values into some columns"),
+    OperationText.NOT_RUNNING: (
+        {"operation": "261121-071402-k7qd"},
+        "operation 261121-071402-k7qd was stopped, because the database no longer records it as running",
+    ),
+    TableChange.GONE: ({"table": "public.orders"}, "public.orders no longer exists; plan again"),
+    TableChange.OTHER_TABLE: (
+        {"table": "public.orders"},
+        "public.orders is no longer the table of the plan; plan again",
+    ),
+    TableChange.REWRITTEN: ({}, "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"),
+    TableChange.MOVED: (
+        {"table": "public.orders", "why": "rewritten"},
+        "public.orders was rewritten since the plan, so its rows have moved; plan again",
+    ),
+    TableChange.STRUCTURE: ({}, "columns, triggers, foreign keys, rules or policies"),
+    TableChange.ALTERED: (
+        {"table": "public.orders", "why": "columns"},
+        "public.orders was altered since the plan (columns); plan again",
+    ),
+    TriggerText.PUT_BACK: (
+        {"triggers": "spring"},
+        "a trigger puts rows back into the table, or inserts other rows: spring",
+    ),
+    TriggerText.INSERTED: ({"triggers": "spring"}, "a trigger inserts further rows into the table: spring"),
+    TriggerText.UNCOUNTED: (
+        {"triggers": "spring"},
+        "track_counts is off, so the effects of the table's triggers are unknown: spring",
+    ),
+    TriggerText.CHANGED_OTHERS: (
+        {"triggers": "spring"},
+        "a trigger changes or deletes other rows of the table: spring",
+    ),
+    TriggerText.PREVENTED: ({}, "the table's triggers or policies prevent the change"),
+    TriggerText.CHANGED_VALUES: ({"columns": "tenant, seq"}, "a trigger changed the written values of tenant, seq"),
+    TriggerText.CHANGED_AGAIN: ({}, "a trigger changed the row again, or deleted it"),
+    StructureText.ROWS_HIDDEN: (
+        {"why": "it is masked", "table": "public.orders"},
+        "it is masked; the other rows of public.orders are neither counted nor changed",
+    ),
+    StructureText.NO_KEY: (
+        {"table": "public.orders"},
+        "rows of public.orders cannot be identified: the table has neither a primary key nor another key",
+    ),
+    StructureText.LONG_KEY: (
+        {"table": "public.orders", "limit": 16},
+        "the key of public.orders has more than 16 columns",
+    ),
+    StructureText.COLUMN: ({"column": "status", "type": "json"}, "status is json"),
+    StructureText.INEXACT_KEY: (
+        {"table": "public.orders", "columns": "body is json"},
+        "the key of public.orders has no exact text form: body is json",
+    ),
+    StructureText.CUT_VALUE: (
+        {"column": "status", "table": "public.orders", "limit": 450},
+        "status of public.orders has a value of 450 characters or more: qmon cannot address this row",
+    ),
+    StructureText.NOT_A_TABLE: (
+        {"table": "public.orders"},
+        "public.orders is not a table: qmon acts on ordinary and partitioned tables only",
+    ),
+    StructureText.REMOTE_PARTITIONS: (
+        {"table": "public.orders", "partitions": "each of 4"},
+        "public.orders has partitions on another server: each of 4; qmon cannot change the rows of both servers in"
+        " one transaction",
+    ),
+}
+
+
+@parametrized(WORDINGS)
+def test_wording(text: Text, fields: dict[str, Any], sentence: str) -> None:
+    assert text.render(**fields) == sentence
