@@ -108,7 +108,7 @@ WORDINGS: Final[Wordings] = {
     FlowText.IN_SETTING: ({"setting": "application mailer-*"}, "matches the consumers setting (application mailer-*)"),
     FlowText.NO_LIBRARY_WORKER: ({}, "no worker of the library has reported for this queue"),
     FlowText.HAS_CALLED: ({"pop": "dbo.Pop"}, "has called dbo.Pop"),
-    FlowText.HAS_TAKEN: ({}, "routine"),
+    FlowText.HAS_TAKEN: ({"table": "public.t"}, "has taken rows from public.t"),
     FlowText.NO_SESSION: ({"consumer": "has called dbo.Pop"}, "no connected session has called dbo.Pop"),
     FlowText.CONNECTED_SESSION: ({}, "connected session"),
     FlowText.OWNER_HAS_HAD: ({"owner": " (61/5 has message 7)"}, " (61/5 has message 7) has had "),

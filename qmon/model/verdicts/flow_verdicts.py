@@ -53,7 +53,7 @@ class FlowText(Text):
     IN_SETTING = "matches the consumers setting ({setting})"
     NO_LIBRARY_WORKER = "no worker of the library has reported for this queue"
     HAS_CALLED = "has called {pop}"
-    HAS_TAKEN = "routine"
+    HAS_TAKEN = "has taken rows from {table}"
     NO_SESSION = "no connected session {consumer}"
     CONNECTED_SESSION = "connected session"
     OWNER_HAS_HAD = "{owner} has had "
@@ -369,8 +369,8 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
         pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
         is_one = (
             FlowText.HAS_CALLED.render(pop=pop)
-            if consumers.by == FlowText.HAS_TAKEN
-            else f"has taken rows from {layout.table}"
+            if consumers.by == "routine"
+            else FlowText.HAS_TAKEN.render(table=layout.table)
         )
     if not consumers.others:
         return FlowText.NO_SESSION.render(consumer=is_one)
