@@ -20,6 +20,7 @@ _OF_THE_WORDING: Final = (
     _TESTS / "texts",
     _TESTS / "architecture" / "test_manual.py",
     _TESTS / "architecture" / "test_reasons.py",
+    _TESTS / "unit" / "test_words_by_engine.py",
 )
 _FIELD: Final = re.compile(r"(\{[^{}]*\})")
 

@@ -13,7 +13,16 @@ from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.layout.layout import TableName
 from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
+
+
+class CombinedText(Text):
+    """Reasons of figures of several queues."""
+
+    UNKNOWN_FOR = "unknown for {missing} of {count} queues"
+    QUEUES_LIMITED = "qmon reads only {limit} queues of a table"
+
 
 _AGES: Final = ("oldest", "blocked_oldest")
 
@@ -71,7 +80,9 @@ def _total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     missing = len(each) - len(known)
     found = _combine_known(figure, known)
     return (
-        found if not missing else replace(found, at_least=True, reason=f"unknown for {missing} of {len(each)} queues")
+        found
+        if not missing
+        else replace(found, at_least=True, reason=CombinedText.UNKNOWN_FOR.render(missing=missing, count=len(each)))
     )
 
 
@@ -95,4 +106,4 @@ def _table_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     whole = _combine_known(figure, each)
     if len(queues) < MOST_QUEUES:
         return whole
-    return replace(whole, at_least=True, reason=f"qmon reads only {MOST_QUEUES} queues of a table")
+    return replace(whole, at_least=True, reason=CombinedText.QUEUES_LIMITED.render(limit=MOST_QUEUES))

@@ -10,6 +10,16 @@ from typing import Final
 from qmon.model.formatting import time_of_day
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import PauseSample
+from qmon.model.texts import Text
+
+
+class OperationText(Text):
+    """Lines about operations."""
+
+    NO_MESSAGE = "no message matches: nothing to do"
+    NO_OLD_MESSAGE = "the trash has no messages that old: nothing to do"
+    PAUSED = "{side} paused by {who} until {time}{reason}"
+
 
 DEFAULT_PAUSE_S: Final = 900.0
 
@@ -178,8 +188,8 @@ class Undo:
 class Nothing(StrEnum):
     """The reason why a plan has nothing to do. This is not a failure."""
 
-    NO_MESSAGE = "no message matches: nothing to do"
-    NO_TRASH = "the trash has no messages that old: nothing to do"
+    NO_MESSAGE = OperationText.NO_MESSAGE
+    NO_TRASH = OperationText.NO_OLD_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,4 +343,6 @@ def pause_line(pause: PauseSample) -> str:
 
     The reason is free text from the operator.
     """
-    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until_at)}{reason_suffix(pause.reason)}"
+    return OperationText.PAUSED.render(
+        side=pause.side, who=pause.by, time=time_of_day(pause.until_at), reason=reason_suffix(pause.reason)
+    )

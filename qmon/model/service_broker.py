@@ -19,6 +19,40 @@ from qmon.model.samples.broker_samples import (
     ConversationsSample,
     TransmissionSample,
 )
+from qmon.model.texts import Text
+
+
+class BrokerText(Text):
+    """Findings about Service Broker."""
+
+    TURN_ON = "run ALTER QUEUE … WITH STATUS = ON"
+    BROKER_IS_OFF = "Service Broker is off"
+    ENABLE = "run ALTER DATABASE CURRENT SET ENABLE_BROKER"
+    MONITORS_UNREAD = "the queue monitors that activate it could not be read"
+    HALF_OFF = "half off"
+    NO_ACTIVATION = "no activation"
+    NO_MONITOR = "no monitor"
+    NOT_SEEN = "not seen"
+    QUEUED = "; {depth:,} messages are queued"
+    POISON = " (poison message handling turns receive off after five rollbacks in a row)"
+    OFF = "{what} {are} off{cause}{depth}; {command}"
+    ACTIVATION_WITHOUT_BROKER = "activation is on, but Service Broker is off in this database{depth}; {command}"
+    ACTIVATION_WITHOUT_MONITOR = (
+        "activation is on, but the server has no monitor for it, so {procedure} is not started{depth}"
+    )
+    DOES_NOT_RECEIVE = "{procedure} was started {age} ago but does not receive{depth}; see the server's error log"
+    AT_LEAST = "at least "
+    CONVERSATIONS = "{more}{count:,} conversations"
+    ENDED_BY_OTHER = "ended only by the other side"
+    ENDED_BY_THIS = "only by this side"
+    ENDED_BY_NEITHER = "by neither side"
+    END_CONVERSATIONS = "{conversations}: {sides}; run END CONVERSATION on both sides"
+    MESSAGES = "{more}{count:,} message{plural}"
+    GROWTH = "; {rate:,.1f} more per second"
+    WAITS = "; one waits for {age}"
+    NOT_DELIVERED = "{messages} not delivered"
+    BROKER_OFF_HERE = "Service Broker is off in this database; {command}"
+
 
 DISABLED: Final = "queue disabled"
 NOT_ACTIVATED: Final = "not activated"
@@ -32,7 +66,7 @@ _STARTING_S: Final = 10.0
 
 # Monitors appear and disappear shortly after a queue is changed, so two samples must agree.
 _SETTLING_S: Final = 15.0
-_TURN_ON: Final = "run ALTER QUEUE … WITH STATUS = ON"
+_TURN_ON: Final = BrokerText.TURN_ON
 CANNOT_TELL: Final = "cannot tell"
 
 # The name under which the queue of undelivered messages is listed.
@@ -44,8 +78,8 @@ CONVERSATIONS: Final = "sys.conversation_endpoints"
 # Maximum number of conversations read. If there are more, programs do not end their conversations.
 MOST_CONVERSATIONS: Final = 5_000
 _MANY_LEFT: Final = 1_000
-_OFF: Final = "Service Broker is off"
-_ENABLE: Final = "run ALTER DATABASE CURRENT SET ENABLE_BROKER"
+_OFF: Final = BrokerText.BROKER_IS_OFF
+_ENABLE: Final = BrokerText.ENABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +164,7 @@ class BrokerView:
         if queue.verdict is not None:
             return (queue.verdict,)
         if queue.sample.activates and not self.monitored:
-            return (Verdict(CANNOT_TELL, "the queue monitors that activate it could not be read", Severity.NOTICE),)
+            return (Verdict(CANNOT_TELL, BrokerText.MONITORS_UNREAD, Severity.NOTICE),)
         return ()
 
 
@@ -138,41 +172,46 @@ def queue_state(queue: BrokerQueue, *, monitored: bool) -> str:
     """Return the state of a queue in one or two words."""
     sample, monitor = queue.sample, queue.monitor
     if not (sample.receives and sample.enqueues):
-        return "off" if not (sample.receives or sample.enqueues) else "half off"
+        return "off" if not (sample.receives or sample.enqueues) else BrokerText.HALF_OFF
     if monitor is not None and monitor.state != DROPPED:
         return {NOTIFIED: "notified", "RECEIVES_OCCURRING": "receiving", "INACTIVE": "idle"}.get(
             monitor.state, monitor.state.lower()
         )
     if not sample.activates:
-        return "no activation"
-    return "no monitor" if monitored else "not seen"
+        return BrokerText.NO_ACTIVATION
+    return BrokerText.NO_MONITOR if monitored else BrokerText.NOT_SEEN
 
 
 def queue_finding(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
 ) -> Finding | None:
     """Return the problem of one queue, if any. ``enabled``: true if Service Broker is on in the database."""
-    depth = f"; {sample.depth:,} messages are queued" if sample.depth else ""
+    depth = BrokerText.QUEUED.render(depth=sample.depth) if sample.depth else ""
     if not (sample.receives and sample.enqueues):
         off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
-        why = " (poison message handling turns receive off after five rollbacks in a row)"
+        why = BrokerText.POISON
         cause = why if sample.poison_handling and not sample.receives else ""
         are = "are" if len(off) > 1 else "is"
-        return Finding(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {_TURN_ON}")
+        return Finding(
+            DISABLED,
+            Severity.CRITICAL,
+            0.0,
+            BrokerText.OFF.render(what=" and ".join(off), are=are, cause=cause, depth=depth, command=_TURN_ON),
+        )
     if not sample.activates:
         return None
     if not enabled:
-        text = f"activation is on, but Service Broker is off in this database{depth}; {_ENABLE}"
+        text = BrokerText.ACTIVATION_WITHOUT_BROKER.render(depth=depth, command=_ENABLE)
         return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, text, _OFF)
     if not monitored:
         return None
     if monitor is None or monitor.state == DROPPED:
-        text = f"activation is on, but the server has no monitor for it, so {sample.procedure} is not started{depth}"
+        text = BrokerText.ACTIVATION_WITHOUT_MONITOR.render(procedure=sample.procedure, depth=depth)
         return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
     if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
         return None
     since = duration(monitor.activated_s or 0.0)
-    text = f"{sample.procedure} was started {since} ago but does not receive{depth}; see the server's error log"
+    text = BrokerText.DOES_NOT_RECEIVE.render(procedure=sample.procedure, age=since, depth=depth)
     return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
 
 
@@ -184,14 +223,14 @@ def conversations_finding(sample: ConversationsSample) -> Finding | None:
     more = sample.counted >= MOST_CONVERSATIONS
     if sample.left < _MANY_LEFT and not more:
         return None
-    count = f"{'at least ' if more else ''}{sample.counted:,} conversations"
+    count = BrokerText.CONVERSATIONS.render(more=BrokerText.AT_LEAST if more else "", count=sample.counted)
     parts = (
-        (sample.left, "ended only by the other side"),
-        (sample.leaving, "only by this side"),
-        (sample.talking, "by neither side"),
+        (sample.left, BrokerText.ENDED_BY_OTHER),
+        (sample.leaving, BrokerText.ENDED_BY_THIS),
+        (sample.talking, BrokerText.ENDED_BY_NEITHER),
     )
     told = ", ".join(f"{number:,} {what}" for number, what in parts if number)
-    return Finding(LEAK, Severity.WARNING, 0.0, f"{count}: {told}; run END CONVERSATION on both sides")
+    return Finding(LEAK, Severity.WARNING, 0.0, BrokerText.END_CONVERSATIONS.render(conversations=count, sides=told))
 
 
 def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding | None:
@@ -199,12 +238,14 @@ def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding
     waiting = sample.counted if sample.messages is None else sample.messages
     if not waiting:
         return None
-    count = f"{'at least ' if sample.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
-    grows = f"; {growth:,.1f} more per second" if growth is not None and growth >= 0.05 else ""
-    old = f"; one waits for {duration(sample.oldest_s)}" if sample.oldest_s is not None else ""
-    text, more = f"{count} not delivered", f"{grows}{old}"
+    count = BrokerText.MESSAGES.render(
+        more=BrokerText.AT_LEAST if sample.messages is None else "", count=waiting, plural="" if waiting == 1 else "s"
+    )
+    grows = BrokerText.GROWTH.render(rate=growth) if growth is not None and growth >= 0.05 else ""
+    old = BrokerText.WAITS.render(age=duration(sample.oldest_s)) if sample.oldest_s is not None else ""
+    text, more = BrokerText.NOT_DELIVERED.render(messages=count), f"{grows}{old}"
     if not sample.enabled:
-        cause = f"Service Broker is off in this database; {_ENABLE}"
+        cause = BrokerText.BROKER_OFF_HERE.render(command=_ENABLE)
         return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}", _OFF)
     if sample.status:
         whom = f" ({sample.service})" if sample.service else ""

@@ -8,6 +8,15 @@ from qmon.model.figure import Figure
 from qmon.model.formatting import duration
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.texts import Text
+
+
+class StandbyText(Text):
+    """How far a standby is behind."""
+
+    REPLAY_PAUSED = "replay paused"
+    DELAY_UNKNOWN = "not known how far behind"
+    BEHIND = "{age} behind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +33,10 @@ class Standby:
     def delay_text(self) -> str:
         """The delay as a short text. The text is empty if the standby is less than a second behind."""
         if self.paused:
-            return "replay paused"
+            return StandbyText.REPLAY_PAUSED
         if self.behind_s is None:
-            return "not known how far behind"
-        return f"{duration(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
+            return StandbyText.DELAY_UNKNOWN
+        return StandbyText.BEHIND.render(age=duration(self.behind_s)) if self.behind_s >= 1.0 else ""
 
     def add_delay(self, figure: Figure) -> Figure:
         """Add the age of the standby's rows to the age of a figure.

@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.model.formatting import milliseconds, time_of_day
+from qmon.model.texts import Text
+
+
+class TrendText(Text):
+    """Comparisons with the time before."""
+
+    EACH_TAKES = "each message takes ~{now} since {since}, ~{before} before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Slower:
     def text(self) -> str:
         """The finding as one clause."""
         now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
-        return f"each message takes ~{now} since {time_of_day(self.since_at)}, ~{before} before"
+        return TrendText.EACH_TAKES.render(now=now, since=time_of_day(self.since_at), before=before)
 
 
 @dataclass(frozen=True, slots=True)

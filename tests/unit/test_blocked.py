@@ -15,6 +15,8 @@ from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.samples.group_samples import BlockedMessages, GroupBlockerSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.model.verdicts.judge import JudgeText
 
 PART: Final = GroupPart("jobs", "mails", kinds=("ready", "in_progress", "blocked"))
 LAYOUT: Final = Layout("jobs/mails", "states", TableName("s", "jobs"), id="id", part=PART)
@@ -44,16 +46,32 @@ def verdict(given: RuleInput) -> tuple[str, str]:
 def test_blocked_messages_of_a_queue_that_stands_still_are_a_warning_at_once() -> None:
     found = judge_queue(STILL, 1000.0, {})[0][0]
     assert (found.code, found.severity) == ("blocked", Severity.WARNING)
-    assert found.proof == "3 blocked, the oldest for 12 s"
-    assert verdict(replace(STILL, blocked_oldest=Figure.unknown("no time")))[1] == "3 blocked"
+    assert found.proof == FlowText.BLOCKED.render(
+        more="", count=3, oldest=FlowText.OLDEST_FOR.render(age="12 s"), why="", waits=""
+    )
+    assert verdict(replace(STILL, blocked_oldest=Figure.unknown("no time")))[1] == FlowText.BLOCKED.render(
+        more="", count=3, oldest="", why="", waits=""
+    )
 
 
 def test_it_names_what_blocks_and_who_holds_that() -> None:
     blockers = tuple(GroupBlockerSample(None, f"lock {n}", "worker" if n else None, 60.0, 9 - n) for n in range(4))
     samples = QueueSamples(LAYOUT, blocked=BlockedMessages(3, 12.0, blockers, ("their lock is taken",)))
     assert verdict(replace(STILL, samples=samples))[1] == (
-        "3 blocked, the oldest for 12 s: their lock is taken;"
-        " they wait for lock 0 for 1 m 00 s, lock 1, held by worker for 1 m 00 s and 2 more"
+        FlowText.BLOCKED.render(
+            more="",
+            count=3,
+            oldest=FlowText.OLDEST_FOR.render(age="12 s"),
+            why=": their lock is taken",
+            waits=FlowText.WAIT_FOR.render(
+                blockers="lock 0"
+                + FlowText.FOR.render(age="1 m 00 s")
+                + ", lock 1"
+                + FlowText.HELD_BY.render(holder="worker")
+                + FlowText.FOR.render(age="1 m 00 s"),
+                more=FlowText.MORE_BLOCKERS.render(count=2),
+            ),
+        )
     )
 
 
@@ -61,14 +79,17 @@ def test_it_names_what_blocks_and_who_holds_that() -> None:
 def test_while_others_move_messages_may_be_blocked_for_as_long_as_work_may_take(moves: dict[str, Figure]) -> None:
     moving = replace(STILL, **moves)  # type: ignore[arg-type]
     assert verdict(moving)[0] == "healthy"
-    assert verdict(moving)[1].endswith("; 3 blocked")
+    assert verdict(moving)[1].endswith(JudgeText.AND_BLOCKED.render(flow="", blocked="3"))
     assert verdict(replace(moving, blocked_oldest=Figure(301.0)))[0] == "blocked"
     assert verdict(replace(moving, blocked_oldest=Figure.unknown("no time")))[0] == "blocked"
 
 
 def test_an_unknown_number_of_blocked_messages_is_not_none() -> None:
     unknown = replace(STILL, blocked=Figure.unknown("no index leads to them"))
-    assert verdict(unknown) == ("cannot tell", "blocked is unknown: no index leads to them")
+    assert verdict(unknown) == (
+        "cannot tell",
+        JudgeText.IS.render(figures="blocked", why=JudgeText.UNKNOWN.render(reason="no index leads to them")),
+    )
     assert verdict(replace(STILL, blocked=Figure(0)))[0] == "empty"
     without = replace(LAYOUT, part=replace(PART, kinds=("ready", "in_progress")))
     assert verdict(replace(unknown, layout=without))[0] == "empty"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ from qmon.model.figure import Figure, Severity
 from qmon.model.rates.flow import Flow
 from qmon.model.trend import DueLater
 from qmon.model.verdicts import judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.trends import DueTrack
 from tests.unit.rule_inputs import FINE
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.unit
 
@@ -134,5 +137,5 @@ def test_the_verdict_says_how_many_and_how_many_before() -> None:
     given = replace(FINE, queue=replace(FINE.queue, due_later=DueLater(60.0, 57.0, 0.0, 0.02)))
     (verdict,), _ = judge_queue(given, 0.0, {})
     assert (verdict.code, verdict.severity) == ("due later than usual", Severity.WARNING)
-    assert verdict.proof.startswith("~57 of 60 messages pushed since ")
-    assert verdict.proof.endswith(" are due later; before, 2 % were")
+    many = pattern(FlowText.MANY_LATER, later=57, pushed=60)
+    assert re.fullmatch(many + pattern(FlowText.DUE_LATER, many="", share="2 %"), verdict.proof)

@@ -12,7 +12,8 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.ranking import Ranking
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
-from qmon.model.verdicts.judge import Spans
+from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.model.verdicts.judge import JudgeText, Spans
 from qmon.tui.overview.summary import summary_line
 from tests.tui.scripted import queue, view
 from tests.unit.rule_inputs import FINE
@@ -63,9 +64,13 @@ def test_no_pops_is_reported_without_what_follows_from_it() -> None:
 
 def test_the_line_begins_with_the_sign_that_has_yet_to_last() -> None:
     (verdict,) = over(BLINDNESS["stuck"], 10)
-    grows = "push 8.0/s, pop 0.5/s: growing 7.5/s; consumers fall behind if this lasts 20 s more"
+    grows = JudgeText.IF_THIS_LASTS.render(
+        proof=FlowText.FALLS_BEHIND.render(push=8.0, pop=0.5, net=7.5), verdict="consumers fall behind", age="20 s"
+    )
     assert verdict.code == "cannot tell"
-    assert verdict.proof == f"{grows}; stuck is unknown: no index leads to them"
+    assert verdict.proof == f"{grows}; " + JudgeText.IS.render(
+        figures="stuck", why=JudgeText.UNKNOWN.render(reason="no index leads to them")
+    )
 
 
 def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None:

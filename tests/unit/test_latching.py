@@ -10,10 +10,11 @@ from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.samples.wait_samples import LatchSample, WaitSource
-from qmon.model.verdicts.server_verdicts import LATCH
+from qmon.model.verdicts.server_verdicts import LATCH, ServerText
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from tests.unit.polls import COUNTERS, FIFO, fifo, poll
 from tests.unit.rule_inputs import FINE
+from tests.wordings import has
 
 ONE = LatchSample(21, "BufferContent", None, 1, None, "", "producer", "INSERT INTO t VALUES ('x')")
 SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))
@@ -45,22 +46,35 @@ def proof(
 
 
 def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:
-    said = "13.2 of 24.0 active sessions wait for a page of public.t"
-    assert proof(SEEN) == f"{said} or its indexes t_pkey, t_state (LWLock:BufferContent)"
-    assert proof(SEEN, use=replace(USE, parts=(TABLE, PARTS[2]))) == (
-        f"{said} or its index t_pkey (LWLock:BufferContent)"
+    def said(place: str) -> str:
+        return ServerText.PAGES_WAIT.render(sessions=13.2, busy=24.0, place=place, names="LWLock:BufferContent")
+
+    assert proof(SEEN) == said(
+        ServerText.TABLE_OR_INDEXES.render(table="public.t", plural="es", names="t_pkey, t_state")
     )
-    assert proof(SEEN, use=None) == f"{said} (LWLock:BufferContent)"
+    assert proof(SEEN, use=replace(USE, parts=(TABLE, PARTS[2]))) == (
+        said(ServerText.TABLE_OR_INDEXES.render(table="public.t", plural="", names="t_pkey"))
+    )
+    assert proof(SEEN, use=None) == said("public.t")
 
 
 def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
     told = tuple(replace(each, index_id=9, page="1:4711") for each in SEEN)
     assert proof(told, counted) == (
-        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, most for page 1:4711 (PAGELATCH_EX)"
+        ServerText.PAGES_WAIT.render(
+            sessions=3.0,
+            busy=3.0,
+            place=ServerText.INDEX.render(index="t_pkey", table="public.t") + ServerText.MOST_FOR.render(page="1:4711"),
+            names="PAGELATCH_EX",
+        )
     )
     heap = tuple(replace(each, index_id=0, page="1:8088 (PFS)") for each in SEEN)
-    assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
+    assert has(
+        proof(heap, counted) or "",
+        ServerText.PAGES_WAIT,
+        place="public.t" + ServerText.MOST_FOR.render(page="1:8088 (PFS)"),
+    )
 
 
 # Rows of SQL Server: they contain the page but not its table.
@@ -70,19 +84,38 @@ LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0
 
 @pytest.mark.parametrize(
     ("sequential", "key"),
-    [(False, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is off"), (True, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is on"), (None, "")],
+    [
+        (False, ServerText.SEQUENTIAL_KEY.render(state="off")),
+        (True, ServerText.SEQUENTIAL_KEY.render(state="on")),
+        (None, ""),
+    ],
 )
 def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bool | None, key: str) -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 1_000.0, 0.003),))
     parts = (LATCHED[0], replace(LATCHED[1], sequential=sequential))
     assert proof(UNTOLD, counted, replace(USE, parts=parts)) == (
-        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, which has 70 % of these waits, most"
-        f" sessions for page 1:4711{key} (PAGELATCH_EX)"
+        ServerText.PAGES_WAIT.render(
+            sessions=3.0,
+            busy=3.0,
+            place=ServerText.HOT_PLACE.render(
+                place=ServerText.INDEX.render(index="t_pkey", table="public.t"),
+                share="70 %",
+                page=ServerText.MOST_FOR_PAGE.render(page="1:4711"),
+                sequential=key,
+            ),
+            names="PAGELATCH_EX",
+        )
     )
     named = tuple(replace(each, table_id=SEEN[0].table_id, index_id=9) for each in UNTOLD[:3])
     assert proof((*named, *UNTOLD[3:]), counted, replace(USE, parts=parts)) == (
-        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, most for page 1:4711"
-        f"{key} (PAGELATCH_EX)"
+        ServerText.PAGES_WAIT.render(
+            sessions=3.0,
+            busy=3.0,
+            place=ServerText.INDEX.render(index="t_pkey", table="public.t")
+            + ServerText.MOST_FOR.render(page="1:4711")
+            + key,
+            names="PAGELATCH_EX",
+        )
     ), "most sessions wait for a page that was read"
     elsewhere = tuple(replace(each, table_id=7) for each in named)
     assert proof((*elsewhere, *UNTOLD[3:]), counted, replace(USE, parts=parts)) is None

@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.plan_samples import PlanSample, QueuePlans
 from qmon.model.statement_use import reading_interval_s, statement_uses
-from qmon.model.verdicts.server_health_verdicts import PLAN_REGRESSED
+from qmon.model.verdicts.server_health_verdicts import PLAN_REGRESSED, ServerHealthText
 from qmon.monitor.background.plan_reader import PlanReader
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
@@ -23,6 +23,7 @@ from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.unit.polls import COUNTERS, FIFO, fifo, poll
 from tests.unit.rule_inputs import FINE
+from tests.wordings import has
 
 LAYOUT = Layout("mails", "fifo", TableName("dbo", "Mails"), id="Id")
 SPEC = QueueSpec(LAYOUT, TableFacts(11))
@@ -96,11 +97,17 @@ def proof(*plans: PlanSample, queue: str = "mails") -> str | None:
 
 def test_another_plan_that_reads_much_more_is_said_with_both() -> None:
     assert proof(NEW, OLD) == (
-        "statement 42 of dbo.Take reads 1,204 pages per call with plan 77 (created 2 h 00 m ago);"
-        " 12 in the days before with plan 31"
+        ServerHealthText.PLAN_WORSE.render(
+            statement="42",
+            where=ServerHealthText.OF_PROCEDURE.render(routine="dbo.Take"),
+            now=ServerHealthText.PAGES_NOW.render(
+                pages="1,204", plan="77", made=ServerHealthText.CREATED.render(age="2 h 00 m")
+            ),
+            before=ServerHealthText.PAGES_BEFORE.render(pages="12", plan="31"),
+        )
     )
     few = replace(OLD, calls=10, reads=120.0)
-    assert "reads 1,191 pages per call with plan 77" in (proof(NEW, few) or "")
+    assert has(proof(NEW, few), ServerHealthText.PAGES_NOW, pages="1,191", plan="77")
 
 
 @pytest.mark.parametrize(

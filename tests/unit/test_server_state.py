@@ -22,11 +22,14 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import server_health_verdicts as rules
 from qmon.model.verdicts.judge import judge_queue, undecided_codes
 from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.server_health_verdicts import ServerHealthText
+from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.server_health import ServerHealthProbes
 from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverTrack
 from tests.unit.polls import poll
 from tests.unit.rule_inputs import FINE
+from tests.wordings import has
 
 GB = 2**30
 LOG = LogSample(4 * GB, 3 * GB, 4 * GB, "LOG_BACKUP", 512, 7_200.0)
@@ -52,27 +55,44 @@ def of_copy(rule: Rule, copy: ReplicationSample) -> str | None:
 def test_a_full_log_is_critical_and_says_what_would_free_it() -> None:
     full = replace(LOG, used=4 * GB - 2**26)
     assert of_log(rules.LOG_FULL, full) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
-        " last backup 2 h 00 m ago"
+        ServerHealthText.LOG_HELD.render(
+            text=ServerHealthText.LOG_USED.render(share="98 %", used="3.9 GB", most="4.0 GB"),
+            holder="LOG_BACKUP",
+            freed=": " + ServerHealthText.LOG_BACKUP + ServerHealthText.LAST_BACKUP.render(age="2 h 00 m"),
+        )
     )
     assert of_log(rules.LOG_FULL, replace(full, saved_s=None)) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it"
+        ServerHealthText.LOG_HELD.render(
+            text=ServerHealthText.LOG_USED.render(share="98 %", used="3.9 GB", most="4.0 GB"),
+            holder="LOG_BACKUP",
+            freed=": " + ServerHealthText.LOG_BACKUP,
+        )
     )
     assert of_log(rules.LOG_FULL, replace(full, held_by="")) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB); nothing holds it"
+        ServerHealthText.LOG_FREE.render(
+            text=ServerHealthText.LOG_USED.render(share="98 %", used="3.9 GB", most="4.0 GB")
+        )
     )
-    assert of_log(rules.LOG_FULL, replace(full, held_by="replication slot copy")) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by replication slot copy"
+    assert of_log(rules.LOG_FULL, replace(full, held_by=HolderText.SLOT.render(name="copy"))) == (
+        ServerHealthText.LOG_HELD.render(
+            text=ServerHealthText.LOG_USED.render(share="98 %", used="3.9 GB", most="4.0 GB"),
+            holder=HolderText.SLOT.render(name="copy"),
+            freed="",
+        )
     )
 
 
 def test_who_has_written_longest_is_named_where_an_open_transaction_holds_the_log() -> None:
     held = ServerState(log=replace(LOG, used=4 * GB, held_by="ACTIVE_TRANSACTION"))
-    text = "100 % of the log is used (4.0 GB of 4.0 GB), held by ACTIVE_TRANSACTION: it is free when the oldest"
+    text = ServerHealthText.LOG_HELD.render(
+        text=ServerHealthText.LOG_USED.render(share="100 %", used="4.0 GB", most="4.0 GB"),
+        holder="ACTIVE_TRANSACTION",
+        freed=": " + ServerHealthText.ACTIVE_TRANSACTION,
+    )
     writers = (WriterSample("1", 61, 7_440.0, "idle in transaction", "app"), WriterSample("2", 62, None, "active", ""))
-    assert proof(rules.LOG_FULL, held) == f"{text} transaction ends"
+    assert proof(rules.LOG_FULL, held) == text
     assert proof(rules.LOG_FULL, held, writers) == (
-        f"{text} transaction ends, oldest writer in this database: session 61 for 2 h 04 m"
+        text + ServerHealthText.OLDEST_WRITER.render(session=61, age="2 h 04 m")
     )
 
 
@@ -94,7 +114,7 @@ def test_a_log_that_may_grow_or_is_not_known_is_no_sign(log: LogSample) -> None:
 def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None:
     filling = replace(LOG, used=int(3.5 * GB))
     assert of_log(rules.LOG_FULL, filling) is None
-    assert (of_log(rules.LOG_FILLING, filling) or "").startswith("88 % of the log is used")
+    assert has(of_log(rules.LOG_FILLING, filling), ServerHealthText.LOG_USED, share="88 %")
     given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=ServerState(log=replace(LOG, used=4 * GB))))
     verdicts, _ = judge_queue(given, 1000.0, {})
     assert [(each.code, each.cause, each.key) for each in verdicts] == [("log full", "the log", "3")]
@@ -105,16 +125,27 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
     [
         (
             replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
-            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent; a failover to it would lose"
-            " the missing changes",
+            ServerHealthText.REPLICA_NOT_SYNCHRONIZED.render(
+                replica=ServerHealthText.SYNCHRONOUS.render(replica="SQL2"),
+                why=ServerHealthText.SUSPENDED.render(reason="SUSPEND_FROM_USER"),
+                missing="; 5.0 MB " + ServerHealthText.NOT_SENT,
+                more="",
+            ),
         ),
         (
             replace(COPY, connected=False, synchronous=False, unsent=None),
-            "SQL2 (asynchronous) is disconnected; a failover to it would lose the missing changes",
+            ServerHealthText.REPLICA_NOT_SYNCHRONIZED.render(
+                replica=ServerHealthText.ASYNCHRONOUS.render(replica="SQL2"), why="disconnected", missing="", more=""
+            ),
         ),
         (
-            replace(COPY, name="", synchronous=None, state="not synchronizing", unredone=2**30),
-            "a secondary is not synchronizing; 1.0 GB not redone; a failover to it would lose the missing changes",
+            replace(COPY, name="", synchronous=None, state=ServerHealthText.NOT_SYNCHRONIZING, unredone=2**30),
+            ServerHealthText.REPLICA_NOT_SYNCHRONIZED.render(
+                replica=ServerHealthText.A_SECONDARY,
+                why=ServerHealthText.NOT_SYNCHRONIZING,
+                missing="; 1.0 GB " + ServerHealthText.NOT_REDONE,
+                more="",
+            ),
         ),
         (COPY, None),
         (replace(COPY, state="", connected=None, healthy=None), None),
@@ -127,7 +158,11 @@ def test_a_copy_that_nothing_reaches_is_said(copy: ReplicationSample, said: str 
 
 def test_a_copy_that_is_late_is_said_with_what_it_lacks() -> None:
     late = replace(COPY, behind_s=185.0, unsent=120 * 2**20, unredone=0)
-    assert of_copy(rules.REPLICA_BEHIND, late) == "SQL2 (synchronous) is 3 m 05 s behind: 120 MB not sent"
+    assert of_copy(rules.REPLICA_BEHIND, late) == ServerHealthText.REPLICA_BEHIND.render(
+        replica=ServerHealthText.SYNCHRONOUS.render(replica="SQL2"),
+        age="3 m 05 s",
+        missing=": 120 MB " + ServerHealthText.NOT_SENT,
+    )
     assert of_copy(rules.REPLICA_BEHIND, replace(late, behind_s=59.0)) is None
     assert of_copy(rules.REPLICA_BEHIND, replace(late, behind_s=None)) is None
 
@@ -148,16 +183,15 @@ def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> No
     assert followed(HERE, None, second, second) == [
         None,
         None,
-        "failed over 0.0 s ago from SQL1 to SQL2; counters started at 0 again",
-        "failed over 10 s ago from SQL1 to SQL2; counters started at 0 again",
+        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1", now="SQL2"),
+        ServerHealthText.FAILED_OVER.render(age="10 s", before="SQL1", now="SQL2"),
     ]
     assert followed(HERE, second, *[second] * int(REPORTED_S / 10))[-1] is None, "for some minutes"
-    assert (
-        followed(HERE, replace(HERE, host="HOST9"))[-1]
-        == "failed over 0.0 s ago from HOST1 to HOST9; counters started at 0 again"
+    assert followed(HERE, replace(HERE, host="HOST9"))[-1] == ServerHealthText.FAILED_OVER.render(
+        age="0.0 s", before="HOST1", now="HOST9"
     )
     assert followed(replace(HERE, role="secondary"), HERE)[-1] == (
-        "failed over 0.0 s ago from SQL1 as secondary to SQL1 as primary; counters started at 0 again"
+        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1 as secondary", now="SQL1 as primary")
     )
 
 
@@ -165,10 +199,10 @@ def test_on_postgresql_another_timeline_is_a_failover_and_another_address_alone_
     first = replace(HERE, name="10.0.0.1:5432", host="10.0.0.1:5432", role="", timeline=1)
     assert followed(first, replace(first, name="[::1]:5432", host="[::1]:5432"))[-1] is None
     assert followed(first, replace(first, timeline=2))[-1] == (
-        "failed over 0.0 s ago from timeline 1 to timeline 2; counters started at 0 again"
+        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="timeline 1", now="timeline 2")
     )
     assert followed(first, replace(first, name="10.0.0.2:5432", host="10.0.0.2:5432", timeline=2))[-1] == (
-        "failed over 0.0 s ago from 10.0.0.1:5432 to 10.0.0.2:5432; counters started at 0 again"
+        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="10.0.0.1:5432", now="10.0.0.2:5432")
     )
 
 
@@ -185,8 +219,13 @@ def test_a_full_tempdb_is_said_with_what_fills_it() -> None:
     session = TempSessionSample(91, "reports", "app-9", GB, None)
     found = ServerState(temp_space=TEMP, temp_sessions=(session,))
     assert proof(rules.TEMP_FILLING, found) == (
-        "100 % of tempdb is used (8.0 GB of 8.0 GB): 5.0 GB row versions, 2.0 GB sorts and joins;"
-        " session 91 holds 1.0 GB"
+        ServerHealthText.TEMPDB_USED.render(
+            share="100 %",
+            used="8.0 GB",
+            most="8.0 GB",
+            parts="5.0 GB " + ServerHealthText.ROW_VERSIONS + ", 2.0 GB " + ServerHealthText.SORTS_AND_JOINS,
+            who=ServerHealthText.TEMPDB_SESSION.render(session=91, size="1.0 GB"),
+        )
     )
     assert proof(rules.TEMP_FILLING, ServerState(temp_space=replace(TEMP, most=None))) is None
     assert proof(rules.TEMP_FILLING, ServerState(temp_space=replace(TEMP, used=None))) is None
@@ -200,14 +239,19 @@ POOLED = ServiceSample("ElasticPool", "shops", True, False)
 
 def test_what_is_used_up_of_what_was_bought_is_said_but_for_memory() -> None:
     assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=LIMITS)) == (
-        "log writes 100 % of the limit of GP_Gen5_2; the server slows statements down"
+        ServerHealthText.LIMIT_REACHED.render(parts=ServerHealthText.LOG_WRITES + " 100 %", limited="GP_Gen5_2")
     )
     assert proof(rules.AT_LIMIT, ServerState(limits=replace(LIMITS, cpu=0.97))) == (
-        "log writes 100 %, processor time 97 % of the limit of the database; the server slows statements down"
+        ServerHealthText.LIMIT_REACHED.render(
+            parts=ServerHealthText.LOG_WRITES + " 100 %, " + ServerHealthText.PROCESSOR_TIME + " 97 %",
+            limited=ServerHealthText.DATABASE,
+        )
     )
     fine = replace(LIMITS, log_write=0.5)
     assert proof(rules.AT_LIMIT, ServerState(service=POOLED, limits=fine, pool_limits=LIMITS)) == (
-        "log writes 100 % of the limit of the elastic pool shops; the server slows statements down"
+        ServerHealthText.LIMIT_REACHED.render(
+            parts=ServerHealthText.LOG_WRITES + " 100 %", limited=ServerHealthText.POOL.render(pool=" shops")
+        )
     )
     assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=fine)) is None
     assert proof(rules.AT_LIMIT, ServerState(limits=LimitsSample(*[None] * 7))) is None
@@ -217,7 +261,7 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
     state = ServerState(service=ServiceSample("GP_S_Gen5_2", "", False, True))
     alone = replace(poll(1, 1000.0), server_state=state)
     alone = replace(alone, server=replace(alone.server, sessions=0))
-    words = "only qmon is connected to GP_S_Gen5_2; qmon's polls keep it from pausing and are billed"
+    words = ServerHealthText.KEPT_AWAKE.render(objective="GP_S_Gen5_2")
     given = replace(FINE, snapshot=alone)
     assert rules.KEPT_AWAKE.proof(given) == words
     verdicts, since = judge_queue(given, 1000.0, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -10,10 +11,12 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.forecast import Forecast, Trend
-from qmon.model.trend import Rise, Silence, Slower
+from qmon.model.trend import Rise, Silence, Slower, TrendText
 from qmon.model.verdicts import judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from tests.unit.rule_inputs import FINE
+from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.unit
 
@@ -104,7 +107,7 @@ def test_messages_that_take_longer_are_named_with_the_minute_it_began() -> None:
     assert last is not None
     assert (last.before_s, last.now_s) == pytest.approx((0.05, 2.5))
     assert abs(last.since_at - 2200.0) <= 60
-    assert last.text.startswith("each message takes ~2.5 s since ")
+    assert re.match(pattern(TrendText.EACH_TAKES, now="2.5 s"), last.text)
 
 
 def test_messages_that_always_took_long_are_not_slower() -> None:
@@ -118,8 +121,15 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     (verdict,), _ = judge_queue(given, 60.0, spans)
     assert verdict.code == "consumers fall behind"
     assert verdict.proof.startswith(
-        "ready rose from 600 to 5,876, the age of the oldest from 8.0 s to 16 m 00 s, within 1 h 00 m; each message"
+        FlowText.READY_ROSE.render(
+            before=600,
+            now=5876,
+            ages=FlowText.AGES.render(before="8.0 s", now="16 m 00 s"),
+            over="1 h 00 m",
+        )
+        + "; "
     )
+    assert has(verdict.proof, TrendText.EACH_TAKES, now="2.5 s", before="50 ms")
     forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").with_hourly_rise(rise)
     assert (forecast.trend, forecast.text) == (Trend.GROWING, "growing 1.5/s")
 
@@ -176,5 +186,5 @@ def test_the_verdict_names_the_rollbacks() -> None:
     (verdict,), _ = judge_queue(given, 0.0, {})
     assert (verdict.code, verdict.proof) == (
         "no pushes",
-        "no pushes for 2 m 11 s, 9.5/s before; 7.2 rollbacks/s in this database",
+        FlowText.NO_PUSHES.render(silent="2 m 11 s", before="9.5", rollbacks=FlowText.ROLLBACKS.render(rate=7.2)),
     )

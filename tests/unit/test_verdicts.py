@@ -8,9 +8,11 @@ import pytest
 
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import GroupPart, Layout, TableName
-from qmon.model.operation_records import Side
+from qmon.model.operation_records import OperationText, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.model.verdicts.judge import JudgeText
 from tests.unit.rule_inputs import FINE, paused
 
 
@@ -29,16 +31,18 @@ def test_healthy_and_empty() -> None:
 def test_stuck_is_said_at_once_with_its_number() -> None:
     code, proof = after(replace(FINE, stuck=Figure(7)), 0)
     assert code == "stuck in progress"
-    assert proof == "7 in progress for more than 5 m 00 s"
+    assert proof == FlowText.LATE.render(count="7", longer=FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s"))
 
 
 def test_where_messages_say_themselves_how_long_they_may_take_stuck_names_no_time() -> None:
     part = GroupPart("pg-boss", "mails", own_timeout=True)
     layout = Layout("pg-boss/mails", "pg-boss", TableName("s", "job"), id="id", part=part)
     proof = after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1]
-    assert proof == "7 in progress for longer than their own timeout"
+    assert proof == FlowText.LATE.render(count="7", longer=FlowText.LATE_BY_OWN_TIMEOUT)
     layout = replace(layout, part=replace(part, own_timeout=False))
-    assert after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1] == "7 in progress for more than 5 m 00 s"
+    assert after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1] == FlowText.LATE.render(
+        count="7", longer=FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s")
+    )
 
 
 def test_outrun_needs_thirty_seconds() -> None:
@@ -46,7 +50,7 @@ def test_outrun_needs_thirty_seconds() -> None:
     assert after(signs, 29)[0] == "healthy"
     code, proof = after(signs, 30)
     assert code == "consumers fall behind"
-    assert "growing 40.0/s" in proof
+    assert proof == FlowText.FALLS_BEHIND.render(push=100.0, pop=60.0, net=40.0)
 
 
 @pytest.mark.parametrize("side", Side)
@@ -59,7 +63,7 @@ def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:
     signs = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0)
     code, proof = after(signs, 8)
     assert code == "cannot tell"
-    assert proof.endswith("/s; no pops if this lasts 2.0 s more")
+    assert proof.endswith(JudgeText.IF_THIS_LASTS.render(proof="", verdict="no pops", age="2.0 s"))
     assert after(signs, 10)[0] == "no pops"
 
 
@@ -92,7 +96,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
 
 def test_full_ring() -> None:
     code, proof = after(replace(FINE, fill=Figure(1.0)), 5)
-    assert (code, proof) == ("ring full", "100 % of the slots hold messages, so producers wait")
+    assert (code, proof) == ("ring full", FlowText.RING_FULL.render(share="100 %"))
 
 
 def test_cannot_see_names_the_grant() -> None:
@@ -105,12 +109,18 @@ def test_cannot_see_names_the_grant() -> None:
 
 def test_unknown_depth_is_not_called_healthy() -> None:
     (verdict,), _ = judge_queue(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
-    assert (verdict.code, verdict.proof) == ("cannot tell", "ready is unknown: a count is under way")
+    assert (verdict.code, verdict.proof) == (
+        "cannot tell",
+        JudgeText.IS.render(figures="ready", why=JudgeText.UNKNOWN.render(reason="a count is under way")),
+    )
 
 
 def test_paused_is_said_at_once_by_whom_until_when_and_why() -> None:
     code, proof = after(replace(FINE, ready=Figure(0), in_progress=Figure(0), pauses=paused(Side.PRODUCERS)), 0)
-    assert (code, proof) == ("paused", "producers paused by anna@app-7 until 08:00:00 UTC: [deploy]")
+    assert (code, proof) == (
+        "paused",
+        OperationText.PAUSED.render(side="producers", who="anna@app-7", time="08:00:00 UTC", reason=": [deploy]"),
+    )
 
 
 def test_what_paused_consumers_do_not_do_is_no_trouble_but_stuck_messages_are() -> None:

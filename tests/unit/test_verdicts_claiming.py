@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.figure import Figure
+from qmon.model.formatting import count_text
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operation_records import Side
 from qmon.model.samples.client_samples import ClientSample
@@ -23,6 +24,7 @@ from qmon.model.sessions.clients import (
 )
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.diagnosis import ClientsTrack
 from tests.unit.rule_inputs import FINE
 
@@ -51,19 +53,30 @@ def test_nobody_is_connected() -> None:
     nobody = ClientsSeen(0, 0, "routine", others=3, left_s=40.0)
     code, proof = said(signs(nobody))
     assert code == "no consumers"
-    assert (
-        proof
-        == "31 ready, but none of the 3 connected sessions has called dbo.mails_pop; the last consumer left 40 s ago"
+    assert proof == FlowText.READY_BUT.render(
+        ready=31,
+        why=FlowText.NONE_OF_THE_SESSIONS.render(
+            sessions=count_text(3, FlowText.CONNECTED_SESSION), consumer=FlowText.HAS_CALLED.render(pop="dbo.mails_pop")
+        ),
+        gone=FlowText.LAST_LEFT.render(age="40 s"),
     )
     assert said(signs(nobody), 9.9)[0] == "cannot tell"
     pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=Clients(application="mailer-*")))
-    assert said(pattern)[1] == "31 ready, but no connected session matches the consumers setting (application mailer-*)"
+    assert said(pattern)[1] == FlowText.READY_BUT.render(
+        ready=31,
+        why=FlowText.NO_SESSION.render(consumer=FlowText.IN_SETTING.render(setting="application mailer-*")),
+        gone="",
+    )
 
 
 def test_those_connected_do_not_pop() -> None:
     code, proof = said(signs(ClientsSeen(2, 2, "routine", IDLE, 3)))
     assert code == "consumers not claiming"
-    assert proof == "31 ready, but none of the 2 connected consumers pops: session 71 (mailer-1) idle for 45 s"
+    assert proof == FlowText.NOT_CLAIMING.render(
+        ready=31,
+        none=FlowText.NONE_POPS.render(count=2),
+        one=": " + FlowText.SESSION.render(session=71) + " (mailer-1) idle" + FlowText.FOR.render(age="45 s"),
+    )
 
 
 def test_where_messages_complete_somebody_claims_them_however_pops_are_counted() -> None:

@@ -23,7 +23,9 @@ from qmon.model.samples.polled_samples import (
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.judge import JudgeText
 from qmon.model.view import QueueView
+from qmon.monitor.state.sample_figures import FigureText
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.rule_inputs import FINE
 
@@ -45,13 +47,16 @@ def said(signs: RuleInput) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (Figure.unknown("never counted"), "unknown: never counted"),
+        (Figure.unknown("never counted"), JudgeText.UNKNOWN.render(reason="never counted")),
         (
             Figure(0.0).as_lower_bound("row level security hides rows"),
-            "only partly known: row level security hides rows",
+            JudgeText.PARTLY_KNOWN.render(reason="row level security hides rows"),
         ),
-        (Figure(0.0, at_least=True, reason="watched"), "only partly known: watched"),
-        (Figure(0.0, age_s=7.0).mark_old(6.0).evidence, "unknown: last read 7.0 s ago"),
+        (Figure(0.0, at_least=True, reason="watched"), JudgeText.PARTLY_KNOWN.render(reason="watched")),
+        (
+            Figure(0.0, age_s=7.0).mark_old(6.0).evidence,
+            JudgeText.UNKNOWN.render(reason=Reason.LAST_READ.render(age="7.0 s")),
+        ),
     ],
 )
 def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad: Figure, why: str) -> None:
@@ -59,15 +64,20 @@ def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad:
     assert said(signs)[0] == "empty"
     changes: dict[str, Any] = {figure: bad}
     code, proof = said(replace(signs, **changes))
-    assert (code, proof) == ("cannot tell", f"{figure.replace('_', ' ')} is {why}")
+    assert (code, proof) == ("cannot tell", JudgeText.IS.render(figures=figure.replace("_", " "), why=why))
 
 
 def test_figures_that_lack_for_one_reason_are_named_together() -> None:
     signs = replace(FINE, in_progress=Figure.unknown(NO_INDEX), stuck=Figure.unknown(NO_INDEX))
-    assert said(signs) == ("cannot tell", f"in progress and stuck are unknown: {NO_INDEX}")
+    assert said(signs) == (
+        "cannot tell",
+        JudgeText.ARE.render(figures="in progress and stuck", why=JudgeText.UNKNOWN.render(reason=NO_INDEX)),
+    )
     failure = ProbeFailure("progress", "permission denied", "q", "GRANT SELECT ON t TO me")
     signs = replace(FINE, stuck=Figure.unknown(Reason.NOT_READ_IN_THIS_POLL), failures=(failure,))
-    assert said(signs)[1] == "stuck is unknown: permission denied; GRANT SELECT ON t TO me"
+    assert said(signs)[1] == JudgeText.IS.render(
+        figures="stuck", why=JudgeText.UNKNOWN.render(reason="permission denied; GRANT SELECT ON t TO me")
+    )
 
 
 def test_what_a_layout_has_not_need_not_be_known() -> None:
@@ -122,7 +132,9 @@ def test_a_table_whose_messages_in_progress_no_index_leads_to_is_not_called_empt
     slow = {"in_progress": NO_INDEX, "stuck": NO_INDEX}
     queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, unknown=slow))
     assert queue.verdict.code == "cannot tell"
-    assert queue.verdict.proof == f"in progress and stuck are unknown: {NO_INDEX}"
+    assert queue.verdict.proof == JudgeText.ARE.render(
+        figures="in progress and stuck", why=JudgeText.UNKNOWN.render(reason=NO_INDEX)
+    )
     assert queue.verdict.severity is Severity.NOTICE
     counted = TableCount(990.0, 0.0, 60.0, 1, 0, 500)
     queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, unknown=slow, count=counted))
@@ -141,7 +153,14 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert poll(1_000.0).verdict.code == "cannot tell"
     queue = [poll(1_000.0 + second) for second in range(2, 300, 2)][-1]
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
-    assert queue.verdict.proof == "stuck is only partly known: watched for 4 m 58 s of 5 m 00 s: no start time"
+    assert queue.verdict.proof == JudgeText.IS.render(
+        figures="stuck",
+        why=JudgeText.PARTLY_KNOWN.render(
+            reason=FigureText.WATCHED_WITHOUT_START.render(
+                watched=FigureText.SHARE_WATCHED.render(seen="4 m 58 s", timeout="5 m 00 s")
+            )
+        ),
+    )
     assert poll(1_302.0).verdict.code == "stuck in progress"
     none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, None, None))
     assert polled(none).verdict.code == "empty"
@@ -164,10 +183,7 @@ def test_where_a_pop_deletes_stuck_is_told_by_the_age_of_the_transactions_that_h
     unread = replace(HELD, held=None)
     young = polled(unread, writers=(writer(5.0),))
     assert young.stuck == Figure(0.0), "no transaction is old enough"
-    assert (
-        young.verdict.proof
-        == "3 ready, but qmon cannot tell whether messages leave the queue: the counters were not read in this poll"
-    )
+    assert young.verdict.proof == JudgeText.UNMOVED.render(ready=3, reason=Reason.COUNTERS_UNREAD)
     assert polled(unread, writers=(writer(400.0),)).verdict.code == "cannot tell"
     assert polled(unread).verdict.code == "cannot tell"
 

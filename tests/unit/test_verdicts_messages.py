@@ -11,9 +11,11 @@ from qmon.model.figure import Figure
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample, TriedSample
 from qmon.model.samples.polled_samples import HeadSample, HeldSample, WriterSample
-from qmon.model.sessions.owners import count_owners
+from qmon.model.sessions.owners import OwnerText, count_owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.model.verdicts.message_verdicts import MessageText
 from qmon.monitor.state.message_faults import DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring_tracks import RingTrack
 from tests.unit.rule_inputs import FINE, LAYOUT, POLL, client, owner
@@ -38,19 +40,52 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
             owner("11", "unknown", whose=None),
         ),
         owners_limit=100,
-        proof="clients share sessions through a connection pool",
+        proof=OwnerText.SHARED_SESSIONS,
     )
     found = count_owners(diagnostics, 300.0)
     assert found is not None
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
     assert proof == (
-        "3 in progress for more than 5 m 00 s: 2 with a dead owner (812/5 has had message 7 for 6 m 40 s);"
-        " 1 with a live owner (812/5 has had message 9 for 6 m 40 s);"
-        " 1 with an unknown owner (message 11 for 6 m 40 s): clients share sessions through a connection pool"
+        FlowText.LATE.render(count="3", longer=FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s"))
+        + ": "
+        + FlowText.DEAD_OWNER.render(
+            more="",
+            count=2,
+            owner=FlowText.MESSAGE_OF_OWNER.render(
+                whose=FlowText.OWNER_HAS_HAD.render(owner="812/5"),
+                message="7",
+                since=FlowText.FOR.render(age="6 m 40 s"),
+            ),
+        )
+        + "; "
+        + FlowText.LIVE_OWNER.render(
+            more="",
+            count=1,
+            owner=FlowText.MESSAGE_OF_OWNER.render(
+                whose=FlowText.OWNER_HAS_HAD.render(owner="812/5"),
+                message="9",
+                since=FlowText.FOR.render(age="6 m 40 s"),
+            ),
+        )
+        + "; "
+        + FlowText.UNKNOWN_OWNER.render(
+            more="",
+            count=1,
+            owner=FlowText.MESSAGE_OF_OWNER.render(whose="", message="11", since=FlowText.FOR.render(age="6 m 40 s")),
+            why=": " + OwnerText.SHARED_SESSIONS,
+        )
     )
     early = count_owners(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
-    assert said(signs(owners=early)) == {"stuck in progress": "1 with a dead owner (812/5 has had message 8 for 5.0 s)"}
+    assert said(signs(owners=early)) == {
+        "stuck in progress": FlowText.DEAD_OWNER.render(
+            more="",
+            count=1,
+            owner=FlowText.MESSAGE_OF_OWNER.render(
+                whose=FlowText.OWNER_HAS_HAD.render(owner="812/5"), message="8", since=FlowText.FOR.render(age="5.0 s")
+            ),
+        )
+    }
     assert "stuck in progress" not in said(
         signs(owners=count_owners(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
     )
@@ -59,7 +94,9 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
 
 def test_a_cut_list_of_owners_is_a_lower_bound() -> None:
     found = count_owners(MessageDiagnostics(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
-    assert said(signs(owners=found))["stuck in progress"].startswith("at least 2 with a dead owner")
+    assert said(signs(owners=found))["stuck in progress"].startswith(
+        FlowText.DEAD_OWNER.render(more=FlowText.AT_LEAST, count=2, owner="")
+    )
 
 
 def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
@@ -70,14 +107,18 @@ def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
     )
     held_up = replace(FINE, stuck=Figure(3), samples=held, snapshot=replace(POLL, writers=writers))
     assert said(held_up)["stuck in progress"] == (
-        "3 in progress for more than 5 m 00 s: session 61 (idle in transaction, app-7) has held them for 15 m 00 s"
+        FlowText.LATE.render(count="3", longer=FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s"))
+        + ": "
+        + FlowText.SESSION_HOLDER.render(session=61, text="idle in transaction, app-7", age="15 m 00 s")
     )
 
 
 def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_its_hold() -> None:
     bad = Repeated("88", 2, 2.0, 4)
     assert said(signs(repeated=bad), 3.0) == {
-        "poison message at the head": "message 88 was popped and given back 2 times in 2.0 s, 4 attempts in total"
+        "poison message at the head": MessageText.GIVEN_BACK.render(
+            message="88", failures=2, time="2.0 s", tries=MessageText.ATTEMPTS.render(count=4)
+        )
     }
     assert said(signs(repeated=bad), 2.9).keys() == {"cannot tell"}
     for fine in (replace(bad, failures=1), replace(bad, seconds=1.9)):
@@ -143,7 +184,9 @@ def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_
     assert found == (DoubleDelivery("7", "61/5", "62/5", 12.0),)
     assert said(signs(twice=found), 1.9).keys() == {"cannot tell"}
     assert said(signs(twice=found), 2.0) == {
-        "delivered twice": "message 7 was popped by 62/5 while 61/5, which popped it 12 s ago, is still working on it"
+        "delivered twice": MessageText.POPPED_TWICE.render(
+            message="7", second="62/5", first="61/5", age="12 s", more=""
+        )
     }
     assert hands(track, 104.0, "62/5", 3.0, client(61, 14.0), client(62, 3.0)) != ()
     assert hands(track, 106.0, "62/5", 5.0, client(61, 0.5), client(62, 5.0)) == ()
@@ -170,13 +213,17 @@ def test_a_hole_is_one_that_consumers_have_drawn_and_its_drawer_is_named_while_t
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(producer,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, producer, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        "number 80 has no message; a consumer took it at least 6.0 s ago; session 61 (idle in transaction, shop)"
-        " has taken a number and may still push it"
+        MessageText.MAY_PUSH.render(
+            waited=MessageText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="6.0 s"),
+            drawer=MessageText.SESSION.render(session=61) + " (idle in transaction, shop)",
+        )
     )
     proven = ring.record_poll(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(producer, transaction_s=1.0),)), 1000, 20.0
     )
-    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago; no open transaction has it")
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"] == MessageText.NO_TRANSACTION.render(
+        waited=MessageText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="8.0 s")
+    )
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
     assert ring.record_poll(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
     assert ring.record_poll(MessageDiagnostics(), 1000, 24.0) is None
@@ -190,12 +237,14 @@ def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
-        "ring orphans": "1 message was taken by consumers but not popped: number 70, pushed 40 s ago"
+        "ring orphans": MessageText.ORPHANS.render(
+            count=MessageText.ONE_MESSAGE, number=70, age=MessageText.PUSHED.render(age="40 s"), swept="", waits=""
+        )
     }
     consumer = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
     held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(consumer,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
-        "pushed 40 s ago; session 77 (idle in transaction, mailer) may still pop them, otherwise consumers do when it"
-        " ends"
+        MessageText.PUSHED.render(age="40 s")
+        + MessageText.MAY_POP.render(drawer=MessageText.SESSION.render(session=77) + " (idle in transaction, mailer)")
     )
     assert ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -8,6 +8,7 @@ from qmon.model.evidence import QueueEvidence, Starved
 from qmon.model.figure import Figure
 from qmon.model.samples.message_samples import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge_queue
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.message_faults import PriorityTrack
 from tests.unit.rule_inputs import FINE
 
@@ -22,8 +23,9 @@ def said(starved: Starved | None, seconds: float = 10.0, pops: float = 40.0) -> 
 
 def test_a_head_that_stays_while_others_are_popped() -> None:
     assert said(LOW) == {
-        "priority starved": "priority 9 is not popped: message 812 (14 m 00 s old) has been first for at least 20 s;"
-        " other priorities are popped at 40.0/s"
+        "priority starved": FlowText.STARVED.render(
+            priority=9, message="812", age=FlowText.AGE.render(age="14 m 00 s"), still="20 s", pops=40.0
+        )
     }
     assert said(LOW, 9.9).keys() == {"healthy"}
     for fine in (replace(LOW, still_s=19.9), replace(LOW, others=4), None):

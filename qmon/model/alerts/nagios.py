@@ -15,8 +15,20 @@ from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.report import iso, queue_object
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION
+from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
+
+
+class NagiosText(Text):
+    """Parts of the line for Nagios."""
+
+    LINE = "QMON {state} - {summary}"
+    MORE_TARGETS = "; {count} more target{plural} fine"
+    WITHIN_LIMITS = "within the requested limits"
+    QUEUES = "{target}{count} queue{plural} {state}, {ready:,.0f} ready"
+    AND_MORE = "; and {count} more"
+
 
 SCHEMA: Final = 1
 _MAX_PROBLEMS: Final = 8
@@ -30,7 +42,7 @@ def plugin_line(*outcomes: CheckResult) -> str:
     If there are several targets, the line has the worst state, and labels start with the target's name.
     """
     state = max((each.state for each in outcomes), key=lambda state: state.rank)
-    line = f"QMON {state.name} - {plain_text(summary_text(*outcomes))}"
+    line = NagiosText.LINE.render(state=state.name, summary=plain_text(summary_text(*outcomes)))
     data = " ".join(performance_data(*outcomes))
     return f"{line} | {data}" if data else line
 
@@ -43,7 +55,9 @@ def summary_text(*outcomes: CheckResult) -> str:
         return "; ".join(map(_target_summary, ranked))
     texts = [_target_summary(each) for each in ill]
     fine = len(outcomes) - len(ill)
-    return "; ".join(texts) + (f"; {fine} more target{'s' if fine > 1 else ''} fine" if fine else "")
+    return "; ".join(texts) + (
+        NagiosText.MORE_TARGETS.render(count=fine, plural="s" if fine > 1 else "") if fine else ""
+    )
 
 
 def _target_summary(outcome: CheckResult) -> str:
@@ -51,11 +65,13 @@ def _target_summary(outcome: CheckResult) -> str:
     if not outcome.problems:
         count = len(outcome.queues) + sum(name not in (TRANSMISSION, CONVERSATIONS) for name in outcome.broker)
         ready = sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
-        state = "fine" if all(map(_is_fine, outcome.queues)) else "within the requested limits"
-        return f"{where}{count} queue{'s' if count != 1 else ''} {state}, {ready:,.0f} ready"
+        state = "fine" if all(map(_is_fine, outcome.queues)) else NagiosText.WITHIN_LIMITS
+        return NagiosText.QUEUES.render(
+            target=where, count=count, plural="s" if count != 1 else "", state=state, ready=ready
+        )
     texts = [_problem_text(problem) for problem in outcome.problems[:_MAX_PROBLEMS]]
     more = len(outcome.problems) - _MAX_PROBLEMS
-    return where + "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
+    return where + "; ".join(texts) + (NagiosText.AND_MORE.render(count=more) if more > 0 else "")
 
 
 def _is_fine(queue: QueueView) -> bool:

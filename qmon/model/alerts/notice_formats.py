@@ -13,6 +13,18 @@ from typing import Any, Final, Literal, TypedDict
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.model.report import iso
+from qmon.model.texts import Text
+
+
+class NoticeText(Text):
+    """Lines of a notice."""
+
+    QUEUES = "{count} queues"
+    ALERT = "alert {name}, {event} at {at}, since {since}"
+    CAUSE = "cause: {cause}"
+    QUEUES_LINE = "queues: {queues}"
+    AND_MORE = " and {count} more"
+
 
 SCHEMA: Final = 1
 MAX_SLACK_LENGTH: Final = 3_000
@@ -27,7 +39,7 @@ _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 def headline(notice: Notice) -> str:
     """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s`` or ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
-    about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
+    about = NoticeText.QUEUES.render(count=len(notice.queues)) if len(notice.queues) > 1 else "".join(notice.queues)
     return truncate_text(
         ": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), MAX_SUMMARY_LENGTH
     )
@@ -35,8 +47,12 @@ def headline(notice: Notice) -> str:
 
 def detail_lines(notice: Notice) -> list[str]:
     """Return additional lines: cause, queues, start."""
-    since = f"alert {notice.name}, {notice.event} at {iso(notice.at)}, since {iso(notice.since_at)}"
-    lines = [f"cause: {notice.cause}" if notice.cause else "", f"queues: {_queue_list(notice)}", since]
+    since = NoticeText.ALERT.render(name=notice.name, event=notice.event, at=iso(notice.at), since=iso(notice.since_at))
+    lines = [
+        NoticeText.CAUSE.render(cause=notice.cause) if notice.cause else "",
+        NoticeText.QUEUES_LINE.render(queues=_queue_list(notice)),
+        since,
+    ]
     return [
         truncate_text(line, MAX_SUMMARY_LENGTH)
         for line in (lines if len(notice.queues) > 1 else [lines[0], since])
@@ -47,7 +63,7 @@ def detail_lines(notice: Notice) -> list[str]:
 def _queue_list(notice: Notice) -> str:
     more = len(notice.queues) - _MAX_QUEUES
     return truncate_text(", ".join(notice.queues[:_MAX_QUEUES]), MAX_SUMMARY_LENGTH) + (
-        f" and {more} more" if more > 0 else ""
+        NoticeText.AND_MORE.render(count=more) if more > 0 else ""
     )
 
 

@@ -20,8 +20,17 @@ from qmon.model.alerts.alert_rules import (
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, View
+
+
+class TargetCheckText(Text):
+    """Problems of a check."""
+
+    NO_QUEUE_KNOWN = "no queue is known here; to be warned about a missing queue, name it in qmon.toml"
+    NO_SUCH_QUEUE = "there is no such queue{hint}"
+    NO_SUCH_QUEUE_OF_ALERT = "the alert {alert!r} names this queue, which does not exist{hint}"
 
 
 class CheckState(IntEnum):
@@ -38,7 +47,7 @@ class CheckState(IntEnum):
         return (0, 2, 3, 1)[self.value]
 
 
-_NO_QUEUE_KNOWN: Final = "no queue is known here; to be warned about a missing queue, name it in qmon.toml"
+_NO_QUEUE_KNOWN: Final = TargetCheckText.NO_QUEUE_KNOWN
 _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: CheckState.CRITICAL}
 
 
@@ -98,7 +107,7 @@ def check_target(
     broker = tuple(name for name in of_broker if not queue_names or name in queue_names)
     known = [*(queue.name for queue in view.queues), *of_broker]
     problems = [
-        Problem(name, CheckState.UNKNOWN, f"there is no such queue{suggest_nearest(name, known)}")
+        Problem(name, CheckState.UNKNOWN, TargetCheckText.NO_SUCH_QUEUE.render(hint=suggest_nearest(name, known)))
         for name in queue_names
         if name not in known
     ]
@@ -106,7 +115,7 @@ def check_target(
         Problem(
             name,
             CheckState.UNKNOWN,
-            f"the alert {rule.name!r} names this queue, which does not exist{suggest_nearest(name, known)}",
+            TargetCheckText.NO_SUCH_QUEUE_OF_ALERT.render(alert=rule.name, hint=suggest_nearest(name, known)),
         )
         for rule in rules
         for name in rule.missing_queues([*known, *queue_names])

@@ -5,6 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
+
+
+class ListText(Text):
+    """Why messages of a state cannot be listed."""
+
+    RING_HAS_NO_DUE_TIME = "a ring has no due time"
+    RING_HAS_NO_POP_TIME = "a ring does not record when a message was popped"
+    RING_HAS_NO_BLOCKED = "a ring has no blocked messages"
+    RING_HAS_NO_DEAD = "a ring has no dead messages"
+    RING_HAS_NO_DONE = "a pop frees the slot, so a ring keeps no done messages"
+    NO_COLUMN_FOR_STATE = "no column of this table shows that a message is {state}"
+    NO_ID = "the messages have no id"
+    NO_DUE_TIME = "this table has no column for the due time"
+    NO_PROGRESS = "the state column has no value for messages in progress"
+    NO_START_TIME = "no column for the start time"
+    NO_STATE = "this table has no state for {state} messages"
+
 
 # States that may have a list, in the order in which messages pass through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
@@ -12,11 +30,11 @@ _ROW_STATES: Final = {"stuck": "in_progress"}
 
 # Why a ring has no list of messages in these states.
 _RING_REASONS: Final = {
-    "scheduled": "a ring has no due time",
-    "stuck": "a ring does not record when a message was popped",
-    "blocked": "a ring has no blocked messages",
-    "dead": "a ring has no dead messages",
-    "done": "a pop frees the slot, so a ring keeps no done messages",
+    "scheduled": ListText.RING_HAS_NO_DUE_TIME,
+    "stuck": ListText.RING_HAS_NO_POP_TIME,
+    "blocked": ListText.RING_HAS_NO_BLOCKED,
+    "dead": ListText.RING_HAS_NO_DEAD,
+    "done": ListText.RING_HAS_NO_DONE,
 }
 
 
@@ -42,18 +60,18 @@ def reason_without_list(layout: Layout, state: str) -> str:
     """Return why this queue has no list of messages in a state, or an empty text if it may have such a list."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
-        return "" if there else f"no column of this table shows that a message is {state.replace('_', ' ')}"
+        return "" if there else ListText.NO_COLUMN_FOR_STATE.render(state=state.replace("_", " "))
     if layout.ring is not None:
         return _RING_REASONS.get(state, "")
     if not layout.ids:
-        return "the messages have no id"
+        return ListText.NO_ID
     states = layout.state
     if state == "scheduled" and layout.due_at is None:
-        return "this table has no column for the due time"
+        return ListText.NO_DUE_TIME
     if state in ("in_progress", "stuck") and (states is None or states.in_progress is None):
-        return "the state column has no value for messages in progress"
+        return ListText.NO_PROGRESS
     if state == "stuck" and not layout.has_known_time(layout.started_at):
-        return "no column for the start time"
+        return ListText.NO_START_TIME
     if state in ("blocked", "dead", "done") and (states is None or getattr(states, state) is None):
-        return f"this table has no state for {state} messages"
+        return ListText.NO_STATE.render(state=state)
     return ""

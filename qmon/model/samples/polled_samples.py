@@ -9,6 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.texts import Text
+
+
+class SampleText(Text):
+    """Messages in unknown states."""
+
+    IN_UNKNOWN_STATE = "{messages} in no state that qmon knows"
+    UNKNOWN_VALUES = "this table has the {noun} {listed}{more}, which qmon does not know"
+    UNKNOWN_VALUES_OF = "{known}: {messages} by `{column}`"
+
+
 # Maximum number of values named in one line.
 _MAX_VALUES: Final = 5
 
@@ -319,12 +330,12 @@ class StrangeStates:
         about = "at least " if self.at_least else ""
         messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
         if not self.values:
-            return f"{messages} in no state that qmon knows"
+            return SampleText.IN_UNKNOWN_STATE.render(messages=messages)
         listed = ", ".join(f"`{value}`" for value in self.values[:_MAX_VALUES])
         more = ", …" if len(self.values) > _MAX_VALUES else ""
         noun = "value" if len(self.values) == 1 else "values"
-        known = f"this table has the {noun} {listed}{more}, which qmon does not know"
-        return f"{known}: {messages} by `{self.column}`"
+        known = SampleText.UNKNOWN_VALUES.render(noun=noun, listed=listed, more=more)
+        return SampleText.UNKNOWN_VALUES_OF.render(known=known, messages=messages, column=self.column)
 
 
 @dataclass(frozen=True, slots=True)

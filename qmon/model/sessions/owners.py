@@ -9,8 +9,24 @@ from typing import Final
 from qmon.model.formatting import date_and_time
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
+from qmon.model.texts import Text
 
-NAME_ONLY: Final = "the owner is a name, which cannot be checked"
+
+class OwnerText(Text):
+    """Why it is unknown whether an owner is alive."""
+
+    OWNER_IS_A_NAME = "the owner is a name, which cannot be checked"
+    NO_TIME_ZONE = "{column} has no time zone"
+    NO_HEARTBEAT = "the column with its heartbeat or lease is empty"
+    SESSIONS_UNSEEN = "your role cannot see other sessions"
+    NOT_HELD_WHILE_WORKING = "`held_while_working` is not set for the owner column"
+    SHARED_SESSIONS = "clients share sessions through a connection pool"
+    UNKNOWN_TIME = "an unknown time"
+    SERVER_RESTARTED = "the server started at {time}, less than one timeout before the last poll"
+    NO_SESSION = "the owner column does not contain a session"
+
+
+NAME_ONLY: Final = OwnerText.OWNER_IS_A_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +128,18 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     if kind == "name":
         return OwnerProof(kind, False, False, NAME_ONLY)
     if kind != "session" and not layout.has_known_time(layout.owner.column):
-        return OwnerProof("name", False, False, f"{layout.owner.column} has no time zone")
+        return OwnerProof("name", False, False, OwnerText.NO_TIME_ZONE.render(column=layout.owner.column))
     if kind != "session":
-        return OwnerProof(kind, False, False, "the column with its heartbeat or lease is empty")
+        return OwnerProof(kind, False, False, OwnerText.NO_HEARTBEAT)
     why = ""
     if not facts.sees_others:
-        why = "your role cannot see other sessions"
+        why = OwnerText.SESSIONS_UNSEEN
     elif not layout.owner.held_while_working:
-        why = "`held_while_working` is not set for the owner column"
+        why = OwnerText.NOT_HELD_WHILE_WORKING
     elif facts.pooled:
-        why = "clients share sessions through a connection pool"
+        why = OwnerText.SHARED_SESSIONS
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
         # The text contains a time and not an age: the text stays on the screen, so an age would soon be wrong.
-        at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
-        why = f"the server started at {at}, less than one timeout before the last poll"
-    return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")
+        at = OwnerText.UNKNOWN_TIME if facts.up_since is None else date_and_time(facts.up_since)
+        why = OwnerText.SERVER_RESTARTED.render(time=at)
+    return OwnerProof(kind, facts.sees_others, not why, why or OwnerText.NO_SESSION)

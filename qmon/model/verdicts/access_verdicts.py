@@ -10,15 +10,24 @@ from typing import Final
 from qmon.model.figure import Severity, Verdict
 from qmon.model.formatting import time_of_day
 from qmon.model.operation_records import Side
+from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
 from qmon.model.waits.horizon_holders import holder_name, long_holder
+
+
+class AccessText(Text):
+    """Proofs about the access to the server."""
+
+    NO_CONNECTION = "no connection"
+    LAST_SEEN = "{text}; last seen at {time}"
+
 
 UNREACHABLE: Final = "unreachable"
 
 
 def unreachable_verdict(reason: str) -> Verdict:
     """Return the verdict about a target that cannot be reached. ``reason``: the error while connecting."""
-    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
+    return Verdict(UNREACHABLE, reason or AccessText.NO_CONNECTION, Severity.CRITICAL, cause=AccessText.NO_CONNECTION)
 
 
 def _locked_proof(context: RuleInput) -> str | None:
@@ -69,7 +78,7 @@ def _cannot_see_proof(context: RuleInput) -> str | None:
         return None
     if context.last_seen_at is None:
         return found.text
-    return f"{found.text}; last seen at {time_of_day(context.last_seen_at)}"
+    return AccessText.LAST_SEEN.render(text=found.text, time=time_of_day(context.last_seen_at))
 
 
 CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see_proof)

@@ -14,8 +14,72 @@ from qmon.model.samples.message_samples import OwnerSample
 from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
+from qmon.model.texts import Text
 from qmon.model.trend import Rise
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always, is_uncounted, may_have_popped
+
+
+class FlowText(Text):
+    """Proofs about the movement of messages."""
+
+    NEVER_ARCHIVED = "~{done:,.0f} done messages not archived; no row was ever deleted from the table"
+    LONGEST_BREAK = ", longest break before {usual}"
+    NOT_ARCHIVED = "~{done:,.0f} done messages not archived; nothing archived for {silent}{before}"
+    AGE = " ({age} old)"
+    STARVED = (
+        "priority {priority} is not popped: message {message}{age} has been first for at least "
+        "{still}; other priorities are popped at {pops:,.1f}/s"
+    )
+    LATE_BY_OWN_TIMEOUT = "longer than their own timeout"
+    LATE_BY_TIMEOUT = "more than {timeout}"
+    LATE = "{count} in progress for {longer}"
+    AT_LEAST = "at least "
+    DEAD_OWNER = "{more}{count:,} with a dead owner{owner}"
+    LIVE_OWNER = "{more}{count:,} with a live owner{owner}"
+    UNKNOWN_OWNER = "{more}{count:,} with an unknown owner{owner}{why}"
+    NO_OWNER = "{more}{count:,} without a recorded owner{owner}"
+    MESSAGE_OF_OWNER = " ({whose}message {message}{since})"
+    FOR = " for {age}"
+    AND_MORE = " and {count} more"
+    PREPARED_HOLDER = "the prepared transaction {transaction} has held them for {age}"
+    SESSION_HOLDER = "session {session} ({text}) has held them for {age}"
+    OLDEST_FOR = ", the oldest for {age}"
+    MORE_BLOCKERS = " and {count:,} more"
+    WAIT_FOR = "; they wait for {blockers}{more}"
+    BLOCKED = "{more}{count:,.0f} blocked{oldest}{why}{waits}"
+    HELD_BY = ", held by {holder}"
+    LAST_LEFT = "; the last consumer left {age} ago"
+    READY_BUT = "{ready:,.0f} ready, but {why}{gone}"
+    IN_SETTING = "matches the consumers setting ({setting})"
+    NO_LIBRARY_WORKER = "no worker of the library has reported for this queue"
+    HAS_CALLED = "has called {pop}"
+    HAS_TAKEN = "has taken rows from {table}"
+    NO_SESSION = "no connected session {consumer}"
+    CONNECTED_SESSION = "connected session"
+    OWNER_HAS_HAD = "{owner} has had "
+    OWNER_HAS = "{owner} has "
+    NONE_OF_THE_SESSIONS = "none of the {sessions} {consumer}"
+    ONE_DOES_NOT_POP = "the connected consumer does not pop"
+    NONE_POPS = "none of the {count:,} connected consumers pops"
+    NOT_CLAIMING = "{ready:,.0f} ready, but {none}{one}"
+    SESSION = "session {session}"
+    WAITING = ", waiting for {kind}"
+    RING_FULL = "{share} of the slots hold messages, so producers wait"
+    OLDEST_OF_READY = "{count:,.0f} ready, the oldest for {age}"
+    NONE_IN_PROGRESS = "{ready}, but none is in progress"
+    NONE_POPPED = "{ready}, but none was popped for {age}"
+    LOCK_UNKNOWN = "; it is unknown whether a session has locked it"
+    MESSAGE = "message {message}"
+    SAME_MESSAGE = "the same message"
+    HEAD_STILL = "{ready:,.0f} ready, but {which}{age} has been first in the queue for {still}{unseen}"
+    NO_POPS = "{ready:,.0f} ready, but no pops; push {push:,.1f}/s"
+    AGES = ", the age of the oldest from {before} to {now}"
+    READY_ROSE = "ready rose from {before:,.0f} to {now:,.0f}{ages}, within {over}"
+    FALLS_BEHIND = "push {push:,.1f}/s, pop {pop:,.1f}/s: growing {net:,.1f}/s"
+    ROLLBACKS = "; {rate:,.1f} rollbacks/s in this database"
+    NO_PUSHES = "no pushes for {silent}, {before}/s before{rollbacks}"
+    MANY_LATER = "~{later:,.0f} of {pushed:,.0f} messages pushed since {since} are due later"
+    DUE_LATER = "{many}; before, {share} were"
 
 
 def _paused_proof(context: RuleInput) -> str | None:
@@ -72,11 +136,11 @@ def _behind_proof(context: RuleInput) -> str | None:
         return None
     if a.usual_s is None or a.most is None:
         never = a.untouched and a.done >= _MIN_DONE_NEVER_ARCHIVED
-        return f"~{a.done:,.0f} done messages not archived; no row was ever deleted from the table" if never else None
+        return FlowText.NEVER_ARCHIVED.render(done=a.done) if never else None
     if a.silent_s < _SILENCE_RATIO * a.usual_s or a.done < max(_MIN_DONE, _DONE_RATIO * a.most):
         return None
-    before = f", longest break before {duration(a.usual_s)}" if a.usual_s else ""
-    return f"~{a.done:,.0f} done messages not archived; nothing archived for {duration(a.silent_s)}{before}"
+    before = FlowText.LONGEST_BREAK.render(usual=duration(a.usual_s)) if a.usual_s else ""
+    return FlowText.NOT_ARCHIVED.render(done=a.done, silent=duration(a.silent_s), before=before)
 
 
 BEHIND = Rule(
@@ -106,10 +170,9 @@ def _starved_proof(context: RuleInput) -> str | None:
         or context.is_paused(Side.CONSUMERS)
     ):
         return None
-    age = f" ({duration(low.oldest_s)} old)" if low.oldest_s is not None else ""
-    return (
-        f"priority {low.priority} is not popped: message {low.head_id}{age} has been first for at least "
-        f"{duration(low.still_s)}; other priorities are popped at {context.pops:,.1f}/s"
+    age = FlowText.AGE.render(age=duration(low.oldest_s)) if low.oldest_s is not None else ""
+    return FlowText.STARVED.render(
+        priority=low.priority, message=low.head_id, age=age, still=duration(low.still_s), pops=context.pops
     )
 
 
@@ -130,39 +193,45 @@ def _stuck_proof(context: RuleInput) -> str | None:
 
 def _late_text(context: RuleInput) -> str:
     own = context.layout is not None and context.layout.part is not None and context.layout.part.own_timeout
-    longer = "longer than their own timeout" if own else f"more than {duration(context.timeout_s)}"
-    return f"{_stuck_count_text(context)} in progress for {longer}"
+    longer = (
+        FlowText.LATE_BY_OWN_TIMEOUT if own else FlowText.LATE_BY_TIMEOUT.render(timeout=duration(context.timeout_s))
+    )
+    return FlowText.LATE.render(count=_stuck_count_text(context), longer=longer)
 
 
 def _stuck_count_text(context: RuleInput) -> str:
-    return f"{'at least ' if context.stuck.at_least else ''}{context.stuck.value or 0:,.0f}"
+    return f"{FlowText.AT_LEAST if context.stuck.at_least else ''}{context.stuck.value or 0:,.0f}"
 
 
 def _owners_text(owners: Owners) -> str:
-    more = "at least " if owners.at_least else ""
+    more = FlowText.AT_LEAST if owners.at_least else ""
     parts = []
     if owners.dead:
-        parts.append(f"{more}{owners.dead:,} with a dead owner{_owner_text(owners.dead_one)}")
+        parts.append(FlowText.DEAD_OWNER.render(more=more, count=owners.dead, owner=_owner_text(owners.dead_one)))
     if owners.alive:
-        parts.append(f"{more}{owners.alive:,} with a live owner{_owner_text(owners.alive_one)}")
+        parts.append(FlowText.LIVE_OWNER.render(more=more, count=owners.alive, owner=_owner_text(owners.alive_one)))
     if owners.unknown:
         why = f": {owners.why}" if owners.why else ""
-        parts.append(f"{more}{owners.unknown:,} with an unknown owner{_owner_text(owners.unknown_one)}{why}")
+        parts.append(
+            FlowText.UNKNOWN_OWNER.render(
+                more=more, count=owners.unknown, owner=_owner_text(owners.unknown_one), why=why
+            )
+        )
     if owners.none and owners.none_one is not None:
-        parts.append(f"{more}{owners.none:,} without a recorded owner{_owner_text(owners.none_one)}")
+        parts.append(FlowText.NO_OWNER.render(more=more, count=owners.none, owner=_owner_text(owners.none_one)))
     return "; ".join(parts)
 
 
 def _owner_text(owner: OwnerSample | None) -> str:
     if owner is None:
         return ""
-    has = "has had" if owner.age_s is not None else "has"
-    whose = f"{owner.owner} {has} " if owner.owner else ""
-    return f" ({whose}message {owner.id}{_since_text(owner)})"
+    has = FlowText.OWNER_HAS if owner.age_s is None else FlowText.OWNER_HAS_HAD
+    whose = has.render(owner=owner.owner) if owner.owner else ""
+    return FlowText.MESSAGE_OF_OWNER.render(whose=whose, message=owner.id, since=_since_text(owner))
 
 
 def _since_text(owner: OwnerSample) -> str:
-    return f" for {duration(owner.age_s)}" if owner.age_s is not None else ""
+    return FlowText.FOR.render(age=duration(owner.age_s)) if owner.age_s is not None else ""
 
 
 def _holders_text(context: RuleInput) -> str:
@@ -176,16 +245,16 @@ def _holders_text(context: RuleInput) -> str:
     if not whose:
         return ""
     oldest = max(whose, key=lambda waiter: waiter.transaction_s or 0.0)
-    return _writer_text(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
+    return _writer_text(oldest) + (FlowText.AND_MORE.render(count=len(whose) - 1) if len(whose) > 1 else "")
 
 
 def _writer_text(writer: WriterSample) -> str:
     if writer.session == 0:
-        return (
-            f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
+        return FlowText.PREPARED_HOLDER.render(
+            transaction=writer.application, age=duration(writer.transaction_s or 0.0)
         )
     text = ", ".join(part for part in (writer.state, writer.application) if part)
-    return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
+    return FlowText.SESSION_HOLDER.render(session=writer.session, text=text, age=duration(writer.transaction_s or 0.0))
 
 
 def _are_all_owners_alive(context: RuleInput) -> bool:
@@ -220,19 +289,27 @@ def _blocked_proof(context: RuleInput) -> str | None:
     if (context.at_work or context.moved) and waits_s is not None and waits_s <= context.timeout_s:
         return None
     sample = context.samples.blocked if context.samples is not None else None
-    oldest = "" if waits_s is None else f", the oldest for {duration(waits_s)}"
+    oldest = "" if waits_s is None else FlowText.OLDEST_FOR.render(age=duration(waits_s))
     why = "" if sample is None or not sample.why else f": {' or '.join(sample.why)}"
     names = [
         _blocker_text(each) for each in (sample.blockers if sample is not None else ()) if each.blocker is not None
     ]
-    more = f" and {len(names) - _MAX_BLOCKERS:,} more" if len(names) > _MAX_BLOCKERS else ""
-    waits = f"; they wait for {', '.join(names[:_MAX_BLOCKERS])}{more}" if names else ""
-    return f"{'at least ' if context.blocked.at_least else ''}{context.blocked.value:,.0f} blocked{oldest}{why}{waits}"
+    more = FlowText.MORE_BLOCKERS.render(count=len(names) - _MAX_BLOCKERS) if len(names) > _MAX_BLOCKERS else ""
+    waits = FlowText.WAIT_FOR.render(blockers=", ".join(names[:_MAX_BLOCKERS]), more=more) if names else ""
+    return FlowText.BLOCKED.render(
+        more=FlowText.AT_LEAST if context.blocked.at_least else "",
+        count=context.blocked.value,
+        oldest=oldest,
+        why=why,
+        waits=waits,
+    )
 
 
 def _blocker_text(blocker: GroupBlockerSample) -> str:
-    holder = "" if blocker.holder is None else f", held by {blocker.holder}"
-    return f"{blocker.blocker}{holder}" + ("" if blocker.held_s is None else f" for {duration(blocker.held_s)}")
+    holder = "" if blocker.holder is None else FlowText.HELD_BY.render(holder=blocker.holder)
+    return f"{blocker.blocker}{holder}" + (
+        "" if blocker.held_s is None else FlowText.FOR.render(age=duration(blocker.held_s))
+    )
 
 
 BLOCKED = Rule(
@@ -271,8 +348,10 @@ def _no_consumers_proof(context: RuleInput) -> str | None:
     consumers = _idle_consumers(context)
     if consumers is None or consumers.connected or not consumers.whole or context.layout is None:
         return None
-    gone = f"; the last consumer left {duration(consumers.left_s)} ago" if consumers.left_s is not None else ""
-    return f"{context.ready.value:,.0f} ready, but {_no_consumers_text(context.layout, consumers)}{gone}"
+    gone = FlowText.LAST_LEFT.render(age=duration(consumers.left_s)) if consumers.left_s is not None else ""
+    return FlowText.READY_BUT.render(
+        ready=context.ready.value, why=_no_consumers_text(context.layout, consumers), gone=gone
+    )
 
 
 def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
@@ -283,33 +362,41 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
             ("procedure", layout.consumers.procedure),
         )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
-        is_one = f"matches the consumers setting ({wanted})"
+        is_one = FlowText.IN_SETTING.render(setting=wanted)
     elif consumers.by == "library":
-        return "no worker of the library has reported for this queue"
+        return FlowText.NO_LIBRARY_WORKER
     else:
         pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
-        is_one = f"has called {pop}" if consumers.by == "routine" else f"has taken rows from {layout.table}"
+        is_one = (
+            FlowText.HAS_CALLED.render(pop=pop)
+            if consumers.by == "routine"
+            else FlowText.HAS_TAKEN.render(table=layout.table)
+        )
     if not consumers.others:
-        return f"no connected session {is_one}"
-    return f"none of the {count_text(consumers.others, 'connected session')} {is_one}"
+        return FlowText.NO_SESSION.render(consumer=is_one)
+    return FlowText.NONE_OF_THE_SESSIONS.render(
+        sessions=count_text(consumers.others, FlowText.CONNECTED_SESSION), consumer=is_one
+    )
 
 
 def _not_claiming_proof(context: RuleInput) -> str | None:
     consumers = _idle_consumers(context)
     if consumers is None or not consumers.connected or context.ready.value is None:
         return None
-    none = "the connected consumer does not pop"
+    none: str = FlowText.ONE_DOES_NOT_POP
     if consumers.connected > 1:
-        none = f"none of the {consumers.connected:,} connected consumers pops"
+        none = FlowText.NONE_POPS.render(count=consumers.connected)
     one = f": {_activity_text(consumers.one)}" if consumers.one is not None else ""
-    return f"{context.ready.value:,.0f} ready, but {none}{one}"
+    return FlowText.NOT_CLAIMING.render(ready=context.ready.value, none=none, one=one)
 
 
 def _activity_text(client: ClientSample) -> str:
-    name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
+    name = FlowText.SESSION.render(session=client.session) + (f" ({client.application})" if client.application else "")
     state = client.state or "connected"
-    waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
-    return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
+    waits = FlowText.WAITING.render(kind=client.wait_kind) if client.wait_kind == "Lock" else ""
+    return f"{name} {state}{waits}" + (
+        FlowText.FOR.render(age=duration(client.quiet_s)) if client.quiet_s is not None else ""
+    )
 
 
 def _waits_for_lock(context: RuleInput) -> bool:
@@ -350,7 +437,7 @@ def _ring_full_proof(context: RuleInput) -> str | None:
         return None
     if context.fill.value is None or context.fill.value < _FULL:
         return None
-    return f"{percent(context.fill.value)} of the slots hold messages, so producers wait"
+    return FlowText.RING_FULL.render(share=percent(context.fill.value))
 
 
 # Without a pop rate, a message must have been ready for this many seconds while no message was popped.
@@ -366,13 +453,13 @@ def _not_taken_proof(context: RuleInput) -> str | None:
     waits, busy = context.oldest.value, context.in_progress.value
     if not context.ready.value or waits is None or waits < _WAITS_S or busy is None:
         return None
-    ready = f"{context.ready.value:,.0f} ready, the oldest for {duration(waits)}"
+    ready = FlowText.OLDEST_OF_READY.render(count=context.ready.value, age=duration(waits))
     if not busy:
-        return f"{ready}, but none is in progress"
+        return FlowText.NONE_IN_PROGRESS.render(ready=ready)
     owners = context.samples.diagnostics.owners if context.samples is not None else None
     ages = [None] if owners is None or len(owners) < busy else [owner.age_s for owner in owners]
     since = [age for age in ages if age is not None and age >= _WAITS_S]
-    return f"{ready}, but none was popped for {duration(min(since))}" if len(since) == len(ages) else None
+    return FlowText.NONE_POPPED.render(ready=ready, age=duration(min(since))) if len(since) == len(ages) else None
 
 
 # After this many seconds without a sign that messages leave the queue, a queue without rates is not called healthy.
@@ -396,12 +483,11 @@ def _head_stays_proof(context: RuleInput) -> str | None:
         # messages.
         if q.held_counted or context.ready.at_least or motion.still_s < max(STILL_S, q.layout.timeout_s):
             return None
-        unseen = "; it is unknown whether a session has locked it"
-    which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
-    age = f" ({duration(context.oldest.value)} old)" if context.oldest.value is not None else ""
-    return (
-        f"{context.ready.value:,.0f} ready, but {which}{age} has been first in the queue for"
-        f" {duration(motion.still_s)}{unseen}"
+        unseen = FlowText.LOCK_UNKNOWN
+    which = FlowText.MESSAGE.render(message=motion.head_id) if motion.head_id is not None else FlowText.SAME_MESSAGE
+    age = FlowText.AGE.render(age=duration(context.oldest.value)) if context.oldest.value is not None else ""
+    return FlowText.HEAD_STILL.render(
+        ready=context.ready.value, which=which, age=age, still=duration(motion.still_s), unseen=unseen
     )
 
 
@@ -413,7 +499,7 @@ def _not_moving_proof(context: RuleInput) -> str | None:
         return _not_taken_proof(context) if in_group else _head_stays_proof(context)
     if not context.ready.value or context.moved > 0:
         return None
-    return f"{context.ready.value:,.0f} ready, but no pops; push {context.push_rate.value or 0:,.1f}/s"
+    return FlowText.NO_POPS.render(ready=context.ready.value, push=context.push_rate.value or 0)
 
 
 def _outrun_proof(context: RuleInput) -> str | None:
@@ -426,11 +512,9 @@ def _outrun_proof(context: RuleInput) -> str | None:
 def _rise_text(rise: Rise) -> str:
     age = rise.age_before_s
     ages = (
-        f", the age of the oldest from {duration(age)} to {duration(rise.wait_s)}"
-        if age is not None and rise.wait_s
-        else ""
+        FlowText.AGES.render(before=duration(age), now=duration(rise.wait_s)) if age is not None and rise.wait_s else ""
     )
-    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages}, within {duration(rise.over_s)}"
+    return FlowText.READY_ROSE.render(before=rise.before, now=rise.now, ages=ages, over=duration(rise.over_s))
 
 
 def _growth_text(context: RuleInput) -> str | None:
@@ -442,9 +526,7 @@ def _growth_text(context: RuleInput) -> str | None:
         or context.net_rate <= max(0.5, 0.05 * context.push_rate.value)
     ):
         return None
-    return (
-        f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s: growing {context.net_rate:,.1f}/s"
-    )
+    return FlowText.FALLS_BEHIND.render(push=context.push_rate.value, pop=context.pop_rate.value, net=context.net_rate)
 
 
 def _no_pushes_proof(context: RuleInput) -> str | None:
@@ -455,18 +537,18 @@ def _no_pushes_proof(context: RuleInput) -> str | None:
     if usual is not None and usual.median <= _USUALLY_QUIET * silence.before_per_s:
         return None
     rollbacks = context.target.rollbacks
-    rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
-    return f"no pushes for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
+    rolled_back = FlowText.ROLLBACKS.render(rate=rollbacks) if rollbacks else ""
+    return FlowText.NO_PUSHES.render(
+        silent=duration(silence.silent_s), before=rate(silence.before_per_s), rollbacks=rolled_back
+    )
 
 
 def _due_later_proof(context: RuleInput) -> str | None:
     found = context.queue.due_later
     if found is None:
         return None
-    many = (
-        f"~{found.later:,.0f} of {found.pushed:,.0f} messages pushed since {time_of_day(found.since_at)} are due later"
-    )
-    return f"{many}; before, {percent(found.share_before)} were"
+    many = FlowText.MANY_LATER.render(later=found.later, pushed=found.pushed, since=time_of_day(found.since_at))
+    return FlowText.DUE_LATER.render(many=many, share=percent(found.share_before))
 
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full_proof)

@@ -13,6 +13,7 @@ from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
 from qmon.model.probe_families import is_probe_of
 from qmon.model.reasons import Reason
+from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow_verdicts import (
     BEHIND,
@@ -45,6 +46,25 @@ from qmon.model.verdicts.server_health_verdicts import (
 from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
 
 
+class JudgeText(Text):
+    """Lines of queues without a proven verdict."""
+
+    IS = "{figures} is {why}"
+    ARE = "{figures} are {why}"
+    UNKNOWN = "unknown: {reason}"
+    PARTLY_KNOWN = "only partly known: {reason}"
+    MAY_BE_MORE = "there may be more"
+    RATES_UNKNOWN = "rates unknown"
+    NO_POP_RATE = "no pop rate"
+    UNMOVED = "{ready:,.0f} ready, but qmon cannot tell whether messages leave the queue: {reason}"
+    IF_THIS_LASTS = "{proof}; {verdict} if this lasts {age} more"
+    READ_AGO = "{proof}; read {age} ago"
+    NO_MESSAGE = "no message is {states}"
+    AND_BLOCKED = "{flow}; {blocked} blocked"
+    READY = "{ready:,.0f} ready; {reason}"
+    RATES = "push {push:,.1f}/s, pop {pop:,.1f}/s"
+
+
 def missing_text(context: RuleInput) -> str:
     """Return one line with the unknown figures that qmon needs to call the queue healthy, and the reasons.
 
@@ -55,7 +75,8 @@ def missing_text(context: RuleInput) -> str:
     for name, reason in _missing_figures(context):
         reasons.setdefault(reason, []).append(name)
     lines = [
-        f"{_join_words(names, 'and')} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()
+        (JudgeText.IS if len(names) == 1 else JudgeText.ARE).render(figures=_join_words(names, "and"), why=why)
+        for why, names in reasons.items()
     ]
     return "; ".join([strange.text, *lines] if strange is not None else lines)
 
@@ -87,13 +108,13 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
         needed.append(("blocked", context.blocked))
     for name, figure in needed:
         if figure.value is None:
-            yield name, f"unknown: {_unknown_reason(context, figure)}"
+            yield name, JudgeText.UNKNOWN.render(reason=_unknown_reason(context, figure))
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
-            yield name, f"only partly known: {figure.reason or 'there may be more'}"
+            yield name, JudgeText.PARTLY_KNOWN.render(reason=figure.reason or JudgeText.MAY_BE_MORE)
     if not is_seen_empty(context):  # in an empty queue nothing has to move
         for name, figure in (("push rate", context.push_rate), ("pop rate", context.pop_rate)):
             if figure.old:
-                yield name, f"unknown: {figure.reason}"
+                yield name, JudgeText.UNKNOWN.render(reason=figure.reason)
 
 
 def _unmoved_text(context: RuleInput) -> str:
@@ -102,8 +123,8 @@ def _unmoved_text(context: RuleInput) -> str:
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
     if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
         return ""
-    why = context.pop_rate.reason or "no pop rate"
-    return f"{context.ready.value:,.0f} ready, but qmon cannot tell whether messages leave the queue: {why}"
+    why = context.pop_rate.reason or JudgeText.NO_POP_RATE
+    return JudgeText.UNMOVED.render(ready=context.ready.value, reason=why)
 
 
 def _unknown_reason(context: RuleInput, figure: Figure) -> str:
@@ -242,7 +263,7 @@ def judge_queue(
             found[rule.code] = raised
         elif rule.severity >= Severity.WARNING:
             left_s = span.first_at + rule.hold_s - now_at
-            line = f"{raised.proof}; {rule.code} if this lasts {duration(left_s)} more"
+            line = JudgeText.IF_THIS_LASTS.render(proof=raised.proof, verdict=rule.code, age=duration(left_s))
             unproved[rule.code] = Verdict(rule.code, line, rule.severity)
     doubt, faults = missing_text(context), guard.reasons if guard is not None else {}
     is_troubled = any(each.severity >= Severity.WARNING for each in found.values())
@@ -294,7 +315,7 @@ def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float
         if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
             continue
         age = duration(now_at - span.seen_at)
-        yield rule.code, replace(span.verdict, proof=f"{span.verdict.proof}; read {age} ago")
+        yield rule.code, replace(span.verdict, proof=JudgeText.READ_AGO.render(proof=span.verdict.proof, age=age))
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
@@ -371,15 +392,17 @@ def _fine_verdict(context: RuleInput) -> Verdict:
             *(["in progress"] if context.has_figure("in_progress") else []),
             *(["blocked"] if context.may_block else []),
         ]
-        return Verdict(EMPTY, f"no message is {_join_words(named, 'or')}")
+        return Verdict(EMPTY, JudgeText.NO_MESSAGE.render(states=_join_words(named, "or")))
     return Verdict(
         HEALTHY,
-        f"{_flow_text(context)}; {context.blocked.text()} blocked" if context.blocked.value else _flow_text(context),
+        JudgeText.AND_BLOCKED.render(flow=_flow_text(context), blocked=context.blocked.text())
+        if context.blocked.value
+        else _flow_text(context),
     )
 
 
 def _flow_text(context: RuleInput) -> str:
     if context.push_rate.value is None or context.pop_rate.value is None:
         why = next((rate.reason for rate in (context.push_rate, context.pop_rate) if rate.value is None), "")
-        return f"{context.ready.value or 0:,.0f} ready; {why or 'rates unknown'}"
-    return f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s"
+        return JudgeText.READY.render(ready=context.ready.value or 0, reason=why or JudgeText.RATES_UNKNOWN)
+    return JudgeText.RATES.render(push=context.push_rate.value, pop=context.pop_rate.value)

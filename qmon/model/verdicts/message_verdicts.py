@@ -7,7 +7,32 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.formatting import duration
 from qmon.model.samples.message_samples import DrawerSample
+from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
+
+
+class MessageText(Text):
+    """Proofs about single messages."""
+
+    ATTEMPTS = ", {count:,} attempts in total"
+    GIVEN_BACK = "message {message} was popped and given back {failures:,} times in {time}{tries}"
+    ALSO_MORE = "; also {count:,} more"
+    POPPED_TWICE = (
+        "message {message} was popped by {second} while {first}, which popped it {age} ago, is still "
+        "working on it{more}"
+    )
+    NUMBER_WITHOUT_MESSAGE = "number {number:,} has no message; a consumer took it at least {age} ago"
+    NO_TRANSACTION = "{waited}; no open transaction has it"
+    MAY_PUSH = "{waited}; {drawer} has taken a number and may still push it"
+    SESSION = "session {session}"
+    PREPARED = "a prepared transaction"
+    PUSHED = ", pushed {age} ago"
+    ONE_MESSAGE = "1 message was"
+    MESSAGES = "{count:,} messages were"
+    SLOTS_READ = " ({share:.0%} of the slots read)"
+    MAY_POP = "; {drawer} may still pop them, otherwise consumers do when it ends"
+    ORPHANS = "{count} taken by consumers but not popped: number {number:,}{age}{swept}{waits}"
+
 
 _MIN_FAILURES: Final = 2
 
@@ -19,18 +44,17 @@ def _poison_proof(context: RuleInput) -> str | None:
     bad = context.queue.repeated
     if bad is None or bad.failures < _MIN_FAILURES or bad.seconds < _MIN_SEEN_S:
         return None
-    tries = f", {bad.attempts:,} attempts in total" if bad.attempts is not None else ""
-    return f"message {bad.id} was popped and given back {bad.failures:,} times in {duration(bad.seconds)}{tries}"
+    tries = MessageText.ATTEMPTS.render(count=bad.attempts) if bad.attempts is not None else ""
+    return MessageText.GIVEN_BACK.render(message=bad.id, failures=bad.failures, time=duration(bad.seconds), tries=tries)
 
 
 def _twice_proof(context: RuleInput) -> str | None:
     if not context.queue.twice:
         return None
     one = context.queue.twice[0]
-    more = f"; also {len(context.queue.twice) - 1:,} more" if len(context.queue.twice) > 1 else ""
-    return (
-        f"message {one.id} was popped by {one.second} while {one.first}, which popped it {duration(one.seconds)} ago, "
-        f"is still working on it{more}"
+    more = MessageText.ALSO_MORE.render(count=len(context.queue.twice) - 1) if len(context.queue.twice) > 1 else ""
+    return MessageText.POPPED_TWICE.render(
+        message=one.id, second=one.second, first=one.first, age=duration(one.seconds), more=more
     )
 
 
@@ -38,14 +62,14 @@ def _hole_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = f"number {loss.hole:,} has no message; a consumer took it at least {duration(loss.hole_s)} ago"
+    waited = MessageText.NUMBER_WITHOUT_MESSAGE.render(number=loss.hole, age=duration(loss.hole_s))
     if loss.drawer is None:
-        return f"{waited}; no open transaction has it"
-    return f"{waited}; {_drawer_text(loss.drawer)} has taken a number and may still push it"
+        return MessageText.NO_TRANSACTION.render(waited=waited)
+    return MessageText.MAY_PUSH.render(waited=waited, drawer=_drawer_text(loss.drawer))
 
 
 def _drawer_text(drawer: DrawerSample) -> str:
-    name = f"session {drawer.session}" if drawer.session else "a prepared transaction"
+    name = MessageText.SESSION.render(session=drawer.session) if drawer.session else MessageText.PREPARED
     more = ", ".join(part for part in (drawer.state, drawer.application) if part)
     return f"{name} ({more})" if more else name
 
@@ -54,12 +78,12 @@ def _orphans_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or not loss.orphans or loss.orphan is None:
         return None
-    age = f", pushed {duration(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
-    count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
-    swept = f" ({loss.swept:.0%} of the slots read)" if loss.swept < 1 else ""
+    age = MessageText.PUSHED.render(age=duration(loss.orphan_s)) if loss.orphan_s is not None else ""
+    count = MessageText.ONE_MESSAGE if loss.orphans == 1 else MessageText.MESSAGES.render(count=loss.orphans)
+    swept = MessageText.SLOTS_READ.render(share=loss.swept) if loss.swept < 1 else ""
     who = loss.consumer
-    waits = f"; {_drawer_text(who)} may still pop them, otherwise consumers do when it ends" if who is not None else ""
-    return f"{count} taken by consumers but not popped: number {loss.orphan:,}{age}{swept}{waits}"
+    waits = MessageText.MAY_POP.render(drawer=_drawer_text(who)) if who is not None else ""
+    return MessageText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)
 
 
 _ROWS: Final = ("owners", "tried")

@@ -14,7 +14,56 @@ from qmon.model.samples.server_state_samples import (
     TempSpaceSample,
 )
 from qmon.model.statement_use import StatementUse, statement_uses
+from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
+
+
+class ServerHealthText(Text):
+    """Proofs about the health of the server."""
+
+    LOG_BACKUP = "back up the log to free it"
+    ACTIVE_TRANSACTION = "it is free when the oldest transaction ends"
+    AVAILABILITY_REPLICA = "a secondary has not received or redone it yet"
+    DATABASE_MIRRORING = "the mirror has not received it yet"
+    REPLICATION = "replication or change data capture has not read it yet"
+    BACKUP_OR_RESTORE = "it is free when the running backup or restore ends"
+    CHECKPOINT = "it is free after the next checkpoint"
+    MEMORY_CHECKPOINT = "it is free after the next checkpoint of memory-optimized tables"
+    SNAPSHOT_CREATION = "a database snapshot is being created"
+    LOG_USED = "{share} of the log is used ({used} of {most})"
+    LOG_FREE = "{text}; nothing holds it"
+    LOG_HELD = "{text}, held by {holder}{freed}"
+    LAST_BACKUP = ", last backup {age} ago"
+    OLDEST_WRITER = ", oldest writer in this database: session {session} for {age}"
+    NOT_SYNCHRONIZING = "not synchronizing"
+    SUSPENDED = "suspended ({reason})"
+    NOT_SENT = "not sent"
+    NOT_REDONE = "not redone"
+    SYNCHRONOUS = "{replica} (synchronous)"
+    ASYNCHRONOUS = "{replica} (asynchronous)"
+    A_SECONDARY = "a secondary"
+    ALSO = "; also {others}"
+    REPLICA_NOT_SYNCHRONIZED = "{replica} is {why}{missing}{more}; a failover to it would lose the missing changes"
+    REPLICA_BEHIND = "{replica} is {age} behind{missing}"
+    ROW_VERSIONS = "row versions"
+    SORTS_AND_JOINS = "sorts and joins"
+    TEMPORARY_TABLES = "temporary tables"
+    TEMPDB_SESSION = "; session {session} holds {size}"
+    TEMPDB_USED = "{share} of tempdb is used ({used} of {most}): {parts}{who}"
+    PROCESSOR_TIME = "processor time"
+    READS_AND_WRITES = "reads and writes"
+    LOG_WRITES = "log writes"
+    POOL = "the elastic pool{pool}"
+    DATABASE = "the database"
+    LIMIT_REACHED = "{parts} of the limit of {limited}; the server slows statements down"
+    KEPT_AWAKE = "only qmon is connected to {objective}; qmon's polls keep it from pausing and are billed"
+    OF_PROCEDURE = " of {routine}"
+    CREATED = " (created {age} ago)"
+    PAGES_NOW = "{pages} pages per call with plan {plan}{made}"
+    PAGES_BEFORE = "{pages} in the days before with plan {plan}"
+    PLAN_WORSE = "statement {statement}{where} reads {now}; {before}"
+    FAILED_OVER = "failed over {age} ago from {before} to {now}; counters started at 0 again"
+
 
 # If the log uses this share of its maximum size, the next write may fail.
 FULL: Final = 0.95
@@ -22,16 +71,16 @@ FILLING: Final = 0.8
 
 # Meaning of SQL Server's `log_reuse_wait_desc` (documentation of `sys.databases`).
 FREED_BY: Final = {
-    "LOG_BACKUP": "back up the log to free it",
-    "ACTIVE_TRANSACTION": "it is free when the oldest transaction ends",
-    "AVAILABILITY_REPLICA": "a secondary has not received or redone it yet",
-    "DATABASE_MIRRORING": "the mirror has not received it yet",
-    "REPLICATION": "replication or change data capture has not read it yet",
-    "ACTIVE_BACKUP_OR_RESTORE": "it is free when the running backup or restore ends",
-    "CHECKPOINT": "it is free after the next checkpoint",
-    "OLDEST_PAGE": "it is free after the next checkpoint",
-    "XTP_CHECKPOINT": "it is free after the next checkpoint of memory-optimized tables",
-    "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being created",
+    "LOG_BACKUP": ServerHealthText.LOG_BACKUP,
+    "ACTIVE_TRANSACTION": ServerHealthText.ACTIVE_TRANSACTION,
+    "AVAILABILITY_REPLICA": ServerHealthText.AVAILABILITY_REPLICA,
+    "DATABASE_MIRRORING": ServerHealthText.DATABASE_MIRRORING,
+    "REPLICATION": ServerHealthText.REPLICATION,
+    "ACTIVE_BACKUP_OR_RESTORE": ServerHealthText.BACKUP_OR_RESTORE,
+    "CHECKPOINT": ServerHealthText.CHECKPOINT,
+    "OLDEST_PAGE": ServerHealthText.CHECKPOINT,
+    "XTP_CHECKPOINT": ServerHealthText.MEMORY_CHECKPOINT,
+    "DATABASE_SNAPSHOT_CREATION": ServerHealthText.SNAPSHOT_CREATION,
 }
 
 
@@ -56,10 +105,10 @@ def _log_proof(context: RuleInput, least: float) -> str | None:
     used = log_share_used(log) if log is not None else None
     if log is None or used is None or used < least:
         return None
-    text = f"{percent(used)} of the log is used ({size(log.used or 0)} of {size(log.most or 0)})"
+    text = ServerHealthText.LOG_USED.render(share=percent(used), used=size(log.used or 0), most=size(log.most or 0))
     if not log.held_by:
-        return f"{text}; nothing holds it"
-    return f"{text}, held by {log.held_by}{_freed_by_text(context, log)}"
+        return ServerHealthText.LOG_FREE.render(text=text)
+    return ServerHealthText.LOG_HELD.render(text=text, holder=log.held_by, freed=_freed_by_text(context, log))
 
 
 def _freed_by_text(context: RuleInput, log: LogSample) -> str:
@@ -67,7 +116,7 @@ def _freed_by_text(context: RuleInput, log: LogSample) -> str:
     words = FREED_BY.get(log.held_by, "")
     known = ""
     if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
-        known = f", last backup {duration(log.saved_s)} ago"
+        known = ServerHealthText.LAST_BACKUP.render(age=duration(log.saved_s))
     elif log.held_by == "ACTIVE_TRANSACTION":
         known = _oldest_writer_text(context)
     return f": {words}{known}" if words else ""
@@ -78,7 +127,7 @@ def _oldest_writer_text(context: RuleInput) -> str:
     oldest = max(writers or (), key=lambda writer: writer.transaction_s or 0.0, default=None)
     if oldest is None or oldest.transaction_s is None:
         return ""
-    return f", oldest writer in this database: session {oldest.session} for {duration(oldest.transaction_s)}"
+    return ServerHealthText.OLDEST_WRITER.render(session=oldest.session, age=duration(oldest.transaction_s))
 
 
 LOG_FULL = Rule(
@@ -106,7 +155,7 @@ LOG_FILLING = Rule(
 
 # A replica is reported if its commits lag by at least this many seconds.
 BEHIND_S: Final = 60.0
-_NOT_SYNCHRONIZING: Final = "not synchronizing"
+_NOT_SYNCHRONIZING: Final = ServerHealthText.NOT_SYNCHRONIZING
 
 
 def stopped_reason(copy: ReplicationSample) -> str:
@@ -115,7 +164,7 @@ def stopped_reason(copy: ReplicationSample) -> str:
     The text is empty if the replica receives data or if its state is unknown.
     """
     if copy.suspended:
-        return f"suspended ({copy.suspended})"
+        return ServerHealthText.SUSPENDED.render(reason=copy.suspended)
     if copy.connected is False:
         return "disconnected"
     return _NOT_SYNCHRONIZING if copy.state == _NOT_SYNCHRONIZING else ""
@@ -123,14 +172,18 @@ def stopped_reason(copy: ReplicationSample) -> str:
 
 def missing_log_text(copy: ReplicationSample) -> str:
     """Return the log that a replica lacks: ``120 MB not sent, 800 MB not redone``."""
-    known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
+    known = ((copy.unsent, ServerHealthText.NOT_SENT), (copy.unredone, ServerHealthText.NOT_REDONE))
     return ", ".join(f"{size(value)} {what}" for value, what in known if value)
 
 
 def replica_text(copy: ReplicationSample) -> str:
     """Return the name of a replica and whether commits wait for it."""
-    name = copy.name or "a secondary"
-    return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
+    name = copy.name or ServerHealthText.A_SECONDARY
+    return (
+        name
+        if copy.synchronous is None
+        else (ServerHealthText.SYNCHRONOUS if copy.synchronous else ServerHealthText.ASYNCHRONOUS).render(replica=name)
+    )
 
 
 def _stopped_replicas(context: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
@@ -144,8 +197,10 @@ def _not_synchronizing_proof(context: RuleInput) -> str | None:
         return None
     (copy, why), *others = found
     missing = f"; {missing_log_text(copy)}" if missing_log_text(copy) else ""
-    more = f"; also {count_text(len(others), 'other')}" if others else ""
-    return f"{replica_text(copy)} is {why}{missing}{more}; a failover to it would lose the missing changes"
+    more = ServerHealthText.ALSO.render(others=count_text(len(others), "other")) if others else ""
+    return ServerHealthText.REPLICA_NOT_SYNCHRONIZED.render(
+        replica=replica_text(copy), why=why, missing=missing, more=more
+    )
 
 
 def _first_stopped(context: RuleInput) -> str:
@@ -177,7 +232,9 @@ def _behind_proof(context: RuleInput) -> str | None:
     if copy is None:
         return None
     missing = f": {missing_log_text(copy)}" if missing_log_text(copy) else ""
-    return f"{replica_text(copy)} is {duration(copy.behind_s or 0.0)} behind{missing}"
+    return ServerHealthText.REPLICA_BEHIND.render(
+        replica=replica_text(copy), age=duration(copy.behind_s or 0.0), missing=missing
+    )
 
 
 def _name_behind(context: RuleInput) -> str:
@@ -212,11 +269,21 @@ def _temp_filling_proof(context: RuleInput) -> str | None:
     used = temp_share_used(found) if found is not None else None
     if state is None or found is None or used is None or used < TEMP_FILLING_AT:
         return None
-    parts = ((found.versions, "row versions"), (found.internal, "sorts and joins"), (found.objects, "temporary tables"))
+    parts = (
+        (found.versions, ServerHealthText.ROW_VERSIONS),
+        (found.internal, ServerHealthText.SORTS_AND_JOINS),
+        (found.objects, ServerHealthText.TEMPORARY_TABLES),
+    )
     told = ", ".join(f"{size(value)} {what}" for value, what in parts if value)
     most = state.temp_sessions[0] if state.temp_sessions else None
-    who = f"; session {most.session} holds {size(most.total_bytes)}" if most is not None else ""
-    return f"{percent(used)} of tempdb is used ({size(found.used or 0)} of {size(found.most or 0)}): {told}{who}"
+    who = (
+        ServerHealthText.TEMPDB_SESSION.render(session=most.session, size=size(most.total_bytes))
+        if most is not None
+        else ""
+    )
+    return ServerHealthText.TEMPDB_USED.render(
+        share=percent(used), used=size(found.used or 0), most=size(found.most or 0), parts=told, who=who
+    )
 
 
 TEMP_FILLING = Rule(
@@ -235,9 +302,9 @@ AT_LIMIT_AT: Final = 0.95
 
 # Names of the fields of `LimitsSample`. Memory is not included, because the cache uses all memory.
 LIMITED: Final = {
-    "cpu": "processor time",
-    "data_io": "reads and writes",
-    "log_write": "log writes",
+    "cpu": ServerHealthText.PROCESSOR_TIME,
+    "data_io": ServerHealthText.READS_AND_WRITES,
+    "log_write": ServerHealthText.LOG_WRITES,
     "workers": "workers",
     "sessions": "sessions",
     "storage": "storage",
@@ -256,13 +323,15 @@ def _at_limit_proof(context: RuleInput) -> str | None:
     if state is None:
         return None
     objective = state.service.objective if state.service is not None and not state.service.pooled else ""
-    pool = f"the elastic pool{f' {state.service.pool}' if state.service is not None and state.service.pool else ''}"
+    pool = ServerHealthText.POOL.render(
+        pool=f" {state.service.pool}" if state.service is not None and state.service.pool else ""
+    )
     for full, of in (
-        (limits_reached(state.limits), objective or "the database"),
+        (limits_reached(state.limits), objective or ServerHealthText.DATABASE),
         (limits_reached(state.pool_limits), pool),
     ):
         if full:
-            return f"{', '.join(full)} of the limit of {of}; the server slows statements down"
+            return ServerHealthText.LIMIT_REACHED.render(parts=", ".join(full), limited=of)
     return None
 
 
@@ -288,7 +357,7 @@ def _kept_awake_proof(context: RuleInput) -> str | None:
         return None
     if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
         return None  # other sessions also keep the database awake, or our role cannot see other sessions
-    return f"only qmon is connected to {state.service.objective}; qmon's polls keep it from pausing and are billed"
+    return ServerHealthText.KEPT_AWAKE.render(objective=state.service.objective)
 
 
 KEPT_AWAKE = Rule(
@@ -314,11 +383,11 @@ def _regressed_proof(context: RuleInput) -> str | None:
     use = _regressed_use(context)
     if use is None or use.plan_before is None:
         return None
-    where = f" of {use.plan.routine}" if use.plan.routine else ""
-    made = "" if use.plan.age_s is None else f" (created {duration(use.plan.age_s)} ago)"
-    now = f"{number(use.reads or 0.0)} pages per call with plan {use.plan.plan_id}{made}"
-    before = f"{number(use.reads_before or 0.0)} in the days before with plan {use.plan_before.plan_id}"
-    return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
+    where = ServerHealthText.OF_PROCEDURE.render(routine=use.plan.routine) if use.plan.routine else ""
+    made = "" if use.plan.age_s is None else ServerHealthText.CREATED.render(age=duration(use.plan.age_s))
+    now = ServerHealthText.PAGES_NOW.render(pages=number(use.reads or 0.0), plan=use.plan.plan_id, made=made)
+    before = ServerHealthText.PAGES_BEFORE.render(pages=number(use.reads_before or 0.0), plan=use.plan_before.plan_id)
+    return ServerHealthText.PLAN_WORSE.render(statement=use.plan.statement_id, where=where, now=now, before=before)
 
 
 def _are_plans_unread(context: RuleInput) -> bool:
@@ -341,7 +410,7 @@ def _failed_over_proof(context: RuleInput) -> str | None:
     if seen is None or context.snapshot is None:
         return None
     since = duration(max(0.0, context.snapshot.sampled_at - seen.at))
-    return f"failed over {since} ago from {seen.before} to {seen.now}; counters started at 0 again"
+    return ServerHealthText.FAILED_OVER.render(age=since, before=seen.before, now=seen.now)
 
 
 FAILED_OVER = Rule(

@@ -16,10 +16,51 @@ from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage_samples import StatisticsSample
 from qmon.model.samples.wait_samples import LatchSample
 from qmon.model.snapshot import QueueSamples
+from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always, is_uncounted
 from qmon.model.waits.horizon_holders import holder_name, holder_text, long_holder
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
+
+
+class ServerText(Text):
+    """Proofs about the server."""
+
+    SERVER_LOG = "the server's log"
+    EVENT_SESSION = "the event session system_health"
+    STATISTICS_UPDATED_OFTEN = "the statistics of {table} were updated {times} times in the last 20 s"
+    STATISTICS_NEVER_UPDATED = "statistics never updated"
+    STATISTICS_UPDATED = "statistics updated {age} ago"
+    NO_ROWS = "no rows"
+    ROWS = "{rows:,} rows"
+    PLANS_ASSUME = "plans assume {believed} in {table}, which has {rows:,} ({when}): run {command}"
+    QUEUE_TABLE = "the queue's table"
+    DEADLOCKS = "{count} deadlocks in the last minute"
+    DEADLOCKED_SESSIONS = "{text}; these sessions waited for each other just before one: {sessions}"
+    DEADLOCK_REPORTS = "{text}; their statements are in {place}"
+    DEADLOCK_SESSION = "session {session}{who}: {statement}"
+    COMMITS_WAIT = "{sessions:.1f} of {busy:.1f} active sessions wait for the log ({names})"
+    PER_COMMIT = "{time} per commit"
+    COMMITS = "{rate:,.0f} commits/s"
+    MESSAGES_PER_COMMIT = "{messages:.1f} messages per commit; batches of {batch} would allow {rate:,.0f} messages/s"
+    PAGES_WAIT = "{sessions:.1f} of {busy:.1f} active sessions wait for a page of {place} ({names})"
+    INDEX = "index {index} of {table}"
+    MOST_FOR_PAGE = ", most sessions for page {page}"
+    HOT_PLACE = "{place}, which has {share} of these waits{page}{sequential}"
+    SEQUENTIAL_KEY = "; OPTIMIZE_FOR_SEQUENTIAL_KEY is {state}"
+    MOST_FOR = ", most for page {page}"
+    TABLE_OR_INDEXES = "{table} or its index{plural} {names}"
+    DEAD_ROWS = "{count:,} dead row{plural}"
+    ROWS_BEFORE = ", {count:,.1f} before"
+    VACUUM_HELD_BACK_PER_POP = "{holder} keeps vacuum from removing {dead}: {rows:,.0f} rows touched per pop{before}"
+    VACUUM_HELD_BACK = "{holder} keeps vacuum from removing {dead}"
+    OF_ALL_DATABASES = " of all databases"
+    VERSIONS_KEPT = "{holder} keeps {size} of row versions{whose}"
+    READS_PER_POP = "{kept}: {reads:,.0f} logical reads per pop, {before:,.1f} before"
+    PER_POPPED_MESSAGE = "{rows:,.0f} per popped message"
+    NO_MESSAGE_POPPED = "and no message is popped"
+    GHOSTS_SKIPPED = "scans skip {rate:,.0f} ghost records/s on this server, {each}; this queue makes {made:,.0f}/s"
+
 
 # Statistics matter only if the table has at least this many rows. With fewer rows any plan is good enough.
 STALE_ROWS: Final = 10_000
@@ -31,7 +72,7 @@ ANALYZED_OFTEN: Final = 4
 
 # By engine: the statement that updates statistics, and the place where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
-DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
+DEADLOCK_REPORTS: Final = {"postgres": ServerText.SERVER_LOG, "sqlserver": ServerText.EVENT_SESSION}
 
 # Probes that show which tables belong to the queue.
 _TOTALS: Final = ("counters", "table_counters")
@@ -40,19 +81,27 @@ _TOTALS: Final = ("counters", "table_counters")
 def _statistics_proof(context: RuleInput) -> str | None:
     use = context.queue.use
     if use is not None and use.analyzed >= ANALYZED_OFTEN:
-        return f"the statistics of {_table_text(context, 0)} were updated {use.analyzed} times in the last 20 s"
+        return ServerText.STATISTICS_UPDATED_OFTEN.render(table=_table_text(context, 0), times=use.analyzed)
     if context.layout is None or context.layout.routines or context.samples is None or context.snapshot is None:
         return None  # the statements of installed designs do not depend on statistics
     tables = [c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None]
     for sample in context.snapshot.statistics or ():
         if sample.table_id in tables and _is_stale(sample):
-            when = "statistics never updated"
+            when: str = ServerText.STATISTICS_NEVER_UPDATED
             if sample.updated_at is not None:
-                when = f"statistics updated {duration(context.snapshot.sampled_at - sample.updated_at)} ago"
-            believed = "no rows" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
+                when = ServerText.STATISTICS_UPDATED.render(
+                    age=duration(context.snapshot.sampled_at - sample.updated_at)
+                )
+            believed = (
+                ServerText.NO_ROWS
+                if sample.estimated_rows is None
+                else ServerText.ROWS.render(rows=sample.estimated_rows)
+            )
             name = _table_text(context, tables.index(sample.table_id))
             helps = _REFRESH[context.snapshot.engine]
-            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): run {helps}"
+            return ServerText.PLANS_ASSUME.render(
+                believed=believed, table=name, rows=sample.rows, when=when, command=helps
+            )
     return None
 
 
@@ -67,7 +116,7 @@ def _table_text(context: RuleInput, place: int) -> str:
     named: TableName | None = None
     if layout is not None:
         named = layout.table if place == 0 else layout.data_table
-    return str(named) if named is not None else "the queue's table"
+    return str(named) if named is not None else ServerText.QUEUE_TABLE
 
 
 # The hold time allows for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
@@ -94,13 +143,13 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
         return None
     if context.layout is None or context.snapshot is None:
         return None
-    text = f"{found.count} deadlocks in the last minute"
+    text = ServerText.DEADLOCKS.render(count=found.count)
     mine = [circle for circle in found.circles if is_about(circle, context.samples, context.layout)]
     if mine:
-        return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
+        return ServerText.DEADLOCKED_SESSIONS.render(text=text, sessions=circle_text(mine[-1]))
     if found.circles or len(context.snapshot.queues) > 1:
         return None  # the deadlocks are on another queue, or the queue is unknown
-    return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
+    return ServerText.DEADLOCK_REPORTS.render(text=text, place=DEADLOCK_REPORTS[context.snapshot.engine])
 
 
 def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bool:
@@ -125,7 +174,7 @@ def _member_text(member: CircleSample) -> str:
     statement = _SAVEPOINT.sub("", " ".join(member.statement.split()))
     short = statement if len(statement) <= _MAX_STATEMENT_LENGTH else f"{statement[: _MAX_STATEMENT_LENGTH - 1]}…"
     who = f" ({member.application})" if member.application else ""
-    return f"session {member.session}{who}: {short}"
+    return ServerText.DEADLOCK_SESSION.render(session=member.session, who=who, statement=short)
 
 
 DEADLOCKS = Rule(
@@ -175,16 +224,14 @@ def _log_proof(context: RuleInput) -> str | None:
     if not slow and not at_ceiling:
         return None
     names = ", ".join(rate.name for rate in log[:3])
-    proof = f"{sessions:.1f} of {waiting.busy:.1f} active sessions wait for the log ({names})"
+    proof = ServerText.COMMITS_WAIT.render(sessions=sessions, busy=waiting.busy, names=names)
     limits = []
     if each is not None:
-        limits.append(f"{milliseconds(each * 1000)} per commit")
+        limits.append(ServerText.PER_COMMIT.render(time=milliseconds(each * 1000)))
     if commits is not None:
-        limits.append(f"{commits:,.0f} commits/s")
+        limits.append(ServerText.COMMITS.render(rate=commits))
     if commits is not None and a_commit is not None and at_ceiling:
-        limits.append(
-            f"{a_commit:.1f} messages per commit; batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
-        )
+        limits.append(ServerText.MESSAGES_PER_COMMIT.render(messages=a_commit, batch=_BATCH, rate=_BATCH * commits))
     return f"{proof}: {', '.join(limits)}" if limits else proof
 
 
@@ -220,14 +267,16 @@ def _latch_proof(context: RuleInput) -> str | None:
     tables = {c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None}
     mine = [each for each in seen if each.table_id in tables]
     names = ", ".join(rate.name for rate in rates[:2])
-    proof = f"{sessions:.1f} of {waiting.busy:.1f} active sessions wait for a page of"
     told = {each.session for each in seen if each.table_id is not None}
     if 2 * len(told) < len({each.session for each in seen}):
-        found = _hot_index_text(context, rates, seen)
-        return f"{proof} {found} ({names})" if found else None
-    if 2 * len({each.session for each in mine}) < len(told):
+        place = _hot_index_text(context, rates, seen)
+        if not place:
+            return None
+    elif 2 * len({each.session for each in mine}) < len(told):
         return None  # most of the sessions work on something else
-    return f"{proof} {_hot_page_text(context, mine)} ({names})"
+    else:
+        place = _hot_page_text(context, mine)
+    return ServerText.PAGES_WAIT.render(sessions=sessions, busy=waiting.busy, place=place, names=names)
 
 
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
@@ -242,17 +291,17 @@ def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequenc
         return ""
     most = max(parts, key=lambda part: part.latch_waits or 0.0)
     table = _table_text(context, 0)
-    place = table if most.role == "table" else f"index {most.name} of {table}"
+    place = table if most.role == "table" else ServerText.INDEX.render(index=most.name, table=table)
     share = min(1.0, (most.latch_waits or 0.0) / every)
     page = Counter(each.page for each in seen if each.page).most_common(1)
-    hot = f", most sessions for page {page[0][0]}" if page else ""
-    return f"{place}, which has {percent(share)} of these waits{hot}{_sequential(most)}"
+    hot = ServerText.MOST_FOR_PAGE.render(page=page[0][0]) if page else ""
+    return ServerText.HOT_PLACE.render(place=place, share=percent(share), page=hot, sequential=_sequential(most))
 
 
 def _sequential(part: IndexUse | None) -> str:
     if part is None or part.sequential is None:
         return ""
-    return f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if part.sequential else 'off'}"
+    return ServerText.SEQUENTIAL_KEY.render(state="on" if part.sequential else "off")
 
 
 def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
@@ -263,13 +312,13 @@ def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
     if known:
         (index, page), _ = known.most_common(1)[0]
         part = next((part for part in parts if part.id == index), None)
-        place = f"index {part.name} of {table}" if part is not None and index else table
-        return f"{place}{f', most for page {page}' if page else ''}{_sequential(part)}"
+        place = ServerText.INDEX.render(index=part.name, table=table) if part is not None and index else table
+        return f"{place}{ServerText.MOST_FOR.render(page=page) if page else ''}{_sequential(part)}"
     indexes = sorted((p for p in parts if p.role != "table"), key=lambda part: -(part.pages or 0.0))
     if not indexes:
         return table
     names = ", ".join(part.name for part in indexes[:3])
-    return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
+    return ServerText.TABLE_OR_INDEXES.render(table=table, plural="" if len(indexes) == 1 else "es", names=names)
 
 
 LATCH = Rule(
@@ -314,26 +363,25 @@ def _horizon_proof(context: RuleInput) -> str | None:
         return None
     if use.dead is None and context.snapshot is not None and context.snapshot.version_store is not None:
         return _versions_proof(holder, context.snapshot.version_store, use, _ghosts(context))
-    dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
+    dead = ServerText.DEAD_ROWS.render(count=use.dead or 0, plural="" if use.dead == 1 else "s")
     if _is_slow(use):
-        then = f", {use.before:,.1f} before" if use.before is not None else ""
-        return (
-            f"{holder_text(holder)} keeps vacuum from removing {dead}: {use.rows_per_pop.value or 0:,.0f} rows "
-            f"touched per pop{then}"
+        then = ServerText.ROWS_BEFORE.render(count=use.before) if use.before is not None else ""
+        return ServerText.VACUUM_HELD_BACK_PER_POP.render(
+            holder=holder_text(holder), dead=dead, rows=use.rows_per_pop.value or 0, before=then
         )
     many = (use.dead or 0) >= max(_DEAD, 2.0 * (context.ready.value or 0.0))
     if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
-        return f"{holder_text(holder)} keeps vacuum from removing {dead}"
+        return ServerText.VACUUM_HELD_BACK.render(holder=holder_text(holder), dead=dead)
     return None
 
 
 def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
     """Return the proof for a server that keeps old rows in a version store. ``ghosts``: the result of ``_ghosts``."""
-    whose = " of all databases" if store.whole_server else ""
-    keeps = f"{holder_text(holder)} keeps {size(store.total)} of row versions{whose}"
+    whose = ServerText.OF_ALL_DATABASES if store.whole_server else ""
+    keeps = ServerText.VERSIONS_KEPT.render(holder=holder_text(holder), size=size(store.total), whose=whose)
     reads = use.touched_per_pop.value
     if reads is not None and use.before is not None and reads >= max(MIN_READS, MIN_ROWS_RATIO * use.before):
-        return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+        return ServerText.READS_PER_POP.render(kept=keeps, reads=reads, before=use.before)
     if ghosts:
         return f"{keeps}: {ghosts}"
     return keeps if store.total >= LARGE_BYTES and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
@@ -354,8 +402,8 @@ def _ghosts(context: RuleInput) -> str | None:
         return None
     if made < GHOSTS_SHARE * found.made:
         return None
-    each = f"{found.skipped / pops:,.0f} per popped message" if pops else "and no message is popped"
-    return f"scans skip {found.skipped:,.0f} ghost records/s on this server, {each}; this queue makes {made:,.0f}/s"
+    each = ServerText.PER_POPPED_MESSAGE.render(rows=found.skipped / pops) if pops else ServerText.NO_MESSAGE_POPPED
+    return ServerText.GHOSTS_SKIPPED.render(rate=found.skipped, each=each, made=made)
 
 
 def _is_slow(use: QueueUse) -> bool:

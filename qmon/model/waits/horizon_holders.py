@@ -7,6 +7,17 @@ from typing import Final
 
 from qmon.model.formatting import duration
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.texts import Text
+
+
+class HolderText(Text):
+    """Names of what keeps old rows."""
+
+    SESSION = "session {session}"
+    PREPARED = "prepared transaction {name}"
+    SLOT = "replication slot {name}"
+    STANDBY = "standby {name}"
+
 
 # A holder matters if it has held the horizon for at least this many seconds.
 LONG_S: Final = 15.0
@@ -49,8 +60,8 @@ def holder_name(holder: HorizonSample) -> str:
     The name stays the same while the holder holds the horizon.
     """
     return {
-        HolderKind.SESSION: f"session {holder.session}",
-        HolderKind.PREPARED: f"prepared transaction {holder.name}",
-        HolderKind.SLOT: f"replication slot {holder.name}",
-        HolderKind.STANDBY: f"standby {holder.name}",
+        HolderKind.SESSION: HolderText.SESSION.render(session=holder.session),
+        HolderKind.PREPARED: HolderText.PREPARED.render(name=holder.name),
+        HolderKind.SLOT: HolderText.SLOT.render(name=holder.name),
+        HolderKind.STANDBY: HolderText.STANDBY.render(name=holder.name),
     }.get(HolderKind(holder.kind), holder.kind)

@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.formatting import one_line, time_of_day
+from qmon.model.texts import Text
 from qmon.redact import hide_secrets
+
+
+class LockHolderText(Text):
+    """Names of what holds a lock."""
+
+    SESSION = "session {session}"
+    PREPARED = "prepared transaction {transaction}"
+    SINCE = "in a transaction since {time}"
+    WAITS = "{who} waits to lock the table, and readers wait for that session"
+    LOCKED_BY = "locked by {who}"
+
 
 PROBE: Final = "lock_holders"
 
@@ -44,10 +56,14 @@ class LockHolderSample:
     @property
     def summary(self) -> str:
         """One line: the session, how long its transaction has been open, and its statement without data."""
-        who = f"session {self.session}" if self.session else f"prepared transaction {one_line(self.gid)}"
-        since = f"in a transaction since {time_of_day(self.since_at)}" if self.since_at is not None else ""
+        who = (
+            LockHolderText.SESSION.render(session=self.session)
+            if self.session
+            else LockHolderText.PREPARED.render(transaction=one_line(self.gid))
+        )
+        since = LockHolderText.SINCE.render(time=time_of_day(self.since_at)) if self.since_at is not None else ""
         about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)
         runs = one_line(_VALUES.sub("…", _DRIVER.sub("", hide_secrets(self.statement))), _LENGTH)
         by = f"{who} ({about})" if about else who
-        verb = f"{by} waits to lock the table, and readers wait for that session" if self.waits else f"locked by {by}"
+        verb = LockHolderText.WAITS.render(who=by) if self.waits else LockHolderText.LOCKED_BY.render(who=by)
         return f"{verb}: {runs}" if runs else verb

@@ -19,7 +19,21 @@ from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.sessions.clients import statement_names
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.texts import Text
 from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_lock_chains
+
+
+class QueueLockText(Text):
+    """Proofs that a session blocks a queue."""
+
+    BLOCKS = "{who} blocks {sessions} waiting to lock {table}"
+    SESSION = "session {session}"
+    THE_PREPARED = "the prepared transaction {transaction}"
+    A_PREPARED = "a prepared transaction"
+    SINCE = " (since {age})"
+    OPEN = "transaction open {age}"
+    HOLDS_ALL = "{who} holds all {rows:,} messages"
+
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
@@ -78,7 +92,7 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
     return QueueLock(
         _lasting_name(s.session, s.gid),
-        f"{who} blocks {count_text(count, 'session')} waiting to lock {samples.layout.table}",
+        QueueLockText.BLOCKS.render(who=who, sessions=count_text(count, "session"), table=samples.layout.table),
     )
 
 
@@ -132,15 +146,17 @@ def _lasting_name(number: int, gid: str) -> str:
 
 def _session_name(number: int, gid: str) -> str:
     if number:
-        return f"session {number}"
-    return f"the prepared transaction {gid}" if gid else "a prepared transaction"
+        return QueueLockText.SESSION.render(session=number)
+    return QueueLockText.THE_PREPARED.render(transaction=gid) if gid else QueueLockText.A_PREPARED
 
 
 def _session_text(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
     """Return a session in words. ``application``: name of the program or of the prepared transaction."""
     if number == 0:
-        return _session_name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
-    parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
+        return _session_name(0, application) + (
+            QueueLockText.SINCE.render(age=duration(open_s)) if open_s is not None else ""
+        )
+    parts = [state, QueueLockText.OPEN.render(age=duration(open_s)) if open_s is not None else "", application, host]
     more = ", ".join(part for part in parts if part)
     return f"{_session_name(number, '')} ({more})" if more else _session_name(number, "")
 
@@ -160,7 +176,9 @@ def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transa
     if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
         return None
     who = _session_text(session, one.state, one.transaction_s, one.application)
-    return QueueLock(_lasting_name(session, one.application), f"{who} holds all {rows:,} messages", waited_for=False)
+    return QueueLock(
+        _lasting_name(session, one.application), QueueLockText.HOLDS_ALL.render(who=who, rows=rows), waited_for=False
+    )
 
 
 def _rows_by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:

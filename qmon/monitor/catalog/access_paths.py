@@ -10,9 +10,22 @@ from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFact
 from qmon.model.layout.time_zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Index, SequenceRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, TEXT_TYPES, WHOLE_TYPES
 from qmon.monitor.catalog.state_values import known_values
+
+
+class IndexText(Text):
+    """Missing indexes."""
+
+    PARTITIONED = "partitions by {columns} divide each index on (`{column}`)"
+    WHERE = " where `{column}` = {value}"
+    INDEX_WOULD_HELP = "an index on (`{column}`){where} would help"
+    FINISHED_ROWS_STAY = "finished rows stay in the index on the id"
+    NOT_IN_ORDER = "the index on `{column}` is not read in its order"
+    NO_INDEX_LEADS = "no index leads with `{column}`"
+
 
 # Figures that come from the positions of a ring and the slots around these positions.
 _RING_FIGURES: Final = ("ready", "in_progress", "oldest", "rates", "fill")
@@ -183,10 +196,12 @@ class _FactCollector:
         """Describe for the user which index is missing, or why no new index would help."""
         if self.divided_by and column not in self.divided_by:
             by = ", ".join(f"`{each}`" for each in sorted(self.divided_by))
-            return f"partitions by {by} divide each index on (`{column}`)"
+            return IndexText.PARTITIONED.render(columns=by, column=column)
         value = getattr(self.state, state) if self.state else None
-        where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
-        return f"an index on (`{column}`){where} would help"
+        where = (
+            IndexText.WHERE.render(column=self.state.column, value=value) if self.state and value is not None else ""
+        )
+        return IndexText.INDEX_WOULD_HELP.render(column=column, where=where)
 
     def record_head_index(self) -> None:
         """Record indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""
@@ -219,9 +234,7 @@ class _FactCollector:
             self.order_by = walk.keys[0]
         elif "head" not in self.indexes:
             lead = self._leading_index(self.order_by)
-            why = (
-                "finished rows stay in the index on the id" if lead else self._describe_no_leading_index(self.order_by)
-            )
+            why = IndexText.FINISHED_ROWS_STAY if lead else self._describe_no_leading_index(self.order_by)
             text = Reason.NO_INDEX_FOR_READY.render(why=why, index=self._describe_missing_index("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
@@ -238,8 +251,8 @@ class _FactCollector:
 
     def _describe_no_leading_index(self, column: str) -> str:
         if any(each.keys[:1] == (column,) for each in self.details.indexes if not each.ordered):
-            return f"the index on `{column}` is not read in its order"
-        return f"no index leads with `{column}`"
+            return IndexText.NOT_IN_ORDER.render(column=column)
+        return IndexText.NO_INDEX_LEADS.render(column=column)
 
     def _leading_index(self, column: str) -> Index | None:
         return next((i for i in self.details.ordered_indexes if i.where is None and i.keys[:1] == (column,)), None)

@@ -18,9 +18,24 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ProgressSample, WriterSample
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows
+
+
+class FigureText(Text):
+    """Parts of reasons of figures from samples."""
+
+    INCLUDES_LOST = "includes {count:,} with a dead owner, in progress for less than the timeout"
+    NOT_STUCK_AT_SCAN = "no message was stuck when the table was scanned {age} ago"
+    SHARE_WATCHED = "{seen} of {timeout}"
+    WATCHED_WITHOUT_START = "watched for {watched}: no start time"
+    READ_TOO_RARELY = "no start time, and the interval between reads is longer than the timeout"
+    WATCHED_NO_START = "watched: no start time"
+    NO_PUSH_TIME = "no push time"
+    NO_USABLE_TIME = "no usable time in `{column}`"
+    PUSH_TIME = "the push time"
 
 
 def exact_ready(samples: QueueSamples, held: int) -> float | None:
@@ -153,7 +168,7 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
         value = stuck.value + owners.lost
         if in_progress.value is not None and not in_progress.at_least:
             value = max(stuck.value, min(value, in_progress.value))
-        reason = stuck.reason or f"includes {owners.lost:,} with a dead owner, in progress for less than the timeout"
+        reason = stuck.reason or FigureText.INCLUDES_LOST.render(count=owners.lost)
         stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
     return replace(view, stuck=stuck, ownerless=owners.dead_ids)
 
@@ -169,9 +184,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str)
     if count.longest_at is not None:
         since = min(since, count.longest_at)
     if found.value == 0 and at - since > timeout_s:
-        return replace(
-            found, at_least=True, reason=f"no message was stuck when the table was scanned {duration(found.age_s)} ago"
-        )
+        return replace(found, at_least=True, reason=FigureText.NOT_STUCK_AT_SCAN.render(age=duration(found.age_s)))
     return found
 
 
@@ -203,13 +216,11 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
             value, at_least=True, reason=Reason.WATCHED.render(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
         )
     if seen_s <= timeout_s:
-        watching = f"{duration(seen_s)} of {duration(timeout_s)}"
-        return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
+        watching = FigureText.SHARE_WATCHED.render(seen=duration(seen_s), timeout=duration(timeout_s))
+        return Figure(value, at_least=True, reason=FigureText.WATCHED_WITHOUT_START.render(watched=watching))
     if watched.count_perhaps_beyond(timeout_s, at) > value:
-        return Figure(
-            value, at_least=True, reason="no start time, and the interval between reads is longer than the timeout"
-        )
-    return Figure(value, at_least=value > 0, reason="watched: no start time")
+        return Figure(value, at_least=True, reason=FigureText.READ_TOO_RARELY)
+    return Figure(value, at_least=value > 0, reason=FigureText.WATCHED_NO_START)
 
 
 # A push time that is more than this many seconds ahead is not explained by clock drift. The program that wrote it uses
@@ -250,7 +261,11 @@ def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
     aged = ids.age(number, at) if number is not None and by_time.value is None else None
     if aged is None:
         return by_time
-    why = "no push time" if samples.layout.enqueued_at is None else f"no usable time in `{samples.layout.enqueued_at}`"
+    why = (
+        FigureText.NO_PUSH_TIME
+        if samples.layout.enqueued_at is None
+        else FigureText.NO_USABLE_TIME.render(column=samples.layout.enqueued_at)
+    )
     return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=Reason.WATCHED.render(reason=why))
 
 
@@ -258,7 +273,7 @@ def _age_figure(samples: QueueSamples, seconds: float) -> Figure:
     """Return the age from a push time; unknown if the time is ahead of the clock."""
     if seconds >= -_AHEAD_S:
         return Figure(max(0.0, seconds))
-    column = "the push time" if samples.layout.enqueued_at is None else f"`{samples.layout.enqueued_at}`"
+    column = FigureText.PUSH_TIME if samples.layout.enqueued_at is None else f"`{samples.layout.enqueued_at}`"
     return Figure.unknown(Reason.CLOCK_AHEAD.render(column=column, lead=duration(-seconds)))
 
 

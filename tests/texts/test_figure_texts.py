@@ -1,0 +1,116 @@
+"""The wording of parts of reasons and lines about figures."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from qmon.model.combined_figures import CombinedText
+from qmon.model.layout.list_states import ListText
+from qmon.model.operation_records import OperationText
+from qmon.model.samples.polled_samples import SampleText
+from qmon.model.sessions.owners import OwnerText
+from qmon.model.standby import StandbyText
+from qmon.model.texts import Text
+from qmon.model.trend import TrendText
+from qmon.model.waits.horizon_holders import HolderText
+from qmon.model.waits.lock_holders import LockHolderText
+from qmon.monitor.catalog.access_paths import IndexText
+from qmon.monitor.state.sample_figures import FigureText
+from tests.texts.tables import Wordings, parametrized
+
+WORDINGS: Final[Wordings] = {
+    FigureText.INCLUDES_LOST: (
+        {"count": 1234},
+        "includes 1,234 with a dead owner, in progress for less than the timeout",
+    ),
+    FigureText.NOT_STUCK_AT_SCAN: ({"age": "5m"}, "no message was stuck when the table was scanned 5m ago"),
+    FigureText.SHARE_WATCHED: ({"seen": "1 m 00 s", "timeout": "5 m 00 s"}, "1 m 00 s of 5 m 00 s"),
+    FigureText.WATCHED_WITHOUT_START: (
+        {"watched": "1 m 00 s of 5 m 00 s"},
+        "watched for 1 m 00 s of 5 m 00 s: no start time",
+    ),
+    FigureText.READ_TOO_RARELY: ({}, "no start time, and the interval between reads is longer than the timeout"),
+    FigureText.WATCHED_NO_START: ({}, "watched: no start time"),
+    FigureText.NO_PUSH_TIME: ({}, "no push time"),
+    FigureText.NO_USABLE_TIME: ({"column": "status"}, "no usable time in `status`"),
+    FigureText.PUSH_TIME: ({}, "the push time"),
+    IndexText.PARTITIONED: (
+        {"columns": "`Made`", "column": "status"},
+        "partitions by `Made` divide each index on (`status`)",
+    ),
+    IndexText.WHERE: ({"column": "status", "value": "soon"}, " where `status` = soon"),
+    IndexText.INDEX_WOULD_HELP: (
+        {"column": "status", "where": "qmon.toml: target.shop"},
+        "an index on (`status`)qmon.toml: target.shop would help",
+    ),
+    IndexText.FINISHED_ROWS_STAY: ({}, "finished rows stay in the index on the id"),
+    IndexText.NOT_IN_ORDER: ({"column": "status"}, "the index on `status` is not read in its order"),
+    IndexText.NO_INDEX_LEADS: ({"column": "status"}, "no index leads with `status`"),
+    CombinedText.UNKNOWN_FOR: (
+        {"missing": "; 5.0 MB not sent", "count": "1,200"},
+        "unknown for ; 5.0 MB not sent of 1,200 queues",
+    ),
+    CombinedText.QUEUES_LIMITED: ({"limit": 1000}, "qmon reads only 1000 queues of a table"),
+    ListText.RING_HAS_NO_DUE_TIME: ({}, "a ring has no due time"),
+    ListText.RING_HAS_NO_POP_TIME: ({}, "a ring does not record when a message was popped"),
+    ListText.RING_HAS_NO_BLOCKED: ({}, "a ring has no blocked messages"),
+    ListText.RING_HAS_NO_DEAD: ({}, "a ring has no dead messages"),
+    ListText.RING_HAS_NO_DONE: ({}, "a pop frees the slot, so a ring keeps no done messages"),
+    ListText.NO_COLUMN_FOR_STATE: ({"state": "on"}, "no column of this table shows that a message is on"),
+    ListText.NO_ID: ({}, "the messages have no id"),
+    ListText.NO_DUE_TIME: ({}, "this table has no column for the due time"),
+    ListText.NO_PROGRESS: ({}, "the state column has no value for messages in progress"),
+    ListText.NO_START_TIME: ({}, "no column for the start time"),
+    ListText.NO_STATE: ({"state": "on"}, "this table has no state for on messages"),
+    SampleText.IN_UNKNOWN_STATE: ({"messages": 1.3}, "1.3 in no state that qmon knows"),
+    SampleText.UNKNOWN_VALUES: (
+        {"noun": "value", "listed": "value `x`", "more": "at least "},
+        "this table has the value value `x`at least , which qmon does not know",
+    ),
+    SampleText.UNKNOWN_VALUES_OF: (
+        {"known": "this table has the value", "messages": 1.3, "column": "status"},
+        "this table has the value: 1.3 by `status`",
+    ),
+    StandbyText.REPLAY_PAUSED: ({}, "replay paused"),
+    StandbyText.DELAY_UNKNOWN: ({}, "not known how far behind"),
+    StandbyText.BEHIND: ({"age": "5m"}, "5m behind"),
+    TrendText.EACH_TAKES: (
+        {"now": "2.5 s", "since": "04:12:00 UTC", "before": ", longest break before 13 s"},
+        "each message takes ~2.5 s since 04:12:00 UTC, ~, longest break before 13 s before",
+    ),
+    OwnerText.OWNER_IS_A_NAME: ({}, "the owner is a name, which cannot be checked"),
+    OwnerText.NO_TIME_ZONE: ({"column": "status"}, "status has no time zone"),
+    OwnerText.NO_HEARTBEAT: ({}, "the column with its heartbeat or lease is empty"),
+    OwnerText.SESSIONS_UNSEEN: ({}, "your role cannot see other sessions"),
+    OwnerText.NOT_HELD_WHILE_WORKING: ({}, "`held_while_working` is not set for the owner column"),
+    OwnerText.SHARED_SESSIONS: ({}, "clients share sessions through a connection pool"),
+    OwnerText.UNKNOWN_TIME: ({}, "an unknown time"),
+    OwnerText.SERVER_RESTARTED: (
+        {"time": "04:12:00 UTC"},
+        "the server started at 04:12:00 UTC, less than one timeout before the last poll",
+    ),
+    OwnerText.NO_SESSION: ({}, "the owner column does not contain a session"),
+    HolderText.SESSION: ({"session": 61}, "session 61"),
+    HolderText.PREPARED: ({"name": "jobs"}, "prepared transaction jobs"),
+    HolderText.SLOT: ({"name": "jobs"}, "replication slot jobs"),
+    HolderText.STANDBY: ({"name": "jobs"}, "standby jobs"),
+    LockHolderText.SESSION: ({"session": 61}, "session 61"),
+    LockHolderText.PREPARED: ({"transaction": "pay 7"}, "prepared transaction pay 7"),
+    LockHolderText.SINCE: ({"time": "04:12:00 UTC"}, "in a transaction since 04:12:00 UTC"),
+    LockHolderText.WAITS: (
+        {"who": "session 61"},
+        "session 61 waits to lock the table, and readers wait for that session",
+    ),
+    LockHolderText.LOCKED_BY: ({"who": "session 61"}, "locked by session 61"),
+    OperationText.NO_MESSAGE: ({}, "no message matches: nothing to do"),
+    OperationText.NO_OLD_MESSAGE: ({}, "the trash has no messages that old: nothing to do"),
+    OperationText.PAUSED: (
+        {"side": "producers", "who": "session 61", "time": "04:12:00 UTC", "reason": "not read"},
+        "producers paused by session 61 until 04:12:00 UTCnot read",
+    ),
+}
+
+
+@parametrized(WORDINGS)
+def test_wording(text: Text, fields: dict[str, Any], sentence: str) -> None:
+    assert text.render(**fields) == sentence
