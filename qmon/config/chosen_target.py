@@ -24,6 +24,35 @@ from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.cost_budget import Budget
 from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.texts import Text
+
+
+class TargetText(Text):
+    """Why a text does not name a target that qmon may connect to."""
+
+    VARIABLE_TAKEN = (
+        "{variable} holds the password of {targets} in {path}, but this may be another server: name that target"
+        " instead, or unset the variable"
+    )
+    ALL_AND_NAMES = "--all selects every target in the configuration: leave out the names"
+    ALL_OF_NONE = "--all selects every target in {path}, but this file has no targets"
+    NO_TARGET = "TARGET is missing: name one or more targets or fleets, or give --all"
+    SHARED_VARIABLE = (
+        "{variable} would hold the password of {target} and of {others}: give one target another name, or store their"
+        " passwords with 'keyring set {service} {target}' and unset the variable"
+    )
+    KEY = "{path}: target.{target}.connect"
+    AT_KEY = "{key}: {problem}"
+    NOT_FOR_THE_FILE = "{key}: contains a password, which must not be in this file; remove it and {advice}"
+    QMON_SERVE = "only qmon connect can connect to a qmon serve; give the database instead"
+    JDBC = "qmon does not read JDBC URLs; write {url}"
+    ADO_NET = "the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write {url}"
+    NO_DRIVER = "the connection string has neither DRIVER nor DSN"
+    EMPTY = "the target is empty: give a DSN, a URL, a connection string, or a name from qmon.toml"
+    FLEET = "{name!r} is a fleet in {path}, but this command needs a single target"
+    PART_OF_URL = "this is not a target; a URL starts with postgresql:// or mssql://"
+    UNKNOWN = "{name!r} is neither a target in {path} nor a DSN{nearest}"
+
 
 _ODBC: Final = re.compile(r"(?:^|;)\s*(?:driver|dsn|filedsn)\s*=", re.I)
 COMMAND_LINE: Final = "the command line"
@@ -58,8 +87,9 @@ def find_target(text: str, config: Config, environment: Mapping[str, str] | None
         warnings = (command_line_warning(target.name),)
     elif taken := _targets_sharing_variable(target.name, config, environment):
         raise BadInput(
-            f"{password_variable(target.name)} holds the password of {', '.join(taken)} in {config.path}, but this"
-            " may be another server: name that target instead, or unset the variable"
+            TargetText.VARIABLE_TAKEN.render(
+                variable=password_variable(target.name), targets=", ".join(taken), path=config.path
+            )
         )
     target = replace(target, budget=default_budget(config), raised_hidden=bool(config.settings.redact))
     return _with_password(target, (), warnings, environment)
@@ -72,11 +102,11 @@ def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = Fa
     file instead. Raises ``BadInput`` if no target is named, or if names are given together with ``all_targets``.
     """
     if all_targets and texts:
-        raise BadInput("--all selects every target in the configuration: leave out the names")
+        raise BadInput(TargetText.ALL_AND_NAMES)
     if all_targets and not config.targets:
-        raise BadInput(f"--all selects every target in {config.path}, but this file has no targets")
+        raise BadInput(TargetText.ALL_OF_NONE.render(path=config.path))
     if not all_targets and not texts:
-        raise BadInput("TARGET is missing: name one or more targets or fleets, or give --all")
+        raise BadInput(TargetText.NO_TARGET)
     out: list[str] = []
     for text in config.targets if all_targets else texts:
         members = config.fleets.get(text)
@@ -89,9 +119,9 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
     same = [other for other in _targets_sharing_variable(name, config, environment) if other != name]
     if same:
         raise BadInput(
-            f"{password_variable(name)} would hold the password of {name} and of {', '.join(same)}: give one target"
-            f" another name, or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the"
-            " variable"
+            TargetText.SHARED_VARIABLE.render(
+                variable=password_variable(name), target=name, others=", ".join(same), service=KEYRING_SERVICE
+            )
         )
 
 
@@ -120,17 +150,15 @@ def _with_password(
 
 def target_at_address(named: TargetConfig, config: Config) -> Target:
     """Return the target at the configured address. Its name is the address. Raises ``BadInput`` with file and key."""
-    where = f"{config.path}: target.{named.name}.connect"
+    where = TargetText.KEY.render(path=config.path, target=named.name)
     try:
         target = _parse_target(named.connect, where)
     except BadInput as problem:
-        raise BadInput(f"{where}: {problem}") from None
+        raise BadInput(TargetText.AT_KEY.render(key=where, problem=problem)) from None
     if target is None:
         target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
     if target.password is not None:
-        raise BadInput(
-            f"{where}: contains a password, which must not be in this file; remove it and {password_advice(named.name)}"
-        )
+        raise BadInput(TargetText.NOT_FOR_THE_FILE.render(key=where, advice=password_advice(named.name)))
     return target
 
 
@@ -152,22 +180,20 @@ def _configured_target(named: TargetConfig, config: Config) -> Target:
 def _parse_target(text: str, origin: str) -> Target | None:
     """Return the target of a URL or connection string, or ``None`` if the text is something else."""
     if text.lower().startswith(("http://", "https://")):
-        raise BadInput("only qmon connect can connect to a qmon serve; give the database instead")
+        raise BadInput(TargetText.QMON_SERVE)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         address = read_url(text, origin)
         return Target(address.place, address.engine, address.keywords, password=address.password)
     if text.lower().startswith("jdbc:"):
-        raise BadInput(f"qmon does not read JDBC URLs; write {_url_for(text)}")
+        raise BadInput(TargetText.JDBC.render(url=_url_for(text)))
     if "=" not in text:
         return None
     if not _ODBC.search(text):
-        raise BadInput(
-            f"the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write {_url_for(text)}"
-        )
+        raise BadInput(TargetText.ADO_NET.render(url=_url_for(text)))
     keywords, password = split_password(parse_connection_string(text), origin)
     driver, dsn = lookup_keyword(keywords, "Driver"), lookup_keyword(keywords, "DSN")
     if not (driver or dsn or lookup_keyword(keywords, "FILEDSN")):
-        raise BadInput("the connection string has neither DRIVER nor DSN")
+        raise BadInput(TargetText.NO_DRIVER)
     server, database = (
         lookup_keyword(keywords, "Server", "Servername") or "",
         lookup_keyword(keywords, "Database") or "",
@@ -188,13 +214,13 @@ def _dsn_target(name: str, config: Config) -> Target:
     from qmon.engines import odbc
 
     if not name:
-        raise BadInput("the target is empty: give a DSN, a URL, a connection string, or a name from qmon.toml")
+        raise BadInput(TargetText.EMPTY)
     driver = odbc.find_dsn_driver(name)
     if driver is None:
         if name in config.fleets:
-            raise BadInput(f"{name!r} is a fleet in {config.path}, but this command needs a single target")
+            raise BadInput(TargetText.FLEET.render(name=name, path=config.path))
         known = (*config.targets, *odbc.known_dsns())
         if "@" in name:  # a URL whose beginning is missing, possibly with a password
-            raise BadInput("this is not a target; a URL starts with postgresql:// or mssql://")
-        raise BadInput(f"{name!r} is neither a target in {config.path} nor a DSN{suggest_nearest(name, known)}")
+            raise BadInput(TargetText.PART_OF_URL)
+        raise BadInput(TargetText.UNKNOWN.render(name=name, path=config.path, nearest=suggest_nearest(name, known)))
     return Target(name, engine_from_words(driver), {"DSN": name})

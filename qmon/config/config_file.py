@@ -23,8 +23,34 @@ from qmon.model.config_reader import Keys, suggest_nearest
 from qmon.model.cost_budget import Budget, parse_budget
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name, queue_from_dict
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.redact import build_redactor
 from qmon.system import read_text
+
+
+class ConfigText(Text):
+    """Faults of the configuration file."""
+
+    NO_FILE = "{path}: there is no such file"
+    NOT_UTF8 = "it is not UTF-8 text"
+    UNREADABLE = "{path}: cannot be read: {reason}"
+    UNSAFE = "{path}: contains {what}, but {why}"
+    A_COMMAND = "a command to run"
+    A_DRIVER = "the path of a driver"
+    NESTED = "{path}: brackets are nested too deeply"
+    NOT_TOML = "{path}: {problem}"
+    NAME_TAKEN = "a target already has this name"
+    NO_FLEET_NAME = "a fleet needs a name"
+    NO_FLEET_TARGETS = "{key}: a fleet needs targets"
+    NO_SUCH_TARGET = "{key}: no target is called {pattern!r}{nearest}"
+    NO_TARGET_NAME = "{key}: a target needs a name"
+    NO_TARGET_KEYS = "{key}: a target needs keys"
+    AT_KEY = "{key}: {problem}"
+    BUDGET = '{key}: must be like "1%" of one processor, "10ms/s", or "100ms" per poll'
+    QUEUE_TWICE = "{key}.name: a queue {queue!r} is already defined above"
+    INTERVAL = "{key}: must be from 500ms to 1m"
+    BUDGET_PERCENT = "{key}: must be more than 0 and at most 100"
+
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
@@ -124,23 +150,21 @@ def read_config(path: Path | None = None) -> Config:
     except FileNotFoundError:
         if path is None:
             return Config(place)
-        raise BadInput(f"{place}: there is no such file") from None
+        raise BadInput(ConfigText.NO_FILE.render(path=place)) from None
     except (OSError, UnicodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{place}: cannot be read: {reason}") from None
+        reason = problem.strerror if isinstance(problem, OSError) else ConfigText.NOT_UTF8
+        raise BadInput(ConfigText.UNREADABLE.render(path=place, reason=reason)) from None
     config = parse_config(text, place)
     if why is not None and (named := _describe_executed(config)):
-        raise BadInput(f"{place}: contains {named}, but {why}")
+        raise BadInput(ConfigText.UNSAFE.render(path=place, what=named, why=why))
     return config
 
 
 def _describe_executed(config: Config) -> str:
     """Describe the command, or the library of a driver, that qmon would run as the user; empty if there is none."""
     if any(each.command for each in config.receivers):
-        return "a command to run"
-    return (
-        "the path of a driver" if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
-    )
+        return ConfigText.A_COMMAND
+    return ConfigText.A_DRIVER if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
 
 
 def parse_config(text: str, path: Path) -> Config:
@@ -148,9 +172,9 @@ def parse_config(text: str, path: Path) -> Config:
     try:
         raw = tomllib.loads(text)
     except RecursionError:
-        raise BadInput(f"{path}: brackets are nested too deeply") from None
+        raise BadInput(ConfigText.NESTED.render(path=path)) from None
     except ValueError as problem:  # also raised for a number with more digits than Python reads
-        raise BadInput(f"{path}: {problem}") from None
+        raise BadInput(ConfigText.NOT_TOML.render(path=path, problem=problem)) from None
     keys = Keys(raw, f"{path}: ")
     targets = keys.nested_keys("target")
     settings = _read_settings(keys.nested_keys("settings"))
@@ -169,24 +193,28 @@ def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str,
     """Return the targets of one fleet without duplicates, sorted by their patterns and then as in the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
-        raise BadInput(f"{where}: " + ("a target already has this name" if name in targets else "a fleet needs a name"))
+        raise BadInput(f"{where}: " + (ConfigText.NAME_TAKEN if name in targets else ConfigText.NO_FLEET_NAME))
     if not patterns:
-        raise BadInput(f"{where}: a fleet needs targets")
+        raise BadInput(ConfigText.NO_FLEET_TARGETS.render(key=where))
     out: dict[str, None] = {}
     for pattern in patterns:
         fitting = [target for target in targets if matches_pattern(pattern, target)]
         if not fitting:
-            raise BadInput(f"{where}: no target is called {pattern!r}{suggest_nearest(pattern, sorted(targets))}")
+            raise BadInput(
+                ConfigText.NO_SUCH_TARGET.render(
+                    key=where, pattern=pattern, nearest=suggest_nearest(pattern, sorted(targets))
+                )
+            )
         out |= dict.fromkeys(fitting)
     return tuple(out)
 
 
 def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
     if not name.strip():
-        raise BadInput(f"{targets.where}: a target needs a name")
+        raise BadInput(ConfigText.NO_TARGET_NAME.render(key=targets.where))
     keys = targets.nested_keys(name)
     if keys is None:
-        raise BadInput(f"{targets.where}: a target needs keys")
+        raise BadInput(ConfigText.NO_TARGET_KEYS.render(key=targets.where))
     target = TargetConfig(
         name,
         keys.require_text("connect"),
@@ -212,14 +240,14 @@ def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
     try:
         return files.path_from(text, folder)
     except BadInput as problem:
-        raise BadInput(f"{keys.path(name)}: {problem}") from None
+        raise BadInput(ConfigText.AT_KEY.render(key=keys.path(name), problem=problem)) from None
 
 
 def _read_budget(keys: Keys) -> Budget | None:
     text = keys.text("budget")
     budget = parse_budget(text) if text is not None else None
     if text is not None and budget is None:
-        raise BadInput(f'{keys.path("budget")}: must be like "1%" of one processor, "10ms/s", or "100ms" per poll')
+        raise BadInput(ConfigText.BUDGET.render(key=keys.path("budget")))
     return budget
 
 
@@ -232,7 +260,7 @@ def _read_queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
         queue = queue_from_dict(raw, where=where, libraries=known)
         name = configured_name(queue)
         if name in out:
-            raise BadInput(f"{where}.name: a queue {name!r} is already defined above")
+            raise BadInput(ConfigText.QUEUE_TWICE.render(key=where, queue=name))
         out[name] = queue
     return tuple(out.values())
 
@@ -244,9 +272,9 @@ def _read_settings(keys: Keys | None) -> Settings:
     interval, budget = keys.seconds("interval"), keys.number("budget_percent")
     interval_s = usual.interval_s if interval is None else interval
     if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
-        raise BadInput(f"{keys.path('interval')}: must be from 500ms to 1m")
+        raise BadInput(ConfigText.INTERVAL.render(key=keys.path("interval")))
     if budget is not None and not 0 < budget <= 100:
-        raise BadInput(f"{keys.path('budget_percent')}: must be more than 0 and at most 100")
+        raise BadInput(ConfigText.BUDGET_PERCENT.render(key=keys.path("budget_percent")))
     settings = Settings(
         interval_s,
         usual.budget_percent if budget is None else budget,
@@ -273,7 +301,7 @@ def _read_redact(keys: Keys) -> tuple[str, ...]:
         try:
             build_redactor([pattern])
         except BadInput as problem:
-            raise BadInput(f"{keys.path('redact')}: {problem}") from None
+            raise BadInput(ConfigText.AT_KEY.render(key=keys.path("redact"), problem=problem)) from None
     return patterns
 
 

@@ -20,7 +20,28 @@ from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, WrongPassword
+from qmon.model.texts import Text
 from qmon.redact import remember_password
+
+
+class CredentialText(Text):
+    """Texts about passwords, and about the URLs and keys of receivers."""
+
+    VARIABLE = "the environment variable {name}"
+    ADVICE = "set {variable}, store it with 'keyring set {service} {target}'"
+    ON_COMMAND_LINE = (
+        "a password on the command line stays in the shell's history and in the list of processes; use {variable} or"
+        " the keyring instead"
+    )
+    KEYRING = "keyring, service {service}, user {user}"
+    ASKS = "{problem}; {advice}, or run qmon on a terminal"
+    URL_OF = "url of {receiver}"
+    NOT_A_KEY = "{origin}: not a key: a key has no spaces or line breaks"
+    UNENCRYPTED = "{where}: must start with https://, because others in the network could read the secret"
+    SET_VARIABLE = "set {variable}, or "
+    KEYRING_SET = "'keyring set {service} \"{user}\"'"
+    RECEIVER_ADVICE = "the receiver's {what} is missing: {first}store it with {command}"
+
 
 T = TypeVar("T")
 
@@ -46,21 +67,21 @@ def password_from_environment(target: Target, environment: Mapping[str, str] | N
     known = os.environ if environment is None else environment
     names = (password_variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
     return next(
-        (Secret(known[name], f"the environment variable {name}") for name in names if name and known.get(name)), None
+        (Secret(known[name], CredentialText.VARIABLE.render(name=name)) for name in names if name and known.get(name)),
+        None,
     )
 
 
 def password_advice(target: str) -> str:
     """Describe how to give a target's password without a prompt."""
-    return f"set {password_variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {KEYRING_SERVICE} {target}'"
+    return CredentialText.ADVICE.render(
+        variable=password_variable(target) or "QMON_PASSWORD", service=KEYRING_SERVICE, target=target
+    )
 
 
 def command_line_warning(target: str) -> str:
     """Return the warning about a password typed on the command line."""
-    return (
-        "a password on the command line stays in the shell's history and in the list of processes; use"
-        f" {password_variable(target) or 'QMON_PASSWORD'} or the keyring instead"
-    )
+    return CredentialText.ON_COMMAND_LINE.render(variable=password_variable(target) or "QMON_PASSWORD")
 
 
 def password_from_keyring(target: Target) -> Secret | None:
@@ -74,7 +95,7 @@ def _read_keyring(user: str) -> Secret | None:
         import keyring
 
         if found := keyring.get_password(KEYRING_SERVICE, user):
-            return Secret(found, f"keyring, service {KEYRING_SERVICE}, user {user}")
+            return Secret(found, CredentialText.KEYRING.render(service=KEYRING_SERVICE, user=user))
     return None
 
 
@@ -130,7 +151,7 @@ def retry_with_password(
             refused = problem
     if isinstance(refused, WrongPassword):
         raise refused
-    raise PasswordNeeded(f"{refused}; {password_advice(target.name)}, or run qmon on a terminal")
+    raise PasswordNeeded(CredentialText.ASKS.render(problem=refused, advice=password_advice(target.name)))
 
 
 def connect_with_password(
@@ -164,12 +185,12 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
     if receiver.needs_secret and secret is None:
         return None
     url, where = (
-        (receiver.url, f"url of {receiver.name}")
+        (receiver.url, CredentialText.URL_OF.render(receiver=receiver.name))
         if receiver.url or secret is None
         else (secret.reveal(), secret.origin)
     )
     if secret is not None and receiver.url and not is_key(secret.reveal()):
-        raise BadInput(f"{secret.origin}: not a key: a key has no spaces or line breaks")
+        raise BadInput(CredentialText.NOT_A_KEY.render(origin=secret.origin))
     parts = parse_url(url, where)
     authorization = None
     if parts.username is not None:
@@ -179,7 +200,7 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
     elif receiver.bearer and secret is not None:
         authorization = Secret(f"Bearer {secret.reveal()}")
     if secret is not None and is_unencrypted(parts):
-        raise BadInput(f"{where}: must start with https://, because others in the network could read the secret")
+        raise BadInput(CredentialText.UNENCRYPTED.render(where=where))
     path = parts.path
     if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS_PATH):
         path = path.rstrip("/") + _ALERTS_PATH
@@ -195,16 +216,16 @@ def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = 
     """Return the URL or the key of a receiver from the environment or the keyring."""
     known, name = os.environ if environment is None else environment, receiver.variable_name
     if name and (found := known.get(name, "").strip()):
-        return Secret(found, f"the environment variable {name}")
+        return Secret(found, CredentialText.VARIABLE.render(name=name))
     return _read_keyring(_keyring_user(receiver))
 
 
 def receiver_secret_advice(receiver: Receiver) -> str:
     """Describe how to give the missing secret of a receiver."""
     what = "key" if receiver.url else "URL"
-    first = f"set {receiver.variable_name}, or " if receiver.variable_name else ""
-    command = f"'keyring set {KEYRING_SERVICE} \"{_keyring_user(receiver)}\"'"
-    return f"the receiver's {what} is missing: {first}store it with {command}"
+    first = CredentialText.SET_VARIABLE.render(variable=receiver.variable_name) if receiver.variable_name else ""
+    command = CredentialText.KEYRING_SET.render(service=KEYRING_SERVICE, user=_keyring_user(receiver))
+    return CredentialText.RECEIVER_ADVICE.render(what=what, first=first, command=command)
 
 
 def _keyring_user(receiver: Receiver) -> str:

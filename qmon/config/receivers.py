@@ -15,6 +15,21 @@ from qmon.model.alerts.alert_rules import ANY_NAME, matches_pattern
 from qmon.model.alerts.rule_parser import SEVERITIES, parse_patterns
 from qmon.model.config_reader import Keys
 from qmon.model.figure import Severity
+from qmon.model.texts import Text
+
+
+class ReceiverText(Text):
+    """Faults of a receiver of alerts."""
+
+    TWICE = "{key}: a receiver {name!r} is already defined above"
+    VARIABLE_TAKEN = "{key}: the variable {variable} is already the variable of {other!r}"
+    SHAPE_OR_COMMAND = "{key}: needs either shape or command, not both"
+    BEARER = "{key}: is only for the url of {alertmanager} or {json}"
+    WEBHOOK_URL = "{key}: anyone who knows the URL of a webhook can post to it; {advice}"
+    CONFIDENTIAL_URL = "{key}: may hold a secret; {advice}"
+    KEY_ADVICE = "remove the key and keep its value in the environment or the keyring: see qmon help alerts-and-checks"
+    NOT_A_URL = "{where}: not a URL; a URL starts with https://"
+
 
 SLACK: Final = "slack"
 TEAMS: Final = "teams"
@@ -69,11 +84,11 @@ def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tupl
         keys = Keys(each, f"{where}[{number}]")
         receiver = _read_receiver(keys)
         if receiver.name in out:
-            raise BadInput(f"{keys.path('name')}: a receiver {receiver.name!r} is already defined above")
+            raise BadInput(ReceiverText.TWICE.render(key=keys.path("name"), name=receiver.name))
         same = next((r for r in out.values() if r.variable_name and r.variable_name == receiver.variable_name), None)
         if same is not None and same.needs_secret and receiver.needs_secret:
             raise BadInput(
-                f"{keys.path('name')}: the variable {same.variable_name} is already the variable of {same.name!r}"
+                ReceiverText.VARIABLE_TAKEN.render(key=keys.path("name"), variable=same.variable_name, other=same.name)
             )
         out[receiver.name] = receiver
     return tuple(out.values())
@@ -82,7 +97,7 @@ def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tupl
 def _read_receiver(keys: Keys) -> Receiver:
     shape, command = keys.choice("shape", SHAPES) or "", tuple(keys.texts("command"))
     if bool(shape) is bool(command):
-        raise BadInput(f"{keys.where}: needs either shape or command, not both")
+        raise BadInput(ReceiverText.SHAPE_OR_COMMAND.render(key=keys.where))
     name = keys.text("name") or shape or PurePath(command[0]).name
     usual = Receiver(name)
     timeout_s, severity = keys.seconds("timeout"), keys.choice("severity", tuple(SEVERITIES))
@@ -97,7 +112,7 @@ def _read_receiver(keys: Keys) -> Receiver:
         usual.severity if severity is None else SEVERITIES[severity],
     )
     if receiver.bearer and (not receiver.url or shape == PAGERDUTY):
-        raise BadInput(f"{keys.path('bearer')}: is only for the url of {ALERTMANAGER} or {JSON}")
+        raise BadInput(ReceiverText.BEARER.render(key=keys.path("bearer"), alertmanager=ALERTMANAGER, json=JSON))
     keys.reject_unknown_keys()
     return receiver
 
@@ -108,16 +123,11 @@ def _read_url(keys: Keys, shape: str) -> str:
     if text is None:
         return EVENTS_URL if shape == PAGERDUTY else ""
     if shape in (SLACK, TEAMS):
-        raise BadInput(f"{keys.path('url')}: anyone who knows the URL of a webhook can post to it; {KEY_ADVICE}")
+        raise BadInput(ReceiverText.WEBHOOK_URL.render(key=keys.path("url"), advice=ReceiverText.KEY_ADVICE))
     parts = parse_url(text, keys.path("url"))
     if parts.username is not None or parts.query:
-        raise BadInput(f"{keys.path('url')}: may hold a secret; {KEY_ADVICE}")
+        raise BadInput(ReceiverText.CONFIDENTIAL_URL.render(key=keys.path("url"), advice=ReceiverText.KEY_ADVICE))
     return text
-
-
-KEY_ADVICE: Final = (
-    "remove the key and keep its value in the environment or the keyring: see qmon help alerts-and-checks"
-)
 
 
 def to_variable_name(name: str) -> str:
@@ -138,7 +148,7 @@ def parse_url(url: str, where: str) -> SplitResult:
             return parts
     except ValueError:
         pass
-    raise BadInput(f"{where}: not a URL; a URL starts with https://")
+    raise BadInput(ReceiverText.NOT_A_URL.render(where=where))
 
 
 def is_unencrypted(parts: SplitResult) -> bool:

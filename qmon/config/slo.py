@@ -10,6 +10,19 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matches_pattern
 from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
+from qmon.model.texts import Text
+
+
+class ObjectiveText(Text):
+    """Faults of a service level objective."""
+
+    TWICE = "{key}: an slo {name!r} is already defined above"
+    NO_SUCH_FIGURE = "{key}: {figure!r} is not a figure for service levels{nearest}"
+    BELOW = "{key}: must be more than 0"
+    SHARE = "{key}: must be a share of the time, more than 0 and less than 1, such as 0.99 for 99 %"
+    WINDOW = "{key}: must be at least 1d"
+    NAME = "{figure} ({number})"
+
 
 # The figures for which the lake stores how long each value lasted. The names are those of the status report.
 STORED_FIGURES: Final = ("ready", "oldest_seconds")
@@ -52,7 +65,7 @@ def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tup
         keys = Keys(each, f"{where}[{number}]")
         found = _read_objective(keys, number)
         if found.name in out:
-            raise BadInput(f"{keys.path('name')}: an slo {found.name!r} is already defined above")
+            raise BadInput(ObjectiveText.TWICE.render(key=keys.path("name"), name=found.name))
         out[found.name] = found
     return tuple(out.values())
 
@@ -63,23 +76,23 @@ def _read_objective(keys: Keys, number: int) -> Objective:
     if figure not in STORED_FIGURES:
         known = [LIMIT_FIGURES[name].label for name in STORED_FIGURES]
         raise BadInput(
-            f"{keys.path('figure')}: {written!r} is not a figure for service levels{suggest_nearest(written, known)}"
+            ObjectiveText.NO_SUCH_FIGURE.render(
+                key=keys.path("figure"), figure=written, nearest=suggest_nearest(written, known)
+            )
         )
     below, share, window_s = parse_limit(keys, "below", figure), keys.number("objective"), keys.seconds("window")
     if below is None:
         raise keys.missing_key_error("below")
     if below <= 0:
-        raise BadInput(f"{keys.path('below')}: must be more than 0")
+        raise BadInput(ObjectiveText.BELOW.render(key=keys.path("below")))
     if share is None:
         raise keys.missing_key_error("objective")
     if not 0 < share < 1:
-        raise BadInput(
-            f"{keys.path('objective')}: must be a share of the time, more than 0 and less than 1, such as 0.99 for 99 %"
-        )
+        raise BadInput(ObjectiveText.SHARE.render(key=keys.path("objective")))
     if window_s is not None and window_s < _MIN_WINDOW_S:
-        raise BadInput(f"{keys.path('window')}: must be at least 1d")
+        raise BadInput(ObjectiveText.WINDOW.render(key=keys.path("window")))
     found = Objective(
-        keys.text("name") or f"{LIMIT_FIGURES[figure].label} ({number})",
+        keys.text("name") or ObjectiveText.NAME.render(figure=LIMIT_FIGURES[figure].label, number=number),
         figure,
         below,
         share,

@@ -20,6 +20,22 @@ from typing import Final
 import bcrypt
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class AccessFault(Text):
+    """Why files of users or certificates cannot be used."""
+
+    NOT_A_HASH = "--users {path}: line {line} is not a name with a bcrypt hash; create it with: htpasswd -B {path} NAME"
+    COSTLY_HASH = (
+        "--users {path}: line {line} has a bcrypt cost above {limit}, too slow to check; create it with: htpasswd -B"
+        " -C 12 {path} NAME"
+    )
+    NO_USERS = "--users {path}: the file has no users; add one with: htpasswd -B -c {path} NAME"
+    NOT_A_CERTIFICATE = "--certificate {certificate}, --key {key}: not a certificate with its key: {problem}"
+    UNREADABLE = "{option} {path}: {problem}"
+    NOT_TEXT = "{option} {path}: not text"
+
 
 # Maximum number of wrong passwords that are checked per address and minute.
 WRONG_PER_MINUTE: Final = 20
@@ -159,18 +175,12 @@ def read_users(path: Path) -> Users:
             continue
         name, _, hashed = line.strip().partition(":")
         if not _is_hash(hashed):
-            raise BadInput(
-                f"--users {path}: line {number} is not a name with a bcrypt hash; create it with: "
-                f"htpasswd -B {path} NAME"
-            )
+            raise BadInput(AccessFault.NOT_A_HASH.render(path=path, line=number))
         if _hash_cost(hashed.encode()) > _MAX_COST:
-            raise BadInput(
-                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; create it "
-                f"with: htpasswd -B -C 12 {path} NAME"
-            )
+            raise BadInput(AccessFault.COSTLY_HASH.render(path=path, line=number, limit=_MAX_COST))
         hashes[name] = hashed.encode()
     if not hashes:
-        raise BadInput(f"--users {path}: the file has no users; add one with: htpasswd -B -c {path} NAME")
+        raise BadInput(AccessFault.NO_USERS.render(path=path))
     return Users(hashes)
 
 
@@ -209,7 +219,7 @@ def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key, password=lambda: "")
     except (ssl.SSLError, ValueError) as problem:
         words = getattr(problem, "reason", None) or problem
-        raise BadInput(f"--certificate {certificate}, --key {key}: not a certificate with its key: {words}") from None
+        raise BadInput(AccessFault.NOT_A_CERTIFICATE.render(certificate=certificate, key=key, problem=words)) from None
     return context
 
 
@@ -217,6 +227,6 @@ def _read_option_file(path: Path, option: str) -> str:
     try:
         return path.read_text("utf-8")
     except OSError as problem:
-        raise BadInput(f"{option} {path}: {problem.strerror}") from None
+        raise BadInput(AccessFault.UNREADABLE.render(option=option, path=path, problem=problem.strerror)) from None
     except UnicodeDecodeError:
-        raise BadInput(f"{option} {path}: not text") from None
+        raise BadInput(AccessFault.NOT_TEXT.render(option=option, path=path)) from None

@@ -16,14 +16,30 @@ from qmon.errors import BadInput
 from qmon.metrics.access import PasswordGate, Users
 from qmon.metrics.connections import BACKLOG, BoundedListener, ClientConnection
 from qmon.metrics.http_requests import Refused, Request, Response, check_origin, read_request
+from qmon.model.texts import Text
+
+
+class ServerText(Text):
+    """Why a server does not start, or refuses a request."""
+
+    LOGIN_REQUIRED = "a name and a password are required"
+    TOO_MANY_FAILURES = "too many wrong passwords from this address; try again in a minute"
+    TOO_MANY_CHECKS = "too many password checks are pending; try again"
+    NOT_AN_ADDRESS = "{option} must be an address and a port, such as 127.0.0.1:9777, not {address!r}"
+    PORT = "{option}: the port must be 0 to 65535, not {port}"
+    NEEDS_TLS = (
+        "{option} {address}: access from other machines needs TLS and passwords: add --certificate, --key and --users"
+    )
+    CANNOT_LISTEN = "{option} {address}: {problem}"
+
 
 # Maximum seconds that a client may take to read an answer, or one line of a stream.
 WRITE_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
 _REFUSALS: Final = {
-    401: "a name and a password are required",
-    429: "too many wrong passwords from this address; try again in a minute",
-    503: "too many password checks are pending; try again",
+    401: ServerText.LOGIN_REQUIRED,
+    429: ServerText.TOO_MANY_FAILURES,
+    503: ServerText.TOO_MANY_CHECKS,
 }
 
 # A function that answers one request. It runs on the event loop's thread.
@@ -57,14 +73,11 @@ def parse_listen_address(listen: str, *, is_guarded: bool = False, option: str =
         if place != (f"[{host}]" if ":" in host else host):
             raise ValueError
     except ValueError:
-        raise BadInput(f"{option} must be an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
+        raise BadInput(ServerText.NOT_AN_ADDRESS.render(option=option, address=listen)) from None
     if not 0 <= number <= 65_535:
-        raise BadInput(f"{option}: the port must be 0 to 65535, not {number}")
+        raise BadInput(ServerText.PORT.render(option=option, port=number))
     if not loopback and not is_guarded:
-        raise BadInput(
-            f"{option} {listen}: access from other machines needs TLS and passwords: "
-            "add --certificate, --key and --users"
-        )
+        raise BadInput(ServerText.NEEDS_TLS.render(option=option, address=listen))
     return host, number
 
 
@@ -98,7 +111,9 @@ class GuardedServer:
             family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
             listening = socket.create_server(place, family=family, backlog=BACKLOG)
         except OSError as problem:
-            raise BadInput(f"{option} {listen}: {problem.strerror or problem}") from problem
+            raise BadInput(
+                ServerText.CANNOT_LISTEN.render(option=option, address=listen, problem=problem.strerror or problem)
+            ) from problem
         host, port = str(listening.getsockname()[0]), listening.getsockname()[1]
         scheme = "http" if guard.tls is None else "https"
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -12,7 +12,21 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Final
 
+from qmon.model.texts import Text
 from qmon.stream.sending import CLOCK_HEADER
+
+
+class RequestText(Text):
+    """Why a request is refused."""
+
+    LONG_HEADERS = "the headers are too long"
+    NOT_HTTP = "not an HTTP/1.1 request"
+    GET_AND_HEAD = "only GET and HEAD are supported"
+    HEADER_FORM = "every header must be NAME: VALUE"
+    HEADER_TWICE = "the header {header} occurs twice"
+    UNKNOWN_HOST = "unknown name in the Host header; start qmon serve with --allow-host NAME"
+    OTHER_SITE = "pages of other sites may not read from this server"
+
 
 _TEXT: Final = "text/plain; charset=utf-8"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -47,14 +61,14 @@ async def read_request(reader: asyncio.StreamReader) -> Request:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.LimitOverrunError:
-        raise Refused(431, "the headers are too long") from None
+        raise Refused(431, RequestText.LONG_HEADERS) from None
     first, *lines = head.decode("latin-1").split("\r\n")[:-2]
     method, _, rest = first.partition(" ")
     target, _, version = rest.partition(" ")
     if not version.startswith("HTTP/1.") or not target.startswith("/"):
-        raise Refused(400, "not an HTTP/1.1 request")
+        raise Refused(400, RequestText.NOT_HTTP)
     if method not in ("GET", "HEAD"):
-        raise Refused(405, "only GET and HEAD are supported")
+        raise Refused(405, RequestText.GET_AND_HEAD)
     path, _, query = target.partition("?")
     return Request(method, path, query, _parse_headers(lines))
 
@@ -64,10 +78,10 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not _TOKEN.fullmatch(name):
-            raise Refused(400, "every header must be NAME: VALUE")
+            raise Refused(400, RequestText.HEADER_FORM)
         key = name.lower()
         if key in found and key in _ONCE:
-            raise Refused(400, f"the header {key} occurs twice")
+            raise Refused(400, RequestText.HEADER_TWICE.render(header=key))
         found[key] = f"{found[key]}, {value.strip()}" if key in found else value.strip()
     return found
 
@@ -87,14 +101,14 @@ def check_origin(request: Request, local: str, allowed: Collection[str], *, allo
     found = _HOST.fullmatch(host)
     name = (found[1] or found[2]).lower() if found is not None else ""
     if name not in allowed and not _is_own_name(name, local):
-        raise Refused(421, "unknown name in the Host header; start qmon serve with --allow-host NAME")
+        raise Refused(421, RequestText.UNKNOWN_HOST)
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        raise Refused(403, "pages of other sites may not read from this server")
+        raise Refused(403, RequestText.OTHER_SITE)
     fetch = [request.headers.get(f"sec-fetch-{name}", "none") for name in ("site", "mode", "dest")]
     is_link = allows_links and fetch[1:] == ["navigate", "document"]
     if fetch[0] not in ("none", "same-origin") and not is_link:
-        raise Refused(403, "pages of other sites may not read from this server")
+        raise Refused(403, RequestText.OTHER_SITE)
 
 
 def _is_own_name(name: str, local: str) -> bool:

@@ -13,6 +13,15 @@ from prometheus_client import write_to_textfile
 
 from qmon.errors import BadInput
 from qmon.metrics.metrics_server import Readings, registry_for
+from qmon.model.texts import Text
+
+
+class TextfileText(Text):
+    """Why a file for node_exporter cannot be written."""
+
+    ENDS_IN_PROM = "--textfile {path}: the name must end in .prom, which node_exporter requires"
+    UNWRITABLE = "--textfile {path}: {problem}"
+
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -26,12 +35,12 @@ class TextFileWriter:
 
     def __init__(self, path: Path, targets: Sequence[Readings], every_s: float) -> None:
         if path.suffix != ".prom":
-            raise BadInput(f"--textfile {path}: the name must end in .prom, which node_exporter requires")
+            raise BadInput(TextfileText.ENDS_IN_PROM.render(path=path))
         self._path, self._registry, self._every_s = path, registry_for(targets), every_s
         try:
             self._write_file()
         except OSError as problem:
-            raise BadInput(f"--textfile {path}: {problem.strerror}") from None
+            raise BadInput(TextfileText.UNWRITABLE.render(path=path, problem=problem.strerror)) from None
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="qmon-textfile", daemon=True)
         self._thread.start()

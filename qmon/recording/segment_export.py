@@ -9,9 +9,20 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.recording.read.recording_reader import RecordingReader
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment_writer import CannotWrite, SegmentWriter
+
+
+class ExportText(Text):
+    """Why nothing was exported."""
+
+    EMPTY_RANGE = "--from must be before --to; nothing was written"
+    EXISTS = "{path} already exists; nothing was written"
+    UNWRITABLE = "cannot write {path}: {reason}"
+    NOTHING_RECORDED = "nothing was recorded between --from and --to; nothing was written"
+
 
 # Seconds of earlier data to include, so that the first figures have rates.
 LEAD_S: Final = 120.0
@@ -34,15 +45,15 @@ def export_range(reader: RecordingReader, since_at: float, until_at: float, path
     times, if the file exists, or if it cannot be written.
     """
     if since_at >= until_at:
-        raise BadInput("--from must be before --to; nothing was written")
+        raise BadInput(ExportText.EMPTY_RANGE)
     if path.exists():
-        raise BadInput(f"{path} already exists; nothing was written")
+        raise BadInput(ExportText.EXISTS.render(path=path))
     work = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         return _write_range(reader, since_at, until_at, path, work)
     except (CannotWrite, OSError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise BadInput(f"cannot write {path}: {reason}") from problem
+        raise BadInput(ExportText.UNWRITABLE.render(path=path, reason=reason)) from problem
     finally:
         with contextlib.suppress(OSError):  # the file was already renamed, or never created
             work.unlink()
@@ -68,6 +79,6 @@ def _write_range(reader: RecordingReader, since_at: float, until_at: float, path
     if writer is None or not any(at >= since_at for at in times):
         if writer is not None:
             writer.abandon_segment()
-        raise BadInput("nothing was recorded between --from and --to; nothing was written")
+        raise BadInput(ExportText.NOTHING_RECORDED)
     writer.seal_segment(times[-1], None)
     return ExportResult(len(times), times[0], times[-1], path.stat().st_size)

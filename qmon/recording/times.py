@@ -13,10 +13,18 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from qmon.errors import BadInput
 from qmon.model.formatting import parse_duration
+from qmon.model.texts import Text
+
+
+class TimeText(Text):
+    """Texts about times that a user types."""
+
+    EXAMPLES = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
+    NOT_A_TIME = "{text!r} is not a time: {examples}"
+
 
 _ZONE_FOLDER: Final = "zoneinfo/"
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
-_EXAMPLES: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 
 
 def parse_moment(text: str, zone: str, near_at: float) -> float:
@@ -38,7 +46,7 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
         seconds = float(clock[3] or 0)
         found = near.replace(hour=int(clock[1]), minute=int(clock[2]), second=int(seconds), microsecond=0)
     except (ValueError, OverflowError):
-        raise BadInput(f"{text!r} is not a time: {_EXAMPLES}") from None
+        raise BadInput(TimeText.NOT_A_TIME.render(text=text, examples=TimeText.EXAMPLES)) from None
     if found > near + timedelta(minutes=1):
         found -= timedelta(days=1)
     return found.timestamp() + seconds % 1

@@ -18,12 +18,37 @@ from urllib.parse import urlencode
 from qmon import __version__
 from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable, WrongPassword
 from qmon.model.formatting import duration
+from qmon.model.texts import Text
 from qmon.monitor.notify.web import why_unreachable
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
 from qmon.stream.sending import CLOCK_HEADER, SILENCE_S, STREAM_PATH
 from qmon.stream.serve_address import ServeAddress
+
+
+class ServeText(Text):
+    """Why a `qmon serve` cannot be read."""
+
+    TOO_LATE = "the answer did not arrive in time"
+    NAME_CA = "{problem}; name its CA or self-signed certificate with --ca FILE"
+    AT_PLACE = "{place}: {why}"
+    UNREACHABLE = "qmon serve at {place}: {why}"
+    OTHER_FORMAT = "its answer has another format"
+    NOT_A_SERVE = "{place} is not a qmon serve: {why}"
+    NEEDS_NAME = "{place} requires a name and a password: put the name into the URL: https://NAME@…"
+    NEEDS_LOGIN = "{place} requires the password of {user}"
+    LOGIN_REJECTED = "{place} rejected the name or the password ({origin})"
+    ANSWER = "it answers {status} {phrase}"
+    REFUSED = "qmon serve at {place}: {words}"
+    NO_RECORDING = "it does not send a recording"
+    NEWER = "qmon serve at {place} is newer than this qmon ({version}): upgrade this qmon"
+    NO_HEADER = "its stream does not start like a recording"
+    STOPPED = "qmon serve at {place} was stopped"
+    SILENT = "no complete line arrived from {place} for {duration}"
+    LONG_LINE = "{place} sent a line longer than {megabytes} MB"
+    LOST = "the connection to {place} was lost"
+
 
 CONNECT_S: Final = 5.0
 
@@ -33,7 +58,6 @@ LOST_AFTER_S: Final = 3 * SILENCE_S
 # Maximum bytes of a line. The line of a poll of a thousand queues has about 2 MB.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _MESSAGE_BYTES: Final = 1000
-_TOO_SLOW: Final = "the answer did not arrive in time"
 _PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 
 
@@ -58,12 +82,14 @@ class OpenStream:
         except BaseException as problem:
             self.close()
             if isinstance(problem, ssl.SSLCertVerificationError):
-                why = f"{why_unreachable(problem)}; name its CA or self-signed certificate with --ca FILE"
-                raise BadInput(f"{self._place}: {why}") from None
+                why = ServeText.NAME_CA.render(problem=why_unreachable(problem))
+                raise BadInput(ServeText.AT_PLACE.render(place=self._place, why=why)) from None
             if isinstance(problem, OSError):
-                raise Unreachable(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
+                raise Unreachable(
+                    ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+                ) from None
             if isinstance(problem, http.client.HTTPException | ValueError):
-                raise self._not_a_serve("its answer has another format") from None
+                raise self._not_a_serve(ServeText.OTHER_FORMAT) from None
             raise
 
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
@@ -83,25 +109,25 @@ class OpenStream:
         return self._read_first(answer)
 
     def _not_a_serve(self, why: str) -> BadInput:
-        return BadInput(f"{self._place} is not a qmon serve: {why}")
+        return BadInput(ServeText.NOT_A_SERVE.render(place=self._place, why=why))
 
     def _check_answer(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
         """Raise the matching error if the answer is not a stream."""
         if answer.status == 401:
             if not address.user:
-                raise BadInput(
-                    f"{self._place} requires a name and a password: put the name into the URL: https://NAME@…"
-                )
+                raise BadInput(ServeText.NEEDS_NAME.render(place=self._place))
             if address.password is None:
-                raise PasswordNeeded(f"{self._place} requires the password of {address.user}")
-            raise WrongPassword(f"{self._place} rejected the name or the password ({address.password.origin})")
+                raise PasswordNeeded(ServeText.NEEDS_LOGIN.render(place=self._place, user=address.user))
+            raise WrongPassword(ServeText.LOGIN_REJECTED.render(place=self._place, origin=address.password.origin))
         if CLOCK_HEADER not in answer.headers:
             raise self._not_a_serve(
-                f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip()
+                ServeText.ANSWER.render(
+                    status=answer.status, phrase=http.client.responses.get(answer.status, "")
+                ).rstrip()
             )
         if answer.status != 200:
             words = " ".join(answer.read(_MESSAGE_BYTES).decode("utf-8", "replace").split())
-            problem = f"qmon serve at {self._place}: {words}"
+            problem = ServeText.REFUSED.render(place=self._place, words=words)
             raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else Unreachable(problem)
 
     def _read_first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
@@ -111,11 +137,11 @@ class OpenStream:
             first = parse_line(answer.readline(MAX_LINE_BYTES))
             session = first.decode_record() if first is not None else None
         except Damaged:
-            raise self._not_a_serve("it does not send a recording") from None
+            raise self._not_a_serve(ServeText.NO_RECORDING) from None
         if first is None:
-            raise BadInput(f"qmon serve at {self._place} is newer than this qmon ({__version__}): upgrade this qmon")
+            raise BadInput(ServeText.NEWER.render(place=self._place, version=__version__))
         if not isinstance(session, SessionLine):
-            raise self._not_a_serve("its stream does not start like a recording")
+            raise self._not_a_serve(ServeText.NO_HEADER)
         return first.recorder, session
 
     def events(self) -> Iterator[Event]:
@@ -134,22 +160,24 @@ class OpenStream:
             elif read.kind == "session":
                 self.session = read.decode_record()
             elif read.kind == "end":
-                raise ConnectionLost(f"qmon serve at {self._place} was stopped")
+                raise ConnectionLost(ServeText.STOPPED.render(place=self._place))
 
     def _read_line(self) -> Line | None:
         self._due.set_deadline(LOST_AFTER_S)
         try:
             text = self._answer.readline(MAX_LINE_BYTES) if self._answer is not None else b""
         except TimeoutError:
-            raise ConnectionLost(f"no complete line arrived from {self._place} for {duration(LOST_AFTER_S)}") from None
+            raise ConnectionLost(ServeText.SILENT.render(place=self._place, duration=duration(LOST_AFTER_S))) from None
         except OSError as problem:
-            raise ConnectionLost(f"qmon serve at {self._place}: {why_unreachable(problem)}") from None
+            raise ConnectionLost(
+                ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+            ) from None
         except (http.client.HTTPException, ValueError):  # the answer was cut off, or our process closed it
             text = b""
         if len(text) >= MAX_LINE_BYTES:
-            raise ConnectionLost(f"{self._place} sent a line longer than {MAX_LINE_BYTES // 2**20} MB")
+            raise ConnectionLost(ServeText.LONG_LINE.render(place=self._place, megabytes=MAX_LINE_BYTES // 2**20))
         if not text.endswith(b"\n"):
-            raise ConnectionLost(f"the connection to {self._place} was lost")
+            raise ConnectionLost(ServeText.LOST.render(place=self._place))
         return parse_line(text)
 
     def interrupt(self) -> None:
@@ -190,12 +218,12 @@ class _DeadlineReader(io.RawIOBase):
         """Read into ``buffer``. Raises ``TimeoutError`` after the deadline, and ``OSError`` if reading fails."""
         left = self._at - time.monotonic()
         if left <= 0:
-            raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW)
+            raise TimeoutError(errno.ETIMEDOUT, ServeText.TOO_LATE)
         self._socket.settimeout(left)
         try:
             return self._raw.readinto(buffer) or 0
         except TimeoutError:
-            raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW) from None
+            raise TimeoutError(errno.ETIMEDOUT, ServeText.TOO_LATE) from None
 
     def close(self) -> None:
         self._raw.close()

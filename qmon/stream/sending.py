@@ -18,11 +18,20 @@ from urllib.parse import parse_qs
 from qmon import __version__
 from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
+from qmon.model.texts import Text
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.codec import Cover, encode
 from qmon.recording.format.records import KIND_BY_TYPE, End, Line, PhaseChange, SessionLine, encode_line
 from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
+
+
+class SendingText(Text):
+    """Why a stream of a target cannot be sent."""
+
+    CHOOSE_TARGET = "choose a target: {targets}"
+    NO_SUCH_TARGET = "target {target!r} is not served here; available: {targets}"
+
 
 # Response header with the current time of the monotonic clock of `taken_at`, in seconds. Clients use it to compute the
 # age of polls.
@@ -194,4 +203,8 @@ def stream_for(streams: Sequence[PollStream], query: str) -> PollStream:
     if len(found) == 1:
         return found[0]
     names = ", ".join(stream.target for stream in streams)
-    raise BadInput(f"target {name!r} is not served here; available: {names}" if name else f"choose a target: {names}")
+    raise BadInput(
+        SendingText.NO_SUCH_TARGET.render(target=name, targets=names)
+        if name
+        else SendingText.CHOOSE_TARGET.render(targets=names)
+    )

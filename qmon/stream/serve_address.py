@@ -10,6 +10,17 @@ from urllib.parse import unquote
 from qmon.config import receivers
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class AddressText(Text):
+    """Faults of the URL of a `qmon serve`."""
+
+    FORM = "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20"
+    UNENCRYPTED = "http:// is not encrypted, so it only works for this machine; use https://"
+    CA_NEEDS_TLS = "--ca works only with https:// URLs"
+    NO_CERTIFICATES = "--ca {ca}: contains no PEM certificates"
+    CA_UNREADABLE = "--ca {ca}: {problem}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +54,11 @@ def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
     except BadInput:
         parts = None
     if parts is None or parts.query or parts.fragment:
-        raise BadInput(
-            "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20"
-        )
+        raise BadInput(AddressText.FORM)
     if receivers.is_unencrypted(parts):
-        raise BadInput("http:// is not encrypted, so it only works for this machine; use https://")
+        raise BadInput(AddressText.UNENCRYPTED)
     if ca is not None and parts.scheme == "http":
-        raise BadInput("--ca works only with https:// URLs")
+        raise BadInput(AddressText.CA_NEEDS_TLS)
     return ServeAddress(
         parts.hostname or "",
         parts.port or (443 if parts.scheme == "https" else 80),
@@ -64,6 +73,6 @@ def _tls_context(ca: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise BadInput(f"--ca {ca}: contains no PEM certificates") from None
+        raise BadInput(AddressText.NO_CERTIFICATES.render(ca=ca)) from None
     except OSError as problem:
-        raise BadInput(f"--ca {ca}: {problem.strerror}") from None
+        raise BadInput(AddressText.CA_UNREADABLE.render(ca=ca, problem=problem.strerror)) from None

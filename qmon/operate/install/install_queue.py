@@ -13,9 +13,29 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
 from qmon.model.layout.layout_io import layout_from_json, layout_to_json
+from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_for
 from qmon.operate.sql import Sql
+
+
+class InstallText(Text):
+    """Why a queue cannot be installed or uninstalled."""
+
+    NO_DESIGN = "{engine} has no design {design!r} to install; choose one of: {designs}"
+    RING_SIZE = "a ring has 2 to {limit:,} slots, not {size:,}"
+    FAILED = "cannot install {queue!r}: {problem}; nothing was changed"
+    NOT_INSTALLED = "qmon has not installed a queue {queue!r} in this database; nothing was changed"
+    DEPENDENT = "cannot uninstall {queue!r}: {problem}; first drop the dependent object"
+    ONE_SUBSCRIBER = "only a ring can have several subscribers; {design} has one subscriber"
+    SUBSCRIBERS = "a ring has 1 to {limit} subscribers, not {subscribers:,}"
+    NO_ATTEMPTS = "the design {design} does not count attempts, so its messages never become dead"
+    ATTEMPTS = "a message is dead after 1 to {limit:,} attempts, not {attempts:,}"
+    NO_SCHEMA = "the schema {schema!r} does not exist; create this schema first, or name another one"
+    MORE = " (and {count} more)"
+    EXISTS = "cannot install {queue!r}: {object} already exists{more}; nothing was changed"
+    OTHER_TABLE = "a queue {queue!r} on another table is already installed; choose another name or uninstall that queue"
+
 
 DEFAULT_RING_SIZE: Final = 10_000
 MAX_RING_SIZE: Final = 10_000_000
@@ -117,9 +137,9 @@ def prepare_install(
     if design == "ring" and subscribers is not None and subscribers > 1:
         design = SUBSCRIBED_DESIGN
     if design not in available_designs(engine):
-        raise BadInput(f"{engine.name} has no design {design!r} to install; choose one of: {_designs_text(engine)}")
+        raise BadInput(InstallText.NO_DESIGN.render(engine=engine.name, design=design, designs=_designs_text(engine)))
     if not 2 <= ring_size <= MAX_RING_SIZE:
-        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+        raise BadInput(InstallText.RING_SIZE.render(limit=MAX_RING_SIZE, size=ring_size))
     readers = _subscriber_count(design, subscribers)
     files = queries.design_files(engine.name, design, version)
     if max_attempts is not None:
@@ -179,7 +199,7 @@ def install_queue(
             created = _read_objects(sql, schema, queue, objects)
     except QueryFailed as problem:
         if problem.sqlstate in _TAKEN_STATES or _TAKEN_NUMBERS.intersection(problem.numbers):
-            raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
+            raise BadInput(InstallText.FAILED.render(queue=queue, problem=problem)) from problem
         raise
     return Installed(ready.layout, tuple(each for each in created if each.kind != "schema"))
 
@@ -192,7 +212,7 @@ def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Unins
     """
     layout = read_registry(connection, engine).get(queue)
     if layout is None:
-        raise BadInput(f"qmon has not installed a queue {queue!r} in this database; nothing was changed")
+        raise BadInput(InstallText.NOT_INSTALLED.render(queue=queue))
     version = connection.version
     files = queries.uninstall_files(engine.name, layout.design, version)
     objects = object_names.object_slots((*queries.design_files(engine.name, layout.design, version), *files))
@@ -207,7 +227,7 @@ def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Unins
             sql.execute("control/unregister", {}, {"queue": queue})
     except QueryFailed as problem:
         if problem.sqlstate == _DEPENDED_ON_STATE or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
-            raise BadInput(f"cannot uninstall {queue!r}: {problem}; first drop the dependent object") from problem
+            raise BadInput(InstallText.DEPENDENT.render(queue=queue, problem=problem)) from problem
         raise
     return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
 
@@ -262,19 +282,19 @@ def _subscriber_count(design: str, subscribers: int | None) -> int:
     """Return the number of subscriber sequences of a design; 0 if each message has only one reader."""
     if design != SUBSCRIBED_DESIGN:
         if subscribers not in (None, 1):
-            raise BadInput(f"only a ring can have several subscribers; {design} has one subscriber")
+            raise BadInput(InstallText.ONE_SUBSCRIBER.render(design=design))
         return 0
     wanted = 2 if subscribers is None else subscribers
     if not 1 <= wanted <= MAX_SUBSCRIBERS:
-        raise BadInput(f"a ring has 1 to {MAX_SUBSCRIBERS} subscribers, not {wanted:,}")
+        raise BadInput(InstallText.SUBSCRIBERS.render(limit=MAX_SUBSCRIBERS, subscribers=wanted))
     return wanted
 
 
 def _check_attempts(design: str, files: Iterable[Query], max_attempts: int) -> None:
     if not any(object_names.MAX_ATTEMPTS in file.names for file in files):
-        raise BadInput(f"the design {design} does not count attempts, so its messages never become dead")
+        raise BadInput(InstallText.NO_ATTEMPTS.render(design=design))
     if not 1 <= max_attempts <= MAX_MAX_ATTEMPTS:
-        raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {max_attempts:,}")
+        raise BadInput(InstallText.ATTEMPTS.render(limit=MAX_MAX_ATTEMPTS, attempts=max_attempts))
 
 
 def _designs_text(engine: Engine) -> str:
@@ -299,16 +319,13 @@ def _read_existing(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObj
 def _check_can_create(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
     there = [each for each in taken if each.kind != "schema"]
     if len(there) == len(taken):
-        raise BadInput(f"the schema {schema!r} does not exist; create this schema first, or name another one")
+        raise BadInput(InstallText.NO_SCHEMA.render(schema=schema))
     if there:
-        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
-        raise BadInput(f"cannot install {queue!r}: {there[0]} already exists{more}; nothing was changed")
+        more = InstallText.MORE.render(count=len(there) - 1) if len(there) > 1 else ""
+        raise BadInput(InstallText.EXISTS.render(queue=queue, object=there[0], more=more))
 
 
 def _register_queue(sql: Sql, layout: Layout) -> None:
     values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": layout_to_json(layout)}
     if sql.execute(REGISTER_FILE, {}, values) == 0:
-        raise BadInput(
-            f"a queue {layout.queue!r} on another table is already installed; choose another name or uninstall that"
-            " queue"
-        )
+        raise BadInput(InstallText.OTHER_TABLE.render(queue=layout.queue))

@@ -13,7 +13,15 @@ from qmon.engines.sql.query_file import scan_cached
 from qmon.engines.sql.query_text import Parameter
 from qmon.errors import BadInput
 from qmon.model.layout.layout_io import layout_to_json
+from qmon.model.texts import Text
 from qmon.operate.install.install_queue import CONTROL_FILES, REGISTER_FILE, PreparedInstall
+
+
+class ScriptText(Text):
+    """Why a script cannot be printed."""
+
+    LINE_BREAK = "a script for SQL Server cannot contain a name with a line break; use: qmon design install"
+
 
 SCRIPT_WIDTH: Final = 118
 
@@ -48,7 +56,7 @@ def install_script(engine: Engine, version: tuple[int, int], ready: PreparedInst
     if engine.name == "sqlserver" and any(
         len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
     ):
-        raise BadInput("a script for SQL Server cannot contain a name with a line break; use: qmon design install")
+        raise BadInput(ScriptText.LINE_BREAK)
     control = [queries.load_query(engine.name, name, version) for name in CONTROL_FILES]
     register = queries.load_query(engine.name, REGISTER_FILE, version)
     parts = [_file_text(engine, query, ready.names_for(query)) for query in (*control, *ready.files)]

@@ -9,6 +9,20 @@ from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
+
+
+class NameText(Text):
+    """Why a name cannot be used for a queue."""
+
+    EMPTY = "a queue needs a name and a schema; neither may be empty"
+    TAG = "the name {word!r} contains {tag!r} or a zero byte; choose another name"
+    TOO_LONG = (
+        "the queue's name {queue!r} is {length} {unit} long, but design {design} allows at most {limit}; choose a"
+        " shorter name (qmon appends up to {appended} {unit} for the design's objects, and the server allows names of"
+        " {server_limit} {unit})"
+    )
+
 
 TABLE: Final = "table"
 SIZE: Final = "size"
@@ -55,17 +69,23 @@ def object_slots(queries: Iterable[Query]) -> tuple[str, ...]:
 def check_names(engine: EngineName, design: str, schema: str, queue: str, objects: Iterable[str]) -> None:
     """Raise ``BadInput`` if the resulting names are not possible on this engine."""
     if not queue or not schema:
-        raise BadInput("a queue needs a name and a schema; neither may be empty")
+        raise BadInput(NameText.EMPTY)
     for word in (queue, schema):
         if BODY_TAG in word or "\0" in word:
-            raise BadInput(f"the name {word!r} contains {BODY_TAG!r} or a zero byte; choose another name")
+            raise BadInput(NameText.TAG.render(word=word, tag=BODY_TAG))
     limit, unit = _LENGTH_LIMITS[engine]
     longest = max(_length(engine, object_name("", slot)) if slot != TABLE else 0 for slot in objects)
     if (length := _length(engine, queue)) + longest > limit:
         raise BadInput(
-            f"the queue's name {queue!r} is {length} {unit} long, but design {design} allows at most"
-            f" {limit - longest}; choose a shorter name (qmon appends up to {longest} {unit} for the design's objects,"
-            f" and the server allows names of {limit} {unit})"
+            NameText.TOO_LONG.render(
+                queue=queue,
+                length=length,
+                unit=unit,
+                design=design,
+                limit=limit - longest,
+                appended=longest,
+                server_limit=limit,
+            )
         )
 
 

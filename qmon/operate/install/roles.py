@@ -12,8 +12,16 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.texts import Text
 from qmon.operate.install.install_script import SCRIPT_HEADERS
 from qmon.operate.install.object_names import table_name
+
+
+class RoleText(Text):
+    """Why a script for roles cannot be printed."""
+
+    LINE_GO = "a name that contains a line GO cannot be written to a script for SQL Server; run setup without --print"
+
 
 Role = Literal["monitor", "operator"]
 
@@ -119,9 +127,7 @@ def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
     if engine.name != "sqlserver":
         return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
     if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
-        raise BadInput(
-            "a name that contains a line GO cannot be written to a script for SQL Server; run setup without --print"
-        )
+        raise BadInput(RoleText.LINE_GO)
     return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)))
 
 

@@ -21,7 +21,15 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
 from qmon.recording.format.frames import Damaged, check_numbers, parse_json
+
+
+class CodecText(Text):
+    """Why a value cannot be decoded."""
+
+    NOT_VALID = "not a valid {kind}: {problem}"
+
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
@@ -74,7 +82,7 @@ def decode(kind: type[Record], text: bytes) -> Record:
         except (msgspec.DecodeError, RecursionError):
             found = msgspec.convert(parse_json(text), kind)
     except (ValueError, RecursionError, Damaged) as problem:
-        raise Damaged(f"not a valid {kind.__name__}: {problem}") from None
+        raise Damaged(CodecText.NOT_VALID.render(kind=kind.__name__, problem=problem)) from None
     return found
 
 

@@ -15,6 +15,20 @@ from typing import Any, Final
 import zstandard
 
 from qmon.errors import QmonError
+from qmon.model.texts import Text
+
+
+class FrameText(Text):
+    """Damage of the frames of a recording."""
+
+    TOO_LARGE = "a frame decompresses to more than {megabytes} MB"
+    UNREADABLE = "unreadable from here on: {problem}"
+    CUT_OFF = "the file ends in the middle of a frame"
+    LONG_LINE = "a line of more than {megabytes} MB"
+    NESTED = "nested too deep"
+    LONG_NUMBER = "the number {digits}… is too large"
+    LARGE_NUMBER = "the number {digits} is too large"
+
 
 # The version of the format. A reader accepts lines of this version or older.
 FORMAT_VERSION: Final = 1
@@ -91,13 +105,13 @@ def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> t
             fed += min(_CHUNK, len(data) - fed)
             size += len(parts[-1])
             if size > FRAME_TEXT_BYTES:
-                raise Damaged(f"a frame decompresses to more than {FRAME_TEXT_BYTES // 2**20} MB")
+                raise Damaged(FrameText.TOO_LARGE.render(megabytes=FRAME_TEXT_BYTES // 2**20))
     except zstandard.ZstdError as problem:
-        raise Damaged(f"unreadable from here on: {problem}") from None
+        raise Damaged(FrameText.UNREADABLE.render(problem=problem)) from None
     if reads.eof:
         return b"".join(parts), fed - len(reads.unused_data)
     if not allow_partial:
-        raise Damaged("the file ends in the middle of a frame")
+        raise Damaged(FrameText.CUT_OFF)
     return b"".join(parts), 0
 
 
@@ -145,11 +159,11 @@ def parse_json(text: bytes) -> Any:
     Raises ``Damaged`` for invalid JSON, too much nesting, or numbers that no recorder writes.
     """
     if len(text) > LINE_BYTES:
-        raise Damaged(f"a line of more than {LINE_BYTES // 2**20} MB")
+        raise Damaged(FrameText.LONG_LINE.render(megabytes=LINE_BYTES // 2**20))
     try:
         return json.loads(text, parse_int=_parse_int, parse_float=_parse_float)
     except (ValueError, RecursionError) as problem:
-        raise Damaged(str(problem) or "nested too deep") from None
+        raise Damaged(str(problem) or FrameText.NESTED) from None
 
 
 def check_numbers(text: bytes) -> None:
@@ -161,12 +175,12 @@ def check_numbers(text: bytes) -> None:
 def _parse_int(text: str) -> int:
     found = int(text)
     if not -_GREATEST <= found < 2 * _GREATEST:
-        raise ValueError(f"the number {text[:20]}… is too large")
+        raise ValueError(FrameText.LONG_NUMBER.render(digits=text[:20]))
     return found
 
 
 def _parse_float(text: str) -> float:
     found = float(text)
     if found in (float("inf"), float("-inf")):
-        raise ValueError(f"the number {text[:20]} is too large")
+        raise ValueError(FrameText.LARGE_NUMBER.render(digits=text[:20]))
     return found

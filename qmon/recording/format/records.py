@@ -15,9 +15,19 @@ import msgspec
 from qmon.model.figure import Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
+from qmon.model.texts import Text
 from qmon.recording.format.codec import decode
 from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_json
 from qmon.recording.format.poll_figures import Figures
+
+
+class RecordText(Text):
+    """Why a line is not a line of a recording."""
+
+    TOO_LONG = "not a line of a recording: it is longer than {megabytes} MB"
+    NO_KEY = "not a line of a recording: it has no {key}"
+    NO_NUMBER_OR_TIME = "not a line of a recording: its number or its time is invalid"
+    INVALID = "not a line of a recording: {problem}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +188,7 @@ def parse_line(text: bytes) -> Line | None:
     Raises ``Damaged`` if the line is invalid.
     """
     if len(text) > LINE_BYTES:
-        raise Damaged(f"not a line of a recording: it is longer than {LINE_BYTES // 2**20} MB")
+        raise Damaged(RecordText.TOO_LONG.render(megabytes=LINE_BYTES // 2**20))
     try:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
@@ -189,9 +199,9 @@ def parse_line(text: bytes) -> Line | None:
     if version > FORMAT_VERSION or kind not in KINDS:
         return None
     if not value:
-        raise Damaged(f"not a line of a recording: it has no {kind}")
+        raise Damaged(RecordText.NO_KEY.render(key=kind))
     if not (abs(at) < LATEST_TIME and abs(number) < _GREATEST):  # also false for NaN
-        raise Damaged("not a line of a recording: its number or its time is invalid")
+        raise Damaged(RecordText.NO_NUMBER_OR_TIME)
     return Line(recorder, number, at, kind, value)
 
 
@@ -201,5 +211,5 @@ def _parse_with_python(text: bytes) -> tuple[tuple[int, str, int, float, str], b
         head = msgspec.convert(raw, _HEAD.type)
         value = json.dumps(raw[head.k]).encode() if head.k in raw else b""
     except (ValueError, RecursionError, Damaged) as problem:
-        raise Damaged(f"not a line of a recording: {problem}") from None
+        raise Damaged(RecordText.INVALID.render(problem=problem)) from None
     return (head.v, head.r, head.n, head.at, head.k), value

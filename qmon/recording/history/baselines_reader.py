@@ -14,8 +14,25 @@ from typing import Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.baseline_bands import HOURS, Baseline, Baselines
+from qmon.model.texts import Text
 from qmon.recording.times import is_zone
 from qmon.system import read_text
+
+
+class BaselinesText(Text):
+    """Why a file of baselines cannot be used."""
+
+    NO_FILE = "{path}: no such file; create it with: qmon pipeline baselines"
+    UNREADABLE = "{path}: cannot be read: {problem}"
+    NOT_JSON = "{path}: is damaged; write it again with: qmon pipeline baselines"
+    FOREIGN = "{path}: was not written by qmon pipeline baselines"
+    NEWER = "{path}: was written by a newer qmon (file version {version}); upgrade qmon"
+    WRONG_FIELD = "a field is missing or has the wrong type"
+    DAMAGED = "{path}: is damaged ({why}); write it again with: qmon pipeline baselines"
+    NO_ZONE = "unknown time zone {name!r}"
+    NO_HOUR = "the hour of the week must be 0 to {last}, not {hour}"
+    INFINITE = "a value is infinite or not a number"
+
 
 # The name of the baselines file in the folder of recordings.
 FILE_NAME: Final = ".baselines.json"
@@ -39,20 +56,20 @@ def read_baselines(path: Path) -> Baselines:
     try:
         raw = json.loads(read_text(path, _MAX_BYTES))
     except FileNotFoundError:
-        raise BadInput(f"{path}: no such file; create it with: qmon pipeline baselines") from None
+        raise BadInput(BaselinesText.NO_FILE.render(path=path)) from None
     except OSError as problem:
-        raise BadInput(f"{path}: cannot be read: {problem.strerror or problem}") from None
+        raise BadInput(BaselinesText.UNREADABLE.render(path=path, problem=problem.strerror or problem)) from None
     except (ValueError, RecursionError):
-        raise BadInput(f"{path}: is damaged; write it again with: qmon pipeline baselines") from None
+        raise BadInput(BaselinesText.NOT_JSON.render(path=path)) from None
     if not isinstance(raw, dict) or not isinstance(raw.get("version"), int):
-        raise BadInput(f"{path}: was not written by qmon pipeline baselines")
+        raise BadInput(BaselinesText.FOREIGN.render(path=path))
     if raw["version"] > VERSION:
-        raise BadInput(f"{path}: was written by a newer qmon (file version {raw['version']}); upgrade qmon")
+        raise BadInput(BaselinesText.NEWER.render(path=path, version=raw["version"]))
     try:
         return _parse_baselines(raw)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-        why = f"{problem}" if isinstance(problem, ValueError) else "a field is missing or has the wrong type"
-        raise BadInput(f"{path}: is damaged ({why}); write it again with: qmon pipeline baselines") from None
+        why = f"{problem}" if isinstance(problem, ValueError) else BaselinesText.WRONG_FIELD
+        raise BadInput(BaselinesText.DAMAGED.render(path=path, why=why)) from None
 
 
 def find_baselines(root: Path | None) -> FoundBaselines:
@@ -80,7 +97,7 @@ def _parse_baselines(raw: Mapping[str, Any]) -> Baselines:
 @cache
 def _checked_zone(name: object) -> str:
     if not isinstance(name, str) or not is_zone(name):
-        raise ValueError(f"unknown time zone {name!r}")
+        raise ValueError(BaselinesText.NO_ZONE.render(name=name))
     return name
 
 
@@ -91,14 +108,14 @@ def _parse_hours(raw: Mapping[str, Any]) -> dict[int, Baseline]:
 def _parse_hour(text: str) -> int:
     hour = int(text)
     if not 0 <= hour < HOURS:
-        raise ValueError(f"the hour of the week must be 0 to {HOURS - 1}, not {hour}")
+        raise ValueError(BaselinesText.NO_HOUR.render(last=HOURS - 1, hour=hour))
     return hour
 
 
 def _parse_baseline(numbers: list[float]) -> Baseline:
     median, mad, readings = numbers
     if not (math.isfinite(median) and math.isfinite(mad)):
-        raise ValueError("a value is infinite or not a number")
+        raise ValueError(BaselinesText.INFINITE)
     return Baseline(float(median), float(mad), int(readings))
 
 

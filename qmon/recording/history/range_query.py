@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qmon.model.operation_records import Operation
+from qmon.model.texts import Text
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import Line, Mark
@@ -23,6 +24,14 @@ from qmon.recording.history.in_memory import InMemoryHistory, nearest_mark
 from qmon.recording.history.incidents import Incident, RunCollector, incidents_from_runs
 from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.read.segment_reader import frames_between, parse_lines_of_kinds
+
+
+class RangeText(Text):
+    """Damage of recordings that a query met."""
+
+    DAMAGE = "{file}: {problem}"
+    UNEVEN_POLL = "a poll does not have one figure for each queue"
+
 
 MINUTE_S: Final = 60.0
 _LINE_KINDS: Final = frozenset({"figures", "operation"})
@@ -172,7 +181,9 @@ def gather_segment(
                 _record_line(line, queue, collected, runs)
             yield share
     except (Damaged, OSError) as problem:
-        collected.problem = f"{path.name}: {problem.strerror if isinstance(problem, OSError) else problem}"
+        collected.problem = RangeText.DAMAGE.render(
+            file=path.name, problem=problem.strerror if isinstance(problem, OSError) else problem
+        )
 
 
 def _record_line(line: Line, queue: str, collected: CollectedRange, runs: RunCollector) -> None:
@@ -186,7 +197,7 @@ def _record_line(line: Line, queue: str, collected: CollectedRange, runs: RunCol
         try:
             _record_figures(line.at, line.decode_record(), queue, collected, runs)
         except IndexError:
-            raise Damaged("a poll does not have one figure for each queue") from None
+            raise Damaged(RangeText.UNEVEN_POLL) from None
 
 
 def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRange, runs: RunCollector) -> None:

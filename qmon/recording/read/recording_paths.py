@@ -10,7 +10,15 @@ from typing import Final
 from urllib.parse import unquote
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.recording.format.frames import OPEN_PREFIX, SEGMENT_SUFFIX
+
+
+class PathText(Text):
+    """Why a target cannot be recorded."""
+
+    BAD_NAME = "cannot record: the target's name is empty or too long; give the target a shorter name in qmon.toml"
+
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")
@@ -28,9 +36,7 @@ def folder_name_for(name: str) -> str:
     written = "".join(c if _SAFE.fullmatch(c) else _percent_encode(c) for c in name)
     written = _percent_encode(written[0]) + written[1:] if written[:1] in (".", "_") else written
     if not 0 < len(written) <= _LONGEST:
-        raise BadInput(
-            "cannot record: the target's name is empty or too long; give the target a shorter name in qmon.toml"
-        )
+        raise BadInput(PathText.BAD_NAME)
     return written
 
 

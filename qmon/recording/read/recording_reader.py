@@ -12,10 +12,25 @@ from pathlib import Path
 from qmon.errors import BadInput
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
+from qmon.model.texts import Text
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.records import Line, Mark, PhaseChange, SessionLine, VerdictsLine
 from qmon.recording.read.recording_paths import list_segments, recorded_targets, sealed_path, segment_start
 from qmon.recording.read.segment_reader import Segment, open_segment
+
+
+class ReaderText(Text):
+    """Why a recording cannot be read."""
+
+    EMPTY = "the recording is empty"
+    ONE_PART = "1 damaged part"
+    PARTS = "{count:,} damaged parts"
+    SKIPPED = "skipped {parts}; {file}: {problem}"
+    SEVERAL_TARGETS = "{path} has recordings of several targets; choose one with --target: {targets}"
+    NO_SUCH_TARGET = "{path} has no recording of {target!r}; it has: {targets}"
+    UNREADABLE = "cannot read {path}: {problem}"
+    NO_RECORDING = "{path} has no recording"
+
 
 RecordedEvent = Snapshot | SourceState | Operation | VerdictsLine
 
@@ -53,7 +68,7 @@ class RecordingReader:
         sessions = (self._segment(path).session for path in reversed(self._paths))
         newest = next((session for session in sessions if session is not None), None)
         if newest is None:
-            raise NothingRecorded("the recording is empty")
+            raise NothingRecorded(ReaderText.EMPTY)
         self._newest_session = newest
 
     def _first_at(self, path: Path) -> float:
@@ -71,8 +86,8 @@ class RecordingReader:
         found = [(path.name, why) for path, each in self._damage.items() for why in each.values()]
         if not found:
             return ""
-        parts = "1 damaged part" if len(found) == 1 else f"{len(found):,} damaged parts"
-        return f"skipped {parts}; {found[0][0]}: {found[0][1]}"
+        parts = ReaderText.ONE_PART if len(found) == 1 else ReaderText.PARTS.render(count=len(found))
+        return ReaderText.SKIPPED.render(parts=parts, file=found[0][0], problem=found[0][1])
 
     def _open_segment(self, path: Path) -> Segment:
         """Open the segment. If its recorder has sealed the segment in the meantime, use its new name."""
@@ -159,12 +174,14 @@ def open_recording(path: Path, target: str | None = None) -> RecordingReader:
             return RecordingReader([path])
         known = dict(recorded_targets(path))
         if target is None and len(known) > 1:
-            raise BadInput(f"{path} has recordings of several targets; choose one with --target: {', '.join(known)}")
+            raise BadInput(ReaderText.SEVERAL_TARGETS.render(path=path, targets=", ".join(known)))
         if target is not None and target not in known:
-            raise BadInput(f"{path} has no recording of {target!r}; it has: {', '.join(known) or 'none'}")
+            raise BadInput(
+                ReaderText.NO_SUCH_TARGET.render(path=path, target=target, targets=", ".join(known) or "none")
+            )
         below = known[target] if target is not None else next(iter(known.values()), path)
         return RecordingReader(list_segments(below))
     except OSError as problem:
-        raise BadInput(f"cannot read {path}: {problem.strerror or problem}") from problem
+        raise BadInput(ReaderText.UNREADABLE.render(path=path, problem=problem.strerror or problem)) from problem
     except NothingRecorded:
-        raise BadInput(f"{path} has no recording") from None
+        raise BadInput(ReaderText.NO_RECORDING.render(path=path)) from None

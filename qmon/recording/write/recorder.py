@@ -22,6 +22,7 @@ from qmon.errors import BadInput
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
+from qmon.model.texts import Text
 from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
@@ -33,10 +34,18 @@ from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment_writer import CannotWrite
 
+
+class RecorderText(Text):
+    """Why a recorder cannot record, or has lost polls."""
+
+    SLOW_DISK = "the disk is too slow"
+    ITS_FILE = "its file"
+    OTHER_FOLDER = "{problem}; choose another folder"
+
+
 _LOG: Final = logging.getLogger(__name__)
 _QUEUE_SIZE: Final = 256
 _CLOSE_TIMEOUT_S: Final = 5.0
-_TOO_SLOW: Final = "the disk is too slow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +139,7 @@ class Recorder:
             for found in salvage_segments(root):
                 _LOG.warning(
                     "an earlier recorder did not close %s; %s lines were recovered",
-                    found.path or "its file",
+                    found.path or RecorderText.ITS_FILE,
                     found.lines,
                 )
             self._writer = RollingWriter(
@@ -138,7 +147,7 @@ class Recorder:
             )
             self._writer.open_segment(clock(), ())
         except (CannotWrite, OSError) as problem:
-            raise BadInput(f"{problem}; choose another folder") from problem
+            raise BadInput(RecorderText.OTHER_FOLDER.render(problem=problem)) from problem
         self._status = RecorderStatus()
         self._is_connected = False
         self._closing = ""
@@ -189,7 +198,7 @@ class Recorder:
         try:
             self._queue.put(None, timeout=_CLOSE_TIMEOUT_S)
         except queue.Full:
-            return replace(self._status, stopped=_TOO_SLOW)
+            return replace(self._status, stopped=RecorderText.SLOW_DISK)
         self._thread.join(_CLOSE_TIMEOUT_S)
         return self._status
 
@@ -227,7 +236,7 @@ class Recorder:
             at, [self._verdicts_line(name, (*each.holds, *each.kept), repeated=True) for name, each in known]
         )
         if self._lost and self._queue.qsize() < _QUEUE_SIZE // 2:
-            writer.add_record(Gap(self._lost, _TOO_SLOW), at)
+            writer.add_record(Gap(self._lost, RecorderText.SLOW_DISK), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
             self._lost = 0
         if isinstance(what, _Poll):

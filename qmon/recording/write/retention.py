@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, segment_start
+
+
+class SizeText(Text):
+    """Why a text is not a size."""
+
+    NOT_A_SIZE = "{text!r} is not a size; write 500MB, 5GB or 2GiB"
+    TOO_LARGE = "{text!r} is larger than any disk"
+
 
 # Marker files in the folder of all recordings. Each marker file belongs to a lake and lists the segments in that lake.
 _MARK_PATTERN: Final = ".pipeline.*.json"
@@ -62,9 +71,9 @@ def parse_size(text: str) -> int:
     """Return the bytes of ``5GB``, ``500M`` or ``1GiB``. Raises ``BadInput``."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or (unit := (found[2] or "").upper()) not in _UNITS or float(found[1]) == 0:
-        raise BadInput(f"{text[:40]!r} is not a size; write 500MB, 5GB or 2GiB")
+        raise BadInput(SizeText.NOT_A_SIZE.render(text=text[:40]))
     if (size := float(found[1]) * _UNITS[unit]) > _MAX_SIZE:
-        raise BadInput(f"{text[:40]!r} is larger than any disk")
+        raise BadInput(SizeText.TOO_LARGE.render(text=text[:40]))
     return int(size)
 
 

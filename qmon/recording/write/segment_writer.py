@@ -16,8 +16,16 @@ from typing import Final
 
 from qmon import files, system
 from qmon.errors import QmonError
+from qmon.model.texts import Text
 from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, line_kind, locator_bytes
 from qmon.recording.format.records import Frame
+
+
+class WriterText(Text):
+    """Why a recording cannot be written."""
+
+    UNWRITABLE = "cannot write the recording to {folder}: {problem}"
+
 
 FRAME_S: Final = 120.0
 
@@ -154,4 +162,4 @@ def publish_segment(path: Path, sealed: Path) -> None:
 
 
 def _write_error(path: Path, problem: OSError) -> CannotWrite:
-    return CannotWrite(f"cannot write the recording to {path.parent}: {problem.strerror or problem}")
+    return CannotWrite(WriterText.UNWRITABLE.render(folder=path.parent, problem=problem.strerror or problem))
