@@ -45,7 +45,6 @@ class GroupText(Text):
     NEEDS_ALIVE = "{where}: needs alive, the condition for workers that are alive"
     EMPTY_CONDITION = "{where}: is empty; add a condition"
     NOT_CONDITIONS = "{path}: must be a list of conditions"
-    NOT_VALUES = "{path}: must be a value or a list of values"
     NEEDS_TEST = "{where}: needs one of {tests}"
 
 
@@ -248,19 +247,7 @@ def _parse_tests(column: ColumnRef, keys: Keys) -> list[Condition]:
     raw = keys.raw[name]
     if isinstance(raw, Mapping):
         return _parse_named_tests(column, Keys(raw, keys.path(name)), keys)
-    return [OneOf(column, _parse_values(keys, name))]
-
-
-def _parse_values(keys: Keys, name: str) -> tuple[StateValue, ...]:
-    raw = keys.raw[name]
-    if not isinstance(raw, list):
-        value = keys.scalar(name)
-        return () if value is None else (value,)
-    keys.entries(name)
-    values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
-    if not values or None in values:
-        raise BadInput(GroupText.NOT_VALUES.render(path=keys.path(name)))
-    return tuple(value for value in values if value is not None)
+    return [OneOf(column, keys.scalars(name))]
 
 
 def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]:
@@ -269,7 +256,7 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
     if "null" in tests.raw:
         of.append(IsNull(column, negated=not tests.is_set("null")))
     if "not" in tests.raw:
-        of.append(OneOf(column, _parse_values(tests, "not"), negated=True))
+        of.append(OneOf(column, tests.scalars("not"), negated=True))
     if tests.is_set("past"):
         of.append(Timed(column, "<=", _parse_offset(tests)))
     if tests.is_set("future"):

@@ -306,25 +306,26 @@ class StrangeStates:
             state.
         counted: number of messages in unknown states.
         at_least: true if there may be more such messages.
+        configurable: true if the user can name the states in ``qmon.toml``.
     """
 
     column: str
     values: tuple[str, ...]
     counted: int
     at_least: bool = False
+    configurable: bool = True
 
     @property
     def text(self) -> str:
-        """The unknown values and the number of messages with these values, as one clause."""
+        """The number of rows in unknown states and the unknown values, as one line."""
         about = "at least " if self.at_least else ""
-        messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
+        rows = f"{about}{self.counted:,} row{'' if self.counted == 1 else 's'}"
         if not self.values:
-            return f"{messages} in no state that qmon knows"
+            return f"{rows} in no state that qmon knows"
         listed = ", ".join(f"`{value}`" for value in self.values[:_MAX_VALUES])
         more = ", …" if len(self.values) > _MAX_VALUES else ""
-        noun = "value" if len(self.values) == 1 else "values"
-        known = f"this table has the {noun} {listed}{more}, which qmon does not know"
-        return f"{known}: {messages} by `{self.column}`"
+        remedy = "; name them in qmon.toml" if self.configurable else ""
+        return f"{rows} in states that qmon does not know: {listed}{more} in `{self.column}`{remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ def missing_text(context: RuleInput) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in _missing_figures(context):
         reasons.setdefault(reason, []).append(name)
+    if strange is not None:
+        reasons.pop(f"unknown: {strange.text}", None)  # the line already starts with this reason
     lines = [
         f"{_join_words(names, 'and')} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()
     ]

@@ -118,13 +118,13 @@ _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 _STATES: Final = {
     "ready": "ready new pending queued waiting wait available enqueued open todo created unprocessed idle submitted"
     " init initial r q n p",
-    "scheduled": "scheduled retryable retry retrying sleeping delayed deferred",
+    "scheduled": "scheduled retryable retry retrying sleeping delayed deferred postponed snoozed",
     "in_progress": "inprogress processing running working executing started locked active claimed taken picked pickedup"
-    " reserved busy assigned dequeued leased inflight doing i",
+    " reserved busy assigned dequeued leased inflight doing handling sending i",
     "done": "done completed complete finished processed succeeded success successful sent closed handled consumed"
-    " delivered archived cancelled canceled aborted ok d",
+    " delivered acknowledged archived cancelled canceled aborted skipped ignored revoked ok d",
     "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
-    " abandoned expired killed f e",
+    " abandoned expired killed timedout timeout buried terminated f e",
     "blocked": "blocked suspended onhold held hold paused awaiting",
 }
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}

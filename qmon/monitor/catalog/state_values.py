@@ -73,6 +73,8 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     if (ready := str(state.ready)) not in labels:
         raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{suggest_nearest(ready, labels)}")
     missing: dict[str, Any] = {name: None for name in _OPTIONAL if str(getattr(state, name)) not in labels}
+    done = [value for value in state.all_done if str(value) in labels]
+    missing |= {"done": done[0] if done else None, "also_done": tuple(done[1:])}
     return replace(layout, state=replace(state, **missing))
 
 
@@ -149,8 +151,10 @@ def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
     """Return ``before`` and fill its states without a value from ``now``. A known value is never removed."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
-    filled = {name: value for name, value in gaps.items() if value not in taken}
-    return replace(before, learnt=now.learnt, **filled)
+    filled: dict[str, Any] = {name: value for name, value in gaps.items() if value not in taken}
+    done = before.done if before.done is not None else filled.get("done")
+    more = [value for value in now.all_done if value not in taken and value != done]
+    return replace(before, learnt=now.learnt, also_done=(*before.also_done, *more), **filled)
 
 
 def state_meanings(
@@ -173,27 +177,58 @@ def state_meanings(
     )
     if state is None:
         return None, reasons
-    others = set(known.values) - {str(value) for value in state.values}
+    others = set(known.values) - set(map(str, state.values))
     return replace(state, learnt=not known.closed or bool(others)), reasons
 
 
-def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
-    values = list(known.values)
-    if known.default is not None and known.default not in values and state_for_value(known.default) == "ready":
-        values.append(known.default)
-    meant: dict[str, str] = {}
-    # If several words fit one state, take the default, or else the most common word.
+def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
+    """Return the values that are known words, by state (see ``state_for_value``).
+
+    If several words fit one state, the default is the first, then the most common word.
+    """
+    values = set(known.values)
+    if known.default is not None and state_for_value(known.default) == "ready":
+        values.add(known.default)
+    found: dict[str, tuple[str, ...]] = {}
     for value in sorted(values, key=lambda value: (value != known.default, word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
-            meant.setdefault(state, value)
-    if "ready" not in meant:
-        return None, (f"none of the values of `{name}` ({values_text(values)}) is a known word for ready messages",)
-    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
-    if rest := [value for value in values if value not in meant.values()]:
-        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
-    column = StateColumn(
-        name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"), meant.get("blocked")
+            found[state] = (*found.get(state, ()), value)
+    return found
+
+
+def needs_list_of_states(words: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a state column (``StateColumn``) cannot express these values (see ``words_by_state``).
+
+    It has one value for each state, except for done messages, and none for scheduled messages.
+    """
+    return "ready" in words and (
+        "scheduled" in words or any(len(values) > 1 for state, values in words.items() if state != "done")
     )
+
+
+def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
+    words = words_by_state(known)
+    if "ready" not in words:
+        listed = values_text(known.values)
+        return None, (f"none of the values of `{name}` ({listed}) is a known word for ready messages",)
+    # A state column has no value for scheduled messages: their due time shows them.
+    first = {state: values[0] for state, values in words.items() if state != "scheduled"}
+    done = words.get("done", ())
+    column = StateColumn(
+        name,
+        first["ready"],
+        first.get("in_progress"),
+        first.get("done"),
+        first.get("dead"),
+        first.get("blocked"),
+        also_done=done[1:],
+    )
+    meant: dict[StateValue, str] = {
+        value: state for state, values in words.items() for value in values if value in column.values
+    }
+    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
+    if rest := [value for value in known.values if value not in meant]:
+        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
     return column, tuple(reasons)
 
 
@@ -219,7 +254,8 @@ def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[
     source += f" from {known.origin}" if known.origin else ""
     source += f", new rows get {known.default}" if known.default is not None else ""
     state = StateColumn(name, ready, meant.get("in_progress"), meant.get("done"))
-    return state, (f"`{name}`: probably {_meanings_text(meant)} ({source})",)
+    by_number: dict[StateValue, str] = {number: kind for kind, number in meant.items()}
+    return state, (f"`{name}`: probably {_meanings_text(by_number)} ({source})",)
 
 
 def values_text(values: Sequence[StateValue]) -> str:
@@ -228,8 +264,8 @@ def values_text(values: Sequence[StateValue]) -> str:
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _meanings_text(meant: Mapping[str, StateValue]) -> str:
-    return ", ".join(f"{value} {state.replace('_', ' ')}" for state, value in meant.items())
+def _meanings_text(meant: Mapping[StateValue, str]) -> str:
+    return ", ".join(f"{value} {state.replace('_', ' ')}" for value, state in meant.items())
 
 
 def _default_value(expression: str | None) -> str | None:

@@ -35,6 +35,11 @@ def exact_ready(samples: QueueSamples, held: int) -> float | None:
     return float(max(0, samples.head.counted - held))
 
 
+def depends_on_strange(samples: QueueSamples, figure: str) -> bool:
+    """Return whether a figure is unknown because of messages in unknown states."""
+    return samples.strange is not None and samples.unknown.get(figure) == samples.strange.text
+
+
 def rows_counted(samples: QueueSamples) -> float | None:
     """Return the row count of a table that has exactly one row per ready message.
 
@@ -354,6 +359,8 @@ def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Fi
         return Figure.unknown(Reason.DONE_NOT_KEPT)
     if samples.elsewhere:
         return Figure.unknown(samples.elsewhere)
+    if "done" in samples.unknown:
+        return _unknown_figure(samples, "done")
     if samples.layout.part is not None:
         return _unknown_figure(samples, "done") if samples.done is None else Figure(float(samples.done))
     uncounted = in_progress.value is None and not pops_in_transaction(samples.layout)

@@ -5,8 +5,9 @@ The results are marked as guesses. The user confirms a guess by writing it into 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
@@ -19,10 +20,17 @@ from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceR
 from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
+from qmon.monitor.catalog.discovery.listed_states import states_by_times, states_by_values
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
-from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, name_type_pairs, score_shape
-from qmon.monitor.catalog.discovery.states_by_times import states_by_times
-from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is_not_a_state, known_values
+from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
+from qmon.monitor.catalog.state_values import (
+    KnownValues,
+    find_state_column,
+    is_not_a_state,
+    known_values,
+    needs_list_of_states,
+    words_by_state,
+)
 
 LIKELY: Final = 0.6
 
@@ -83,6 +91,7 @@ class _Candidates:
     catalog: Catalog
     sequences: SequenceRows
     details: dict[int, TableDetails]
+    seen: Mapping[str, Collection[str]]
     taken: set[int] = field(default_factory=set)
 
 
@@ -92,10 +101,14 @@ def is_likely(finding: Candidate) -> bool:
 
 
 def discover_queues(
-    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: SequenceRows | None = None
+    catalog: Catalog,
+    tables: Sequence[TableRow] | None = None,
+    sequences: SequenceRows | None = None,
+    seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
+    ``seen``: state values that polls have found, by queue.
     The function reads the catalog. From tables, it reads only the values of a state column (if an index exists or the
     table is small) and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
@@ -106,7 +119,7 @@ def discover_queues(
     near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     chosen = {t.table_id for t in near}
     near += [t for t in _second_halves(tables, near, columns) if t.table_id not in chosen]
-    work = _Candidates(catalog, sequences, catalog.read_details(near))
+    work = _Candidates(catalog, sequences, catalog.read_details(near), seen)
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
@@ -303,7 +316,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
     if shape.score < POSSIBLE - 0.2:
         return None
     if state is not None:
-        known = known_values(details, state[0].column_name, work.catalog)
+        known = known_values(details, state[0].column_name, work.catalog, _values_seen(work, details.table.name))
         shape = score_shape(details, state, known, sequence)
         if not known.values and details.table.table_id in work.catalog.locked_tables:
             base = _base_layout(details, _choose_design(details, state, work.sequences))
@@ -321,6 +334,10 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         layout, zones = with_zones(layout, details, lambda: LOCAL_ZONE)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
+    words = words_by_state(known) if state is not None and not state[1] else {}
+    if not (design or layout.key) and layout.id is not None and needs_list_of_states(words):
+        entry, means = states_by_values(details, layout, words)
+        return _written_candidate(layout, shape, means, entry)
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
@@ -328,10 +345,22 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         written, means, ends = told
         ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
         missing = "" if ends else _NO_END
-        found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
-        group = found.group
-        return found if group is None else replace(found, layout=group.queue_layout(None))
+        return _written_candidate(layout, shape, means, written, missing)
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
+
+
+def _values_seen(work: _Candidates, table: TableName) -> frozenset[str]:
+    """Return the state values that polls have found in a table. Its queue has the name of the table."""
+    return frozenset(value for name in (table.name, str(table)) for value in work.seen.get(name, ()))
+
+
+def _written_candidate(
+    layout: Layout, shape: Shape, means: str, written: Mapping[str, object], missing: str = ""
+) -> Candidate:
+    """Return the finding for a table whose states are a list of conditions. ``means``: the evidence for them."""
+    found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
+    group = found.group
+    return found if group is None else replace(found, layout=group.queue_layout(None))
 
 
 def _rows_popped_by_delete(activity: Activity | None) -> int | None:
