@@ -148,6 +148,31 @@ def without_locks(condition: Condition) -> Condition:
     return condition
 
 
+def known_times(condition: Condition) -> Condition:
+    """Return the condition that a row meets if the times that decide ``condition`` are not NULL."""
+    match condition:
+        case Timed(column, plus=plus):
+            times = (column, plus) if isinstance(plus, ColumnRef) else (column,)
+            return AllOf(tuple(IsNull(each, negated=True) for each in times))
+        case AllOf(of):
+            return AllOf(tuple(map(known_times, of)))
+        case AnyOf(of):
+            return AnyOf(tuple(map(known_times, of)))
+    return ALWAYS
+
+
+def ends_by_itself(condition: Condition) -> bool:
+    """Return whether a row stops meeting the condition by itself: when a time has passed or a session has ended."""
+    match condition:
+        case Timed(how=how):
+            return how == ">"
+        case AdvisoryLock(negated=negated):
+            return not negated
+        case AllOf(of):
+            return any(map(ends_by_itself, of))
+    return False
+
+
 # A table of the group's schema, and one of its columns.
 TableColumn = tuple[str, str]
 
