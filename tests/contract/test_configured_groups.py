@@ -297,7 +297,7 @@ def test_a_message_in_progress_without_a_start_time_is_not_known_not_to_be_stuck
         "jobs/c": (0, False),
         "jobs/d": (0, False),
     }
-    assert stuck["jobs/a"].reason == Reason.UNTIMED_ROWS.format(untimed=1, count=1)
+    assert stuck["jobs/a"].reason == Reason.UNTIMED_ROWS.render(untimed=1, count=1)
     assert {queue.verdict.code for queue in view.queues if queue.name == "jobs/a"} == {"cannot tell"}
     view = seen(database, text, 4)
     assert {queue.name: queue.stuck.value for queue in view.queues} == {
