@@ -12,6 +12,8 @@ Role = Literal[
     "id",
     "state",
     "flag",
+    "taken_flag",
+    "failed_flag",
     "started_at",
     "finished_at",
     "failed_at",
@@ -58,6 +60,10 @@ _NAMES: Final[dict[Role, str]] = {
     " itemstatus itemstate statename statusname statusid stateid statuscode processingstatus processingstate",
     "flag": "processed isprocessed dequeued isdequeued handled ishandled consumed isconsumed done isdone published"
     " ispublished sent issent delivered isdelivered dispatched isdispatched completed iscompleted",
+    "taken_flag": "picked ispicked pickedup ispickedup claimed isclaimed taken istaken locked islocked reserved"
+    " isreserved acquired isacquired leased isleased inprogress isinprogress processing isprocessing running isrunning"
+    " started isstarted busy isbusy inflight isinflight",
+    "failed_flag": "failed isfailed dead isdead discarded isdiscarded poisoned ispoisoned deadlettered",
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
     " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
     " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
@@ -94,6 +100,8 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
     "state": WHOLE_TYPES | TEXT_TYPES | BOOLEAN_TYPES,
     "flag": WHOLE_TYPES | BOOLEAN_TYPES,
+    "taken_flag": BOOLEAN_TYPES,
+    "failed_flag": BOOLEAN_TYPES,
     "started_at": TIME_TYPES,
     "finished_at": TIME_TYPES,
     "failed_at": TIME_TYPES,

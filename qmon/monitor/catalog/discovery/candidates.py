@@ -17,10 +17,10 @@ from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, column_for_role, normalize_name, split_words
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
-from qmon.monitor.catalog.discovery.listed_states import states_by_times, states_by_values
+from qmon.monitor.catalog.discovery.listed_states import has_flag_of_state, states_by_marks, states_by_values
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
 from qmon.monitor.catalog.state_values import (
@@ -37,9 +37,12 @@ LIKELY: Final = 0.6
 # The design assumed for a queue in two tables that was found by shape. The design batch_split has the same tables.
 _SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
+# If pops delete rows, at least this share of the inserted rows is deleted, and at most this share is updated.
+_DELETED_SHARE: Final = 0.01
+_UPDATED_SHARE: Final = 0.5
 _NO_END: Final = (
-    "how to recognize a done message: no column has the name of an end time, and the server's counters do not show"
-    " deleted rows"
+    "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
+    " server's counters do not show deleted rows"
 )
 
 
@@ -338,15 +341,33 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
     if not (design or layout.key) and layout.id is not None and needs_list_of_states(words):
         entry, means = states_by_values(details, layout, words)
         return _written_candidate(layout, shape, means, entry)
+    flagged = state is None or (state[1] and state[0].type_name in BOOLEAN_TYPES and has_flag_of_state(details))
+    if flagged and not (design or layout.key) and (told := states_by_marks(details, layout)) is not None:
+        entry, means, ends = told
+        ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
+        return _written_candidate(layout, shape, means, entry, "" if ends else _NO_END)
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
-    if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
-        written, means, ends = told
-        ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
-        missing = "" if ends else _NO_END
-        return _written_candidate(layout, shape, means, written, missing)
-    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
+    missing = _missing_deletes(layout, details.activity)
+    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones), missing=missing)
+
+
+def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
+    """Return what the server's counters do not show of a design whose pops delete rows; empty if they show deletes.
+
+    Rows of logs, histories and results are only inserted. If rows are updated, an unknown column shows their state.
+    """
+    if activity is None or activity.inserted < ENOUGH_ROWS or not layout.deletes_on_pop:
+        return ""
+    counted = (
+        f"of {activity.inserted:,} inserted rows, {activity.updated:,} were updated and {activity.deleted:,} deleted"
+    )
+    if activity.updated >= _UPDATED_SHARE * activity.inserted:
+        return f"which column shows that a message was popped: {counted}"
+    if activity.deleted < _DELETED_SHARE * activity.inserted:
+        return f"how to recognize a popped message: {counted}"
+    return ""
 
 
 def _values_seen(work: _Candidates, table: TableName) -> frozenset[str]:

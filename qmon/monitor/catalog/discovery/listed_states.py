@@ -1,52 +1,97 @@
-"""Describe tables whose states need a list of conditions, because times or several values give the states."""
+"""Describe tables whose states need a list of conditions, because times, flags or several values give the states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.monitor.catalog.catalog import TableDetails
-from qmon.monitor.catalog.column_names import Role, column_for_role
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, Role, column_for_role
 
 Toml = dict[str, object]
-_ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished_at", "done"))
+
+# The kinds of states that a time or a flag marks: the columns are set when a message comes into the state.
+_MARKS: Final[tuple[tuple[str, Role, Role], ...]] = (
+    ("in_progress", "started_at", "taken_flag"),
+    ("dead", "failed_at", "failed_flag"),
+    ("done", "finished_at", "flag"),
+)
 
 # The column with the time at which a message came into a state.
-_SINCE: Final[Mapping[str, Role]] = {"in_progress": "started_at", "dead": "failed_at", "done": "finished_at"}
+_SINCE: Final[Mapping[str, Role]] = {kind: time for kind, time, _ in _MARKS}
 
 
-def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
-    """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a time marks the end.
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How rows show that they are in a state: a nullable time that is set, or a boolean column that is true."""
 
-    The table has no state column. Returns ``None`` if times do not give the states. An end is the time at which a
-    message became done or dead. The column of a pop or an end must be nullable, because it is NULL until the message is
-    popped or ends. A lease alone is not enough, because it is unknown whether a message is popped again after its lease
-    ends.
+    kind: str
+    column: str
+    is_flag: bool
+    since: str | None
+
+    @property
+    def is_set(self) -> Toml:
+        return {self.column: True if self.is_flag else {"null": False}}
+
+    @property
+    def is_unset(self) -> Toml:
+        return {self.column: {"not": True} if self.is_flag else {"null": True}}
+
+
+def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
+    """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a column marks the end.
+
+    The table has no state column with more than two values. Times or booleans show that a message was popped, or that
+    it ended: that it is done or dead. Such a time must be nullable, because it is NULL until then. Returns ``None`` if
+    no column shows a state. A lease alone is not enough, because it is unknown whether a message is popped again after
+    its lease ends.
     """
-    may_be_null = _name_type_pairs(details, nullable=True)
-    started = column_for_role("started_at", may_be_null)
-    ended = [(kind, column) for role, kind in _ENDED if (column := column_for_role(role, may_be_null)) is not None]
-    if layout.id is None or not (started or ended):
+    marks = [mark for kind, time, flag in _MARKS if (mark := _find_mark(details, kind, time, flag)) is not None]
+    if layout.id is None or not marks:
         return None
+    ended = [mark for mark in marks if mark.kind != "in_progress"]
+    started = next((mark for mark in marks if mark.kind == "in_progress"), None)
     due = column_for_role("due_at", _name_type_pairs(details))
-    due = due if due not in (started, *(column for _, column in ended)) else None
-    still: Toml = {column: {"null": True} for _, column in ended}
-    free = still | ({started: {"null": True}} if started else {})
-    states = _waiting_states(details, due, free)
+    due = due if due not in [mark.column for mark in marks] else None
+    still: Toml = {}
+    for mark in ended:
+        still |= mark.is_unset
+    states = _waiting_states(details, due, still | (started.is_unset if started else {}))
     if started:
-        states.append({"name": "in_progress", "when": still | {started: {"null": False}}, "since": started})
-    for place, (kind, column) in enumerate(ended):
-        before: Toml = {other: {"null": True} for _, other in ended[:place]}
-        states.append({"name": kind, "when": before | {column: {"null": False}}, "since": column})
-    told = [f"`{started}` (in progress)"] if started else []
-    told += [f"`{column}` ({kind})" for kind, column in ended]
+        states.append(_marked_state(started, still))
+    before: Toml = {}
+    for mark in ended:
+        states.append(_marked_state(mark, before))
+        before |= mark.is_unset
+    told = ", ".join(f"`{mark.column}` ({mark.kind.replace('_', ' ')})" for mark in marks)
     return (
         _queue_entry(details, layout, states, may_be_overdue=started is not None),
-        "states come from times; a message is ready while none of these is set: " + ", ".join(told),
+        f"states come from times and flags; a message is ready while none of these is set: {told}",
         bool(ended),
     )
+
+
+def has_flag_of_state(details: TableDetails) -> bool:
+    """Return whether a boolean column shows that a message was popped or failed."""
+    pairs = _name_type_pairs(details)
+    return any(column_for_role(role, pairs) is not None for role in ("taken_flag", "failed_flag"))
+
+
+def _find_mark(details: TableDetails, kind: str, time: Role, flag: Role) -> _Mark | None:
+    booleans = [(name, type_name) for name, type_name in _name_type_pairs(details) if type_name in BOOLEAN_TYPES]
+    since = column_for_role(time, _name_type_pairs(details, nullable=True))
+    if (column := column_for_role(flag, booleans)) is not None:
+        return _Mark(kind, column, is_flag=True, since=since)
+    return None if since is None else _Mark(kind, since, is_flag=False, since=since)
+
+
+def _marked_state(mark: _Mark, others: Toml) -> Toml:
+    state: Toml = {"name": mark.kind, "when": others | mark.is_set}
+    return state if mark.since is None else state | {"since": mark.since}
 
 
 def states_by_values(details: TableDetails, layout: Layout, words: Mapping[str, Sequence[str]]) -> tuple[Toml, str]:
