@@ -237,8 +237,9 @@ def condition_text(condition: Condition) -> str:
             return f"{column_text(column)} {how} {right}"
         case Timed(column, how, plus):
             when = "is in the past" if how == "<=" else "is in the future"
-            later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
-            return f"{column_text(column)}{f' + {later}' if plus else ''} {when}"
+            later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(abs(plus or 1.0))
+            sign = "-" if isinstance(plus, float) and plus < 0 else "+"
+            return f"{column_text(column)}{f' {sign} {later}' if plus else ''} {when}"
         case Exists(table, key, by, when, negated):
             more = f" where {_nested_text(when)}" if when is not None else ""
             return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_text(by)}{more}"

@@ -281,8 +281,11 @@ def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
 
 
 def _parse_offset(tests: Keys) -> float | ColumnRef:
-    """Read the offset added to a time before the comparison: a duration, or the name of a column with seconds."""
+    """Read the offset added to a time before the comparison: a duration such as ``-5d``, or a column with seconds."""
     raw = tests.raw.get("plus")
+    if isinstance(raw, str) and raw.startswith("-"):
+        tests.require_text("plus")
+        return -(Keys({"plus": raw[1:]}, tests.where).seconds("plus") or 0.0)
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.require_text("plus"))
     return tests.seconds("plus") or 0.0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from qmon.model.layout.time_zones import TIME_TYPES
+from qmon.model.layout.time_zones import NUMBER_TYPES, TIME_TYPES
 
 Role = Literal[
     "id",
@@ -143,6 +143,9 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_DELAYS: Final = _word_set(
+    "delay delayby delayfor delayinterval wait backoff retryafter retryin retrydelay dueafter duein"
+)
 _AFTER_STATE: Final = _word_set("id code name text value")
 _KIND_WORDS: Final = _word_set("type kind event action topic name subject operation")
 _CLEAR_WORDS: Final = _word_set(
@@ -185,6 +188,17 @@ def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | Non
             if short == wanted:
                 return name
     return None
+
+
+def number_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+    """Return the column of numbers that has the name of a time. ``columns``: pairs of name and type."""
+    numbers = [(name, "datetime") for name, kind in columns if kind in NUMBER_TYPES]
+    return column_for_role(role, numbers)
+
+
+def delay_column(columns: Iterable[tuple[str, str]]) -> str | None:
+    """Return the interval after which a message is due. ``columns``: pairs of name and type."""
+    return next((name for name, kind in columns if kind == "interval" and normalize_name(name) in _DELAYS), None)
 
 
 def is_named_as_state(name: str) -> bool:

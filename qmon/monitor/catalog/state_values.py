@@ -12,6 +12,7 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
+from qmon.model.layout.time_zones import NUMBER_ZONES
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -33,6 +34,11 @@ _MAX_VALUES: Final = 33
 
 # A column that is only named like a state column (``us_state``) contains no states if it has this many values.
 _MANY_VALUES: Final = 12
+
+
+# The years 2000 and 2100, in seconds since 1970.
+_FIRST_S: Final = 946_684_800
+_LAST_S: Final = 4_102_444_800
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +202,7 @@ def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def needs_list_of_states(words: Mapping[str, Sequence[str]]) -> bool:
+def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:
     """Return whether a state column (``StateColumn``) cannot express these values (see ``words_by_state``).
 
     It has one value for each state, except for done messages, and none for scheduled messages.
@@ -276,6 +282,38 @@ def _default_value(expression: str | None) -> str | None:
         if allowed and len(allowed) == 1:
             return next(iter(allowed))
     return None
+
+
+def states_due_never(catalog: Catalog, details: TableDetails, state: str, due: str) -> tuple[str, ...]:
+    """Return the state values of rows that are due in more than five years: this means "never", or "no due time"."""
+    names = {"table": details.table.name.parts, "state": state, "due_at": due}
+    try:
+        if not details.table.readable or catalog.is_masked(details.table, due):
+            return ()
+        rows = catalog.read_records(ValueRow, "catalog/peek_far", names, table_id=details.table.table_id)
+    except LockTimeout:
+        catalog.locked_tables.add(details.table.table_id)
+        return ()
+    except QueryFailed:
+        return ()
+    return tuple(row.value for row in rows)
+
+
+def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str | None:
+    """Return the unit of times in a column of numbers: a key of ``NUMBER_ZONES``. ``None``: the rows do not show it.
+
+    All values must be times between 2000 and 2100 in this unit.
+    """
+    values = _read_values(catalog, details, column) if details.table.readable else ()
+    if not values or not all(map(_is_whole, values)):
+        return None
+    fitting = (
+        name
+        for name, zone in NUMBER_ZONES.items()
+        if zone.count is not None
+        and all(_FIRST_S <= int(v) / zone.count.per_s - zone.count.zero_days * 86_400 < _LAST_S for v in values)
+    )
+    return next(fitting, None)
 
 
 def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:

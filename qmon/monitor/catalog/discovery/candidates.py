@@ -13,14 +13,27 @@ from typing import Final
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
-from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, column_for_role, normalize_name, split_words
+from qmon.monitor.catalog.column_names import (
+    BOOLEAN_TYPES,
+    TEXT_TYPES,
+    column_for_role,
+    delay_column,
+    normalize_name,
+    number_for_role,
+    split_words,
+)
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
-from qmon.monitor.catalog.discovery.listed_states import has_flag_of_state, states_by_marks, states_by_values
+from qmon.monitor.catalog.discovery.listed_states import (
+    has_flag_of_state,
+    states_by_due_time,
+    states_by_marks,
+    states_by_values,
+)
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
 from qmon.monitor.catalog.state_values import (
@@ -29,6 +42,8 @@ from qmon.monitor.catalog.state_values import (
     is_not_a_state,
     known_values,
     needs_list_of_states,
+    states_due_never,
+    unit_of_times,
     words_by_state,
 )
 
@@ -40,6 +55,8 @@ POSSIBLE: Final = 0.4
 # If pops delete rows, at least this share of the inserted rows is deleted, and at most this share is updated.
 _DELETED_SHARE: Final = 0.01
 _UPDATED_SHARE: Final = 0.5
+# A message in one of these states was popped.
+_POPPED: Final = frozenset({"in_progress", "done", "dead"})
 _NO_END: Final = (
     "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
     " server's counters do not show deleted rows"
@@ -337,20 +354,79 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         layout, zones = with_zones(layout, details, lambda: LOCAL_ZONE)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
-    words = words_by_state(known) if state is not None and not state[1] else {}
-    if not (design or layout.key) and layout.id is not None and needs_list_of_states(words):
-        entry, means = states_by_values(details, layout, words)
-        return _written_candidate(layout, shape, means, entry)
-    flagged = state is None or (state[1] and state[0].type_name in BOOLEAN_TYPES and has_flag_of_state(details))
-    if flagged and not (design or layout.key) and (told := states_by_marks(details, layout)) is not None:
-        entry, means, ends = told
-        ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
-        return _written_candidate(layout, shape, means, entry, "" if ends else _NO_END)
+    if (listed := _listed_candidate(work, details, layout, shape, state, known, design)) is not None:
+        return listed
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
     missing = _missing_deletes(layout, details.activity)
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones), missing=missing)
+
+
+def _listed_candidate(
+    work: _Candidates,
+    details: TableDetails,
+    layout: Layout,
+    shape: Shape,
+    state: tuple[ColumnRow, bool] | None,
+    known: KnownValues,
+    design: str,
+) -> Candidate | None:
+    """Return the finding for a table whose states need a list of conditions, or ``None`` if a layout describes it.
+
+    A table with a due time that qmon does not understand is not watched: its scheduled messages would count as ready.
+    """
+    pairs = name_type_pairs(details.columns)
+    times, missing = None, ""
+    if layout.due_at is None and (delay := delay_column(pairs)) is not None:
+        missing = f"when a message is due: after the interval `{delay}`"
+    if layout.due_at is None and (due := number_for_role("due_at", pairs)) is not None:
+        times = unit_of_times(work.catalog, details, due)
+        missing = missing if times else f"the meaning of the numbers in `{due}`: write times"
+        layout = replace(layout, due_at=due)
+    if missing:
+        return Candidate(replace(layout, due_at=None), round(shape.score, 2), tuple(shape.why), missing=missing)
+    if design or layout.key or layout.id is None:
+        return None
+    flagged = state is None or (state[1] and state[0].type_name in BOOLEAN_TYPES and has_flag_of_state(details))
+    if flagged and (told := states_by_marks(details, layout)) is not None:
+        entry, means, ends = told
+        ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
+        return _written_candidate(layout, shape, means, _with_times(entry, times), "" if ends else _NO_END)
+    if layout.state is None and times:
+        entry, means = states_by_due_time(details, layout)
+        missing = _missing_deletes(replace(layout, design="pending"), details.activity)
+        return _written_candidate(layout, shape, means, _with_times(entry, times), missing)
+    if layout.state is None:
+        return None
+    words = _words_of_layout(layout, state, known)
+    never_means_now = False
+    if layout.due_at is not None and times is None:
+        popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
+        never_means_now = not popped.isdisjoint(
+            states_due_never(work.catalog, details, layout.state.column, layout.due_at)
+        )
+    if not (times or never_means_now or needs_list_of_states(words)):
+        return None
+    entry, means = states_by_values(details, layout, words, never_means_now=never_means_now)
+    return _written_candidate(layout, shape, means, _with_times(entry, times))
+
+
+def _words_of_layout(
+    layout: Layout, state: tuple[ColumnRow, bool] | None, known: KnownValues
+) -> dict[str, tuple[StateValue, ...]]:
+    """Return the values of each state: all known words of a column of words, or the numbers in the layout."""
+    column = layout.state
+    assert column is not None  # noqa: S101 - the caller has checked it
+    if state is not None and state[0].type_name in TEXT_TYPES:
+        return dict(words_by_state(known))
+    single = {kind: getattr(column, kind) for kind in ("ready", "in_progress", "blocked", "dead")}
+    found: dict[str, tuple[StateValue, ...]] = {kind: (value,) for kind, value in single.items() if value is not None}
+    return found | ({"done": column.all_done} if column.all_done else {})
+
+
+def _with_times(entry: Mapping[str, object], times: str | None) -> dict[str, object]:
+    return {**entry, **({"times": times} if times else {})}
 
 
 def _missing_deletes(layout: Layout, activity: Activity | None) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.layout_io import table_to_text
 from qmon.monitor.catalog.catalog import TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, Role, column_for_role
 
 Toml = dict[str, object]
+
+# A due time that is further away than this means "never", or that a message has no due time.
+FAR: Final = "1826d"
 
 # The kinds of states that a time or a flag marks: the columns are set when a message comes into the state.
 _MARKS: Final[tuple[tuple[str, Role, Role], ...]] = (
@@ -55,8 +58,7 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
         return None
     ended = [mark for mark in marks if mark.kind != "in_progress"]
     started = next((mark for mark in marks if mark.kind == "in_progress"), None)
-    due = column_for_role("due_at", _name_type_pairs(details))
-    due = due if due not in [mark.column for mark in marks] else None
+    due = layout.due_at if layout.due_at not in [mark.column for mark in marks] else None
     still: Toml = {}
     for mark in ended:
         still |= mark.is_unset
@@ -73,6 +75,12 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
         f"states come from times and flags; a message is ready while none of these is set: {told}",
         bool(ended),
     )
+
+
+def states_by_due_time(details: TableDetails, layout: Layout) -> tuple[Toml, str]:
+    """Return the queue in the form of ``qmon.toml``, if the due time alone shows whether a message is ready."""
+    entry = _queue_entry(details, layout, _waiting_states(details, layout.due_at, {}), may_be_overdue=False)
+    return entry | {"counters": True}, f"a message is ready when it is due (`{layout.due_at}`)"
 
 
 def has_flag_of_state(details: TableDetails) -> bool:
@@ -94,7 +102,13 @@ def _marked_state(mark: _Mark, others: Toml) -> Toml:
     return state if mark.since is None else state | {"since": mark.since}
 
 
-def states_by_values(details: TableDetails, layout: Layout, words: Mapping[str, Sequence[str]]) -> tuple[Toml, str]:
+def states_by_values(
+    details: TableDetails,
+    layout: Layout,
+    words: Mapping[str, Sequence[StateValue]],
+    *,
+    never_means_now: bool = False,
+) -> tuple[Toml, str]:
     """Return the queue in the form of ``qmon.toml``, and the evidence for its states.
 
     If the table has a due time, a message with a value for scheduled messages (``retry``) is ready when it is due.
@@ -103,12 +117,13 @@ def states_by_values(details: TableDetails, layout: Layout, words: Mapping[str, 
         details: the table.
         layout: the table's layout. It has a state column and a one-column id.
         words: the values of each state; see ``words_by_state``. There is a value for ready messages.
+        never_means_now: a due time in more than five years means that a message has no due time.
     """
     assert layout.state is not None  # noqa: S101 - see above
     column, due = layout.state.column, layout.due_at
     later = list(words.get("scheduled", ()))
     waits: Toml = {column: [*words["ready"], *(later if due is not None else ())]}
-    states = _waiting_states(details, due, waits)
+    states = _waiting_states(details, due, waits, never_means_now=never_means_now)
     if later and due is None:
         states.append({"name": "scheduled", "when": {column: later}})
     for kind in ("in_progress", "blocked", "dead", "done"):
@@ -116,7 +131,7 @@ def states_by_values(details: TableDetails, layout: Layout, words: Mapping[str, 
             state: Toml = {"name": kind, "when": {column: list(values)}}
             since = column_for_role(_SINCE[kind], _name_type_pairs(details)) if kind in _SINCE else None
             states.append(state if since is None else state | {"since": since})
-    meant = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(values)}" for kind, values in words.items())
+    meant = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, values))}" for kind, values in words.items())
     entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in words)
     deletes = details.activity is not None and details.activity.rows_are_deleted
     # If a completion deletes its row, the server's counters show the flow.
@@ -124,7 +139,9 @@ def states_by_values(details: TableDetails, layout: Layout, words: Mapping[str, 
     return entry, f"`{column}`: {meant}"
 
 
-def _waiting_states(details: TableDetails, due: str | None, waits: Toml) -> list[Toml]:
+def _waiting_states(
+    details: TableDetails, due: str | None, waits: Toml, *, never_means_now: bool = False
+) -> list[Toml]:
     """Return the states of ready and scheduled messages. ``waits``: their condition, without the due time."""
     pushed = column_for_role("enqueued_at", _name_type_pairs(details))
     if due is None:
@@ -132,9 +149,13 @@ def _waiting_states(details: TableDetails, due: str | None, waits: Toml) -> list
     may_be_null = due in dict(_name_type_pairs(details, nullable=True))
     since = pushed if pushed and may_be_null else due  # a message without a due time has no age since then
     now: list[Toml] = [{due: {"null": True}}, {due: {"past": True}}]
+    soon: Toml = {}
+    if never_means_now:
+        now.append({due: {"future": True, "plus": f"-{FAR}"}})
+        soon = {"any": [{due: {"past": True, "plus": f"-{FAR}"}}]}
     return [
         {"name": "ready", "when": waits | {"any": now}, "since": since},
-        {"name": "scheduled", "when": waits | {due: {"future": True}}, "since": due},
+        {"name": "scheduled", "when": waits | {due: {"future": True}} | soon, "since": due},
     ]
 
 
