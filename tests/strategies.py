@@ -33,9 +33,10 @@ state_columns = st.builds(
         distinct[1] if used[0] else None,
         distinct[2] if used[1] else None,
         distinct[3] if used[2] else None,
+        also_done=tuple(distinct[4:]) if used[1] else (),
     ),
     names,
-    st.lists(values, min_size=4, max_size=4, unique_by=str),
+    st.lists(values, min_size=4, max_size=6, unique_by=str),
     st.lists(st.booleans(), min_size=3, max_size=3),
 )
 orders = st.lists(st.builds(Order, names, st.booleans()), max_size=3, unique_by=lambda each: each.column).map(tuple)

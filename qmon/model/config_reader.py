@@ -21,6 +21,7 @@ class KeyText(Text):
     EMPTY = "{path}: is empty; leave the key out instead"
     MISSING = "{path}: needs {name}"
     NOT_TEXTS = "{path}: must be a list of texts, not {kind}"
+    NOT_VALUES = "{path}: must be a value or a list of values"
     NOT_COLUMNS = "{path}: must be a column or a list of different columns"
     UNKNOWN_VALUE = "{path}: {value!r} is unknown{hint}"
     NOT_A_SCALAR = "{path}: must be a text or a whole number, not {kind}"
@@ -140,6 +141,18 @@ class Keys:
         if value is None or isinstance(value, int | str):
             return value
         raise BadInput(KeyText.NOT_A_SCALAR.render(path=self.path(name), kind=_kind_text(value)))
+
+    def scalars(self, name: str) -> tuple[str | int, ...]:
+        """Return column values: a value, or a list of values. Empty if the key is missing."""
+        raw = self.raw.get(name)
+        if not isinstance(raw, list):
+            value = self.scalar(name)
+            return () if value is None else (value,)
+        found = [Keys({"value": one}, self.path(name)).scalar("value") for one in self.entries(name)]
+        values = tuple(value for value in found if value is not None)
+        if not values or len(values) < len(found):
+            raise BadInput(KeyText.NOT_VALUES.render(path=self.path(name)))
+        return values
 
     def number(self, name: str) -> float | None:
         """Return a number, or ``None`` if the key is missing."""

@@ -63,7 +63,7 @@ class Reason(Text):
     NOTHING_COUNTED = "the server has no counters for this table"
     NOTHING_COUNTED_SINCE = "the server has had no counters for this table for {age}"
     PARTITIONED_BY_STATE = "partitioned by {column}: the server counts a changed {column} as a delete and an insert"
-    MIXED_QUEUES = "several queues share the table, and deleted rows cannot be assigned to one"
+    MIXED_QUEUES = "several queues may share the table, and deleted rows cannot be assigned to one"
     NO_LOG_OF_STEPS = "the queue's tables do not record pushes and pops"
     RETRIES_UNSEEN = "failed attempts that were retried are not counted"
     POPS_ARE_COMPLETIONS = "a pop of this design completes its message"
@@ -100,6 +100,8 @@ class Reason(Text):
     NO_PUSH_TIME = "no column for the push time"
     NO_START_TIME = "no column for the start time"
     UNTIMED = "no start time in {column} for {untimed} of {count} messages in progress"
+    UNTIMED_ROWS = "no start time in {untimed} of {count} messages in progress"
+    CLIENTS_UNSEEN = "no session was seen at work on this queue"
     NO_TIME_ZONE = '`{column}` has no time zone: set times = "utc", "local" or a zone such as "Europe/Berlin"'
     CLOCK_AHEAD = "{column} is {lead} ahead of the server's clock: check the time zone and the producer's clock"
 

@@ -234,3 +234,85 @@ def test_a_column_without_an_exact_text_names_no_message(database: str, monkeypa
     assert problem.reason == (
         "`id` is bigint, which has no exact text form and cannot identify a message: name another column as the id"
     )
+
+
+LISTED: Final = """
+[[target.t.queue]]
+name = "jobs"
+table = "jobs"
+id = "id"
+queue = { table = "kinds", by = "kind_id", column = "name" }
+counters = true
+state = [
+    { name = "ready", when = { taken = { null = true } }, since = "at" },
+    { name = "in_progress", when = { taken = { null = false } }, since = "taken" },
+]
+"""
+
+
+def test_a_tables_counters_are_the_rates_of_its_only_queue_alone(database: str) -> None:
+    query(database, "CREATE TABLE kinds (id int PRIMARY KEY, name text)")
+    query(
+        database,
+        "CREATE TABLE jobs (id bigserial PRIMARY KEY, kind_id int, taken timestamptz, at timestamptz DEFAULT now())",
+    )
+    query(database, "INSERT INTO kinds VALUES (1, 'mails')")
+    query(database, "INSERT INTO jobs (kind_id) SELECT 1 FROM generate_series(1, 50)")
+    with watching(database, configured(LISTED)) as watched:
+        watched.queue("jobs/mails", lambda q: q.push_rate.value is not None)
+        query(database, "INSERT INTO jobs (kind_id) SELECT 1 FROM generate_series(1, 10)")
+        assert watched.queue("jobs/mails", lambda q: bool(q.push_rate.value)).pop_rate.value == 0
+        query(database, "INSERT INTO kinds VALUES (2, 'quick')")
+        # No poll sees a row of the other queue.
+        watched.queue("jobs/mails", lambda q: q.push_rate.value is None)
+        begun = len(watched.views)
+        for _ in range(3):
+            query(
+                database,
+                "WITH made AS (INSERT INTO jobs (kind_id) SELECT 2 FROM generate_series(1, 30) RETURNING id)"
+                " SELECT count(*) FROM made",
+            )
+            query(database, "UPDATE jobs SET taken = now() WHERE kind_id = 2")
+            query(database, "DELETE FROM jobs WHERE kind_id = 2")
+            watched.view(polls=1)
+        after = [queue for view in watched.views[begun:] for queue in view.queues if queue.name == "jobs/mails"]
+    assert {queue.pop_rate.value for queue in after} == {None}
+    assert {queue.pop_rate.reason for queue in after} == {Reason.MIXED_QUEUES}
+    assert "healthy" not in {queue.verdict.code for queue in after}
+
+
+def test_a_message_in_progress_without_a_start_time_is_not_known_not_to_be_stuck(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, status text, q text, taken timestamptz)")
+    query(database, "INSERT INTO jobs (status, q) VALUES ('busy', 'a'), ('busy', 'b'), ('busy', 'b'), ('busy', 'b')")
+    query(database, "UPDATE jobs SET taken = now() - interval '1 h' WHERE id = 2")
+    query(database, "UPDATE jobs SET taken = now() WHERE id = 3")
+    query(database, "INSERT INTO jobs (status, q, taken) VALUES ('busy', 'c', now()), ('new', 'd', NULL)")
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\n'
+    text += 'state = { column = "status", ready = "new", in_progress = "busy" }\n'
+    view = seen(database, text + 'started_at = "taken"\n', 4)
+    stuck = {queue.name: queue.stuck for queue in view.queues}
+    assert {name: (figure.value, figure.at_least) for name, figure in stuck.items()} == {
+        "jobs/a": (None, False),
+        "jobs/b": (1, True),
+        "jobs/c": (0, False),
+        "jobs/d": (0, False),
+    }
+    assert stuck["jobs/a"].reason == Reason.UNTIMED_ROWS.render(untimed=1, count=1)
+    assert {queue.verdict.code for queue in view.queues if queue.name == "jobs/a"} == {"cannot tell"}
+    view = seen(database, text, 4)
+    assert {queue.name: queue.stuck.value for queue in view.queues} == {
+        "jobs/a": None,
+        "jobs/b": None,
+        "jobs/c": None,
+        "jobs/d": 0,
+    }
+
+
+def test_a_message_that_returns_by_itself_is_never_stuck(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, vt timestamptz, tries int)")
+    query(database, "INSERT INTO jobs (vt, tries) VALUES (now() + interval '1 h', 1), (now(), 0)")
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nstate = ['
+    text += '{ name = "ready", when = { vt = { past = true } } },'
+    text += '{ name = "in_progress", when = { vt = { future = true } } }]\n'
+    (queue,) = seen(database, text, 1).queues
+    assert (queue.in_progress.value, queue.stuck.value) == (1, 0)

@@ -79,13 +79,65 @@ def test_a_value_without_a_known_meaning_is_named_and_the_queue_is_never_fine(da
     query(database, "UPDATE job_queue SET status = 'zombified' WHERE id <= 7")
     with watching(database) as watched:
         queue = watched.queue("job_queue", lambda q: q.verdict.code == "cannot tell" and "zombified" in q.verdict.proof)
-        assert "this table has the value `zombified`, which qmon does not know: 7 messages" in queue.verdict.proof
+        assert (
+            "7 rows in states that qmon does not know: `zombified` in `status`; name them in qmon.toml"
+            in queue.verdict.proof
+        )
         assert "`zombified`" in queue.in_progress.reason
+        figures = (queue.ready, queue.oldest, queue.stuck, queue.dead, queue.done, queue.pop_rate)
+        assert {figure.value for figure in figures} == {None}, "a value without a meaning may mean anything"
+        query(database, "INSERT INTO job_queue (status) SELECT 'new' FROM generate_series(1, 9)")
+        pushed = watched.queue("job_queue", lambda q: bool(q.push_rate.value))
+        assert pushed.pop_rate.value is None, "pushes are counted without the states, pops are not"
         query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'zombified'")
         fine = watched.queue("job_queue", lambda q: "zombified" not in q.verdict.proof, timeout=120)
         assert "zombified" not in fine.in_progress.reason
     query(database, "UPDATE job_queue SET status = 'zombified'")
     assert check_target(view_after(target_of(database), polls=2, interval_s=0.5), []).state is CheckState.UNKNOWN
+
+
+def test_states_with_several_values_and_states_of_scheduled_messages_are_all_counted(database: str) -> None:
+    made(database, "state")
+    query(database, "ALTER TABLE job_queue ADD run_at timestamptz, ADD finished_at timestamptz")
+    query(
+        database,
+        "INSERT INTO job_queue (status, run_at, started_at) VALUES ('pending', NULL, NULL), ('retry', NULL, NULL),"
+        " ('retry', now() - interval '1 m', NULL), ('retry', now() + interval '1 h', NULL),"
+        " ('running', NULL, now()), ('claimed', NULL, now()), ('failed', NULL, NULL), ('expired', NULL, NULL),"
+        " ('cancelled', NULL, NULL), ('suspended', NULL, NULL)",
+    )
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.done.value is not None)
+        figures = (queue.ready, queue.scheduled, queue.in_progress, queue.dead, queue.blocked, queue.done)
+        assert [figure.value for figure in figures] == [60 + 3, 1, 2, 2, 1, 60 + 1]
+        query(database, "INSERT INTO job_queue (status) SELECT 'pending' FROM generate_series(1, 30)")
+        query(database, "UPDATE job_queue SET status = 'running', started_at = now() WHERE status = 'new' AND id <= 20")
+        moved = watched.queue("job_queue", lambda q: bool(q.push_rate.value and q.pop_rate.value))
+        assert moved.pop_rate.at_least
+        query(database, "UPDATE job_queue SET status = 'zombified' WHERE id <= 7")
+        strange = watched.queue("job_queue", lambda q: "zombified" in q.verdict.proof)
+        assert (strange.verdict.code, strange.ready.value, strange.pop_rate.value) == ("cannot tell", None, None)
+
+
+def test_a_retry_that_appears_later_turns_the_states_into_a_list(database: str) -> None:
+    made(database, "state")
+    with watching(database) as watched:
+        before = watched.queue("job_queue", lambda q: q.ready.value == 60)
+        assert before.layout.part is None
+        query(database, "UPDATE job_queue SET status = 'retry' WHERE id <= 7")
+        after = watched.queue("job_queue", lambda q: q.scheduled.value == 7, timeout=120)
+        assert after.ready.value == 53
+        between = [queue for view in watched.views[1:] for queue in view.queues if queue.ready.value == 53]
+        assert {queue.verdict.code for queue in between} == {"cannot tell"}
+
+
+def test_several_values_for_done_messages_need_no_list(database: str) -> None:
+    made(database, "state")
+    query(database, "INSERT INTO job_queue (status) VALUES ('cancelled'), ('skipped'), ('processing')")
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.done.value is not None)
+    assert queue.layout.state == StateColumn("status", "new", "processing", "done", also_done=("cancelled", "skipped"))
+    assert (queue.ready.value, queue.done.value) == (60, 62)
 
 
 def test_rows_without_a_state_are_not_left_out(database: str) -> None:

@@ -147,3 +147,103 @@ def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwa
             lambda: is_likely(*discover_queues(Catalog(connection, engine_for(target_of(database))))),
             what="it is counted",
         )
+
+
+FLAGS: Final = (
+    "CREATE TABLE job_queue (id bigserial PRIMARY KEY, body text, picked boolean, picked_at timestamptz,"
+    " processed boolean NOT NULL DEFAULT false, failed boolean NOT NULL DEFAULT false)",
+    "INSERT INTO job_queue (picked) VALUES (NULL), (false), (false)",
+    "INSERT INTO job_queue (picked, picked_at) VALUES (true, now()), (true, now() - interval '1 h')",
+    "INSERT INTO job_queue (picked, processed) SELECT true, true FROM generate_series(1, 4)",
+    "INSERT INTO job_queue (picked, failed) SELECT true, true FROM generate_series(1, 5)",
+)
+
+
+def test_flags_show_the_states_of_messages(database: str) -> None:
+    finding = the_only(database, FLAGS)
+    assert is_likely(finding)
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
+    figures = (queue.ready, queue.in_progress, queue.stuck, queue.dead, queue.done)
+    assert [figure.value for figure in figures] == [3, 2, 1, 5, 4]
+
+
+def test_a_flag_of_popped_messages_alone_needs_deleted_rows(database: str) -> None:
+    (create, *_), rows = FLAGS, "INSERT INTO job_queue (picked) SELECT n % 2 = 0 FROM generate_series(1, 60) AS n"
+    create = create.replace(", processed boolean NOT NULL DEFAULT false, failed boolean NOT NULL DEFAULT false", "")
+    finding = the_only(database, (create, rows, "SELECT pg_stat_force_next_flush()"))
+    assert finding.missing
+    query(database, "DELETE FROM job_queue WHERE id <= 40")
+    query(database, "SELECT pg_stat_force_next_flush()")
+    with qmon_connection(database) as connection:
+        (finding,) = discover_queues(Catalog(connection, engine_for(target_of(database))))
+    assert is_likely(finding)
+
+
+@pytest.mark.parametrize(
+    "change", ["SELECT 1", "UPDATE mail_queue SET body = 'y'", "DELETE FROM mail_queue WHERE id = 1"]
+)
+def test_a_design_that_deletes_needs_deletes(database: str, change: str) -> None:
+    create = "CREATE TABLE mail_queue (id bigserial PRIMARY KEY, body text)"
+    assert is_likely(the_only(database, (create,))), "an empty table shows nothing else"
+    query(database, "INSERT INTO mail_queue (body) SELECT 'x' FROM generate_series(1, 200)")
+    query(database, change)
+    query(database, "SELECT pg_stat_force_next_flush()")
+    with qmon_connection(database) as connection:
+        found = discover_queues(Catalog(connection, engine_for(target_of(database))))
+    assert [bool(each.missing) for each in found] == [True]
+    query(database, "DELETE FROM mail_queue WHERE id < 100")
+    query(database, "SELECT pg_stat_force_next_flush()")
+    with qmon_connection(database) as connection:
+        (finding,) = discover_queues(Catalog(connection, engine_for(target_of(database))))
+    assert is_likely(finding) is not change.startswith("UPDATE")
+
+
+EPOCH: Final = "CAST(extract(epoch FROM now()) * {} AS bigint) + {}"
+
+
+@pytest.mark.parametrize("state", [True, False], ids=["a state", "no state"])
+@pytest.mark.parametrize(("per_s", "times"), [(1, "unix"), (1000, "unix_ms")])
+def test_due_times_may_be_numbers(database: str, per_s: int, times: str, *, state: bool) -> None:
+    column = "status text NOT NULL DEFAULT 'new'," if state else ""
+    finding = the_only(
+        database,
+        (
+            f"CREATE TABLE job_queue (id bigserial PRIMARY KEY, {column} run_at bigint NOT NULL, body text)",
+            f"INSERT INTO job_queue (run_at) SELECT {EPOCH.format(per_s, -9 * per_s)} FROM generate_series(1, 5)",
+            f"INSERT INTO job_queue (run_at) SELECT {EPOCH.format(per_s, 3600 * per_s)} FROM generate_series(1, 3)",
+        ),
+    )
+    assert finding.written is not None
+    assert finding.written["times"] == times
+    with watching(database, []) as watched:
+        queue = watched.view().queues[0]
+    assert (queue.ready.value, queue.scheduled.value) == (5, 3)
+
+
+@pytest.mark.parametrize("column", ["run_at bigint DEFAULT 7", "delay interval DEFAULT '1 h'"])
+def test_a_due_time_that_is_not_understood_is_asked_for(database: str, column: str) -> None:
+    create = f"CREATE TABLE job_queue (id bigserial PRIMARY KEY, status text DEFAULT 'new', {column}, body text)"
+    finding = the_only(database, (create, "INSERT INTO job_queue (body) VALUES ('x'), ('y')"))
+    assert column.split()[0] in finding.missing
+
+
+@pytest.mark.parametrize("never", ["infinity", "9999-01-01"])
+def test_a_far_due_time_of_popped_messages_stands_for_none(database: str, never: str) -> None:
+    statements = (
+        "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status text NOT NULL, run_at timestamptz NOT NULL,"
+        " started_at timestamptz)",
+        f"INSERT INTO job_queue (status, run_at) SELECT 'new', '{never}' FROM generate_series(1, 4)",
+        "INSERT INTO job_queue (status, run_at) SELECT 'new', now() + interval '1 h' FROM generate_series(1, 3)",
+        "INSERT INTO job_queue (status, run_at) SELECT 'new', now() - interval '1 h' FROM generate_series(1, 2)",
+        "INSERT INTO job_queue (status, run_at) SELECT 'done', now() FROM generate_series(1, 2)",
+        "INSERT INTO job_queue (status, run_at, started_at) SELECT 'running', now(), now() FROM generate_series(1, 2)",
+    )
+    the_only(database, statements)
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].scheduled.value is not None).queues[0]
+        assert (queue.ready.value, queue.scheduled.value) == (2, 7), "never due: no message was popped in spite of it"
+    query(database, f"UPDATE job_queue SET run_at = '{never}' WHERE status = 'running'")
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].scheduled.value is not None).queues[0]
+    assert (queue.ready.value, queue.scheduled.value, queue.in_progress.value) == (6, 3, 2)

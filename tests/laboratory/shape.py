@@ -33,7 +33,7 @@ _TAKE: Final = (
     "UPDATE {table} SET status = 'processing', started_at = now() - interval '20 m'"
     " WHERE id IN (SELECT id FROM {table} WHERE status = 'new' ORDER BY id LIMIT ?)"
 )
-_UNKNOWN: Final = "this table has the value `processing`, which qmon does not know"
+_UNKNOWN: Final = "in states that qmon does not know: `processing`"
 # Without an index on the states, a scan runs every five seconds: the first finds the value, the next the figures.
 _SCAN_S: Final = 5.0
 

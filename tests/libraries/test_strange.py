@@ -23,7 +23,7 @@ from tests.libraries.procrastinate import procrastinate
 pytestmark = pytest.mark.server
 
 MAILS, _ = QUEUES
-UNKNOWN: Final = "this table has the value `{}`, which qmon does not know: 2 messages by `{}`"
+UNKNOWN: Final = "2 rows in states that qmon does not know: `{}` in `{}`"
 # SQL that allows a new state, SQL that moves all jobs into it, and the text of the verdict.
 STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
     (
@@ -54,13 +54,13 @@ STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
         firm_queue,
         "SELECT 1",
         "DELETE FROM firm_queue_ready_executions",
-        "2 messages in no state that qmon knows",
+        "2 rows in no state that qmon knows",
     ),
     (
         Graphile,
         "ALTER TABLE graphile_worker._private_jobs ALTER is_available DROP EXPRESSION",
         "UPDATE graphile_worker._private_jobs SET is_available = false",
-        "2 messages in no state that qmon knows",
+        "2 rows in no state that qmon knows",
     ),
 ]
 

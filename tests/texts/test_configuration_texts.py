@@ -34,6 +34,10 @@ WORDINGS: Final[Wordings] = {
         {"path": "qmon.toml: target.shop"},
         "qmon.toml: target.shop: must be a column or a list of different columns",
     ),
+    KeyText.NOT_VALUES: (
+        {"path": "qmon.toml: target.shop"},
+        "qmon.toml: target.shop: must be a value or a list of values",
+    ),
     KeyText.UNKNOWN_VALUE: (
         {"path": "qmon.toml: target.shop", "value": "soon", "hint": "; did you mean jobs?"},
         "qmon.toml: target.shop: 'soon' is unknown; did you mean jobs?",
@@ -199,10 +203,6 @@ WORDINGS: Final[Wordings] = {
     GroupText.NOT_CONDITIONS: (
         {"path": "qmon.toml: target.shop"},
         "qmon.toml: target.shop: must be a list of conditions",
-    ),
-    GroupText.NOT_VALUES: (
-        {"path": "qmon.toml: target.shop"},
-        "qmon.toml: target.shop: must be a value or a list of values",
     ),
     GroupText.NEEDS_TEST: (
         {"where": "qmon.toml: target.shop", "tests": "null, not"},

@@ -69,7 +69,7 @@ WORDINGS: Final[Wordings] = {
         {"column": "status"},
         "partitioned by status: the server counts a changed status as a delete and an insert",
     ),
-    Reason.MIXED_QUEUES: ({}, "several queues share the table, and deleted rows cannot be assigned to one"),
+    Reason.MIXED_QUEUES: ({}, "several queues may share the table, and deleted rows cannot be assigned to one"),
     Reason.NO_LOG_OF_STEPS: ({}, "the queue's tables do not record pushes and pops"),
     Reason.RETRIES_UNSEEN: ({}, "failed attempts that were retried are not counted"),
     Reason.POPS_ARE_COMPLETIONS: ({}, "a pop of this design completes its message"),
@@ -103,6 +103,11 @@ WORDINGS: Final[Wordings] = {
     Reason.NO_BLOCKED_TIME: ({}, "no column for the time when a message was blocked"),
     Reason.NO_PUSH_TIME: ({}, "no column for the push time"),
     Reason.NO_START_TIME: ({}, "no column for the start time"),
+    Reason.UNTIMED_ROWS: (
+        {"untimed": "3", "count": "1,200"},
+        "no start time in 3 of 1,200 messages in progress",
+    ),
+    Reason.CLIENTS_UNSEEN: ({}, "no session was seen at work on this queue"),
     Reason.UNTIMED: (
         {"column": "status", "untimed": "3", "count": "1,200"},
         "no start time in status for 3 of 1,200 messages in progress",

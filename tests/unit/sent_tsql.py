@@ -82,7 +82,7 @@ def library_statements(library: Library) -> Iterator[ProbeStatement]:
     ):
         probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
         results = {
-            (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0),)
+            (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0, 1),)
             for state in group.states
         }
         probes.record_results(results, 1.0, 1.0)

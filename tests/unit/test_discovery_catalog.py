@@ -38,6 +38,7 @@ RECORDS = {
     "catalog/role": RoleRow,
     "catalog/registry": RegistryState,
     "catalog/peek_index": ValueRow,
+    "catalog/peek_far": ValueRow,
     "catalog/peek_few": ValueRow,
     "catalog/peek_times": TimesRow,
     "catalog/ring_slots": SlotsRow,

@@ -23,7 +23,15 @@ from qmon.monitor.catalog.column_names import (
 from qmon.monitor.catalog.complete_layout import complete_layout
 from qmon.monitor.catalog.discovery.shape import score_shape
 from qmon.monitor.catalog.predicate import parse_condition
-from qmon.monitor.catalog.state_values import KnownValues, find_state_column, known_values, state_meanings
+from qmon.monitor.catalog.state_values import (
+    KnownValues,
+    fill_gaps,
+    find_state_column,
+    known_values,
+    needs_list_of_states,
+    state_meanings,
+    words_by_state,
+)
 
 
 def table(
@@ -211,6 +219,42 @@ def test_what_the_values_of_a_state_column_say(
     found, why = state_meanings(column, known, "status", flag=flag)
     assert found == wanted
     assert why
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("ready", "new pending queued waiting available"),
+        ("scheduled", "scheduled retry retrying retryable sleeping delayed"),
+        ("in_progress", "processing running active claimed locked picked taken"),
+        ("blocked", "blocked suspended awaiting on_hold paused"),
+        ("dead", "dead failed error expired killed abandoned discarded Timed-Out"),
+        ("done", "done completed succeeded consumed cancelled canceled archived skipped"),
+    ],
+)
+def test_each_common_word_belongs_to_one_state(state: str, words: str) -> None:
+    assert {state_for_value(word) for word in words.split()} == {state}
+
+
+def test_one_column_has_several_words_only_for_done_messages() -> None:
+    def words(*values: str) -> dict[str, tuple[str, ...]]:
+        return words_by_state(KnownValues(values))
+
+    assert words("new", "zig", "cancelled", "done") == {"ready": ("new",), "done": ("done", "cancelled")}
+    assert not needs_list_of_states(words("new", "running", "done", "cancelled", "failed"))
+    assert needs_list_of_states(words("new", "pending"))
+    assert needs_list_of_states(words("new", "retry"))
+    assert needs_list_of_states(words("new", "failed", "expired"))
+    assert not needs_list_of_states(words("failed", "expired")), "no value means ready"
+
+
+def test_a_value_that_appears_later_for_done_messages_is_added() -> None:
+    before, now = StateColumn("s", "new", "busy"), StateColumn("s", "new", "busy", "done", also_done=("cancelled",))
+    assert fill_gaps(before, now) == now
+    assert fill_gaps(now, before) == now
+    assert fill_gaps(now, replace(now, done="skipped", also_done=("done",))) == replace(
+        now, also_done=("cancelled", "skipped")
+    )
 
 
 def test_sources_of_values_come_in_a_fixed_order_and_the_first_closed_one_wins() -> None:

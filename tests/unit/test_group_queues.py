@@ -36,7 +36,7 @@ def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
 
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:
     """Record a poll that found these queues with a message each, those with most messages first."""
-    rows = tuple(GroupStateSample("ready", queue, 1, 1.0, 0) for queue in queues)
+    rows = tuple(GroupStateSample("ready", queue, 1, 1.0, 0, 0) for queue in queues)
     probes.record_results({("jobs", "group_states:ready:ready"): rows}, now, now)
 
 

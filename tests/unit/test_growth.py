@@ -75,7 +75,7 @@ def test_a_group_forgets_the_steps_of_queues_that_it_does_not_know() -> None:
     steps = Steps("log", "id", None, queue, (("pushed", None),))
     group = Group("jobs", TableName("s", "jobs"), "id", (state,), queue, steps=(steps,))
     probes = GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(group, 1, 1))
-    kept = GroupStateSample("ready", "kept", 1, 1.0, 0)
+    kept = GroupStateSample("ready", "kept", 1, 1.0, 0, 0)
     for poll in range(40):
         names = ["kept", *(f"tenant{poll * 100 + number}" for number in range(100))]
         probes.record_results(

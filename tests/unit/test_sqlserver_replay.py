@@ -28,6 +28,7 @@ from qmon.model.samples.deadlock_samples import BlockedSample, GraphSample, Repo
 from qmon.model.samples.group_samples import (
     GroupBlockerSample,
     GroupLastSample,
+    GroupListedSample,
     GroupOwnerSample,
     GroupStateSample,
     GroupStepsAtSample,
@@ -177,6 +178,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "group_states": GroupStateSample,
     "group_states_by": GroupStateSample,
     "group_workers": GroupWorkersSample,
+    "group_listed": GroupListedSample,
     "group_steps": GroupStepsSample,
     "group_steps_at": GroupStepsAtSample,
 }

@@ -10,6 +10,7 @@ import pytest
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.formatting import duration
+from qmon.model.layout.layout import LayoutSource
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
@@ -23,7 +24,7 @@ from qmon.monitor.state.verdict_log import VerdictLog
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting
 from tests.unit.polls import poll
-from tests.unit.rule_inputs import FINE
+from tests.unit.rule_inputs import FINE, LAYOUT
 
 TWICE = replace(
     FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0, stuck=Figure(3)
@@ -35,6 +36,14 @@ def test_all_that_hold_are_given_the_worst_first() -> None:
     verdicts, _ = judge_queue(TWICE, 40.0, since)
     assert [v.code for v in verdicts] == ["stuck in progress", "consumers fall behind"]
     assert [v.since_at for v in verdicts] == [0.0, 0.0]
+
+
+def test_a_guess_has_no_critical_verdict() -> None:
+    guess = replace(LAYOUT, source=LayoutSource.DISCOVERY)
+    for layout, worst in ((LAYOUT, Severity.CRITICAL), (guess, Severity.WARNING)):
+        _, since = judge_queue(replace(TWICE, layout=layout), 0.0, {})
+        verdicts, _ = judge_queue(replace(TWICE, layout=layout), 40.0, since)
+        assert max(verdict.severity for verdict in verdicts) is worst
 
 
 def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone() -> None:

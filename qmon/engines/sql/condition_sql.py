@@ -19,6 +19,7 @@ from qmon.model.groups.conditions import (
     IsNull,
     OneOf,
     Timed,
+    known_times,
     table_column,
 )
 from qmon.model.groups.group import Group, State
@@ -90,6 +91,7 @@ class GroupNames:
     def row_names(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | RowCondition | None]:
         """Return the names for statements that read rows in one of these states."""
         group = self._group
+        late = group.late_condition(states)
         return {
             "table": group.table.parts,
             "id": self.column(ColumnRef(group.id)),
@@ -102,7 +104,8 @@ class GroupNames:
             "rows": self.condition(
                 states[0].when if len(states) == 1 else AnyOf(tuple(state.when for state in states))
             ),
-            "late": self.condition(group.late_condition(states)),
+            "late": self.condition(late),
+            "timed": self.condition(known_times(late)),
         }
 
 

@@ -148,6 +148,31 @@ def without_locks(condition: Condition) -> Condition:
     return condition
 
 
+def known_times(condition: Condition) -> Condition:
+    """Return the condition that a row meets if the times that decide ``condition`` are not NULL."""
+    match condition:
+        case Timed(column, plus=plus):
+            times = (column, plus) if isinstance(plus, ColumnRef) else (column,)
+            return AllOf(tuple(IsNull(each, negated=True) for each in times))
+        case AllOf(of):
+            return AllOf(tuple(map(known_times, of)))
+        case AnyOf(of):
+            return AnyOf(tuple(map(known_times, of)))
+    return ALWAYS
+
+
+def ends_by_itself(condition: Condition) -> bool:
+    """Return whether a row stops meeting the condition by itself: when a time has passed or a session has ended."""
+    match condition:
+        case Timed(how=how):
+            return how == ">"
+        case AdvisoryLock(negated=negated):
+            return not negated
+        case AllOf(of):
+            return any(map(ends_by_itself, of))
+    return False
+
+
 # A table of the group's schema, and one of its columns.
 TableColumn = tuple[str, str]
 
@@ -212,8 +237,9 @@ def condition_text(condition: Condition) -> str:
             return f"{column_text(column)} {how} {right}"
         case Timed(column, how, plus):
             when = "is in the past" if how == "<=" else "is in the future"
-            later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
-            return f"{column_text(column)}{f' + {later}' if plus else ''} {when}"
+            later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(abs(plus or 1.0))
+            sign = "-" if isinstance(plus, float) and plus < 0 else "+"
+            return f"{column_text(column)}{f' {sign} {later}' if plus else ''} {when}"
         case Exists(table, key, by, when, negated):
             more = f" where {_nested_text(when)}" if when is not None else ""
             return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_text(by)}{more}"

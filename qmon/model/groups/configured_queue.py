@@ -122,15 +122,16 @@ def _states(layout: Layout) -> Iterator[State]:
         ("in_progress", state.in_progress, layout.started_at),
         ("blocked", state.blocked, None),
         ("dead", state.dead, None),
-        ("done", state.done, None),
     )
     for kind, value, since in others:
         if value is not None:
             yield State(kind, kind, _state_condition(state, value), _column_ref(since))
+    if state.all_done:
+        yield State("done", "done", _state_condition(state, *state.all_done))
 
 
-def _state_condition(state: StateColumn, value: StateValue) -> Condition:
-    return OneOf(ColumnRef(state.column), (value,))
+def _state_condition(state: StateColumn, *values: StateValue) -> Condition:
+    return OneOf(ColumnRef(state.column), values)
 
 
 def _column_ref(column: str | None) -> ColumnRef | None:

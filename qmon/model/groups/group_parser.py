@@ -45,7 +45,6 @@ class GroupText(Text):
     NEEDS_ALIVE = "{where}: needs alive, the condition for workers that are alive"
     EMPTY_CONDITION = "{where}: is empty; add a condition"
     NOT_CONDITIONS = "{path}: must be a list of conditions"
-    NOT_VALUES = "{path}: must be a value or a list of values"
     NEEDS_TEST = "{where}: needs one of {tests}"
 
 
@@ -248,19 +247,7 @@ def _parse_tests(column: ColumnRef, keys: Keys) -> list[Condition]:
     raw = keys.raw[name]
     if isinstance(raw, Mapping):
         return _parse_named_tests(column, Keys(raw, keys.path(name)), keys)
-    return [OneOf(column, _parse_values(keys, name))]
-
-
-def _parse_values(keys: Keys, name: str) -> tuple[StateValue, ...]:
-    raw = keys.raw[name]
-    if not isinstance(raw, list):
-        value = keys.scalar(name)
-        return () if value is None else (value,)
-    keys.entries(name)
-    values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
-    if not values or None in values:
-        raise BadInput(GroupText.NOT_VALUES.render(path=keys.path(name)))
-    return tuple(value for value in values if value is not None)
+    return [OneOf(column, keys.scalars(name))]
 
 
 def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]:
@@ -269,7 +256,7 @@ def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Cond
     if "null" in tests.raw:
         of.append(IsNull(column, negated=not tests.is_set("null")))
     if "not" in tests.raw:
-        of.append(OneOf(column, _parse_values(tests, "not"), negated=True))
+        of.append(OneOf(column, tests.scalars("not"), negated=True))
     if tests.is_set("past"):
         of.append(Timed(column, "<=", _parse_offset(tests)))
     if tests.is_set("future"):
@@ -294,8 +281,11 @@ def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
 
 
 def _parse_offset(tests: Keys) -> float | ColumnRef:
-    """Read the offset added to a time before the comparison: a duration, or the name of a column with seconds."""
+    """Read the offset added to a time before the comparison: a duration such as ``-5d``, or a column with seconds."""
     raw = tests.raw.get("plus")
+    if isinstance(raw, str) and raw.startswith("-"):
+        tests.require_text("plus")
+        return -(Keys({"plus": raw[1:]}, tests.where).seconds("plus") or 0.0)
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.require_text("plus"))
     return tests.seconds("plus") or 0.0

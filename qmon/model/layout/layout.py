@@ -47,6 +47,7 @@ class StateColumn:
     """The state column and its values. A value is ``None`` if the queue does not use this state.
 
     ``learnt``: true if the values were collected from rows. ``None`` then means that no row had such a value yet.
+    ``also_done``: further values of messages that need no more work, such as ``cancelled``.
     """
 
     column: str
@@ -56,12 +57,18 @@ class StateColumn:
     dead: StateValue | None = None
     blocked: StateValue | None = None
     learnt: bool = field(default=False, compare=False)
+    also_done: tuple[StateValue, ...] = ()
 
     @property
     def values(self) -> tuple[StateValue, ...]:
         """The values whose meaning is known."""
         known = (self.ready, self.in_progress, self.done, self.dead, self.blocked)
-        return tuple(each for each in known if each is not None)
+        return (*(each for each in known if each is not None), *self.also_done)
+
+    @property
+    def all_done(self) -> tuple[StateValue, ...]:
+        """All values of messages that need no more work."""
+        return (*(() if self.done is None else (self.done,)), *self.also_done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +240,8 @@ class Layout:
     @property
     def is_guess(self) -> bool:
         """True if qmon guessed from the table's columns that it is a queue."""
-        return self.source is LayoutSource.DISCOVERY and not self.library
+        library = self.library if self.part is None else self.part.library
+        return self.source is LayoutSource.DISCOVERY and not library
 
     @property
     def traits(self) -> Traits:

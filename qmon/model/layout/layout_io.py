@@ -93,6 +93,8 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
         state: dict[str, object] = {"column": layout.state.column}
         for name in _STATES:
             _put_if_set(state, name, getattr(layout.state, name))
+        if layout.state.also_done:
+            state["done"] = list(layout.state.all_done)
         out["state"] = state
     if (owner := layout.owner) is not None:
         out["owner"] = {"column": owner.column, "kind": owner.kind, "held_while_working": owner.held_while_working}
@@ -254,7 +256,9 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
     if inner is None:
         return None
     ready, in_progress, done = _ARTICLE_STATES.get(design, (None, None, None))
-    given = {name: inner.scalar(name) for name in _STATES}
+    finished = inner.scalars("done")
+    given = {name: inner.scalar(name) for name in _STATES if name != "done"}
+    given["done"] = finished[0] if finished else None
     if all(value is None for value in given.values()):
         given |= {"ready": ready, "in_progress": in_progress, "done": done}
     if given["ready"] is None:
@@ -266,8 +270,10 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
         given["done"],
         given["dead"],
         given["blocked"],
+        also_done=finished[1:],
     )
-    check_distinct_values(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
+    values = [(name, (value,)) for name, value in given.items() if value is not None and name != "done"]
+    check_distinct_values(inner.where, [*values, ("done", finished)])
     inner.reject_unknown_keys()
     return state
 

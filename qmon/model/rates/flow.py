@@ -116,6 +116,8 @@ def steps_flow(
     now: StepTotals,
     in_progress_change: int | None,
     waiting: tuple[int | None, int | None] = (None, None),
+    *,
+    pops_unknown: bool = False,
 ) -> Flow | None:
     """Return the messages moved, from recorded steps.
 
@@ -123,7 +125,8 @@ def steps_flow(
     completions are not recorded either, pops are pushed messages minus the change of waiting messages. The result is
     ``None`` if pushes are not recorded, or if pops can be neither read nor computed.
 
-    ``waiting``: number of ready and scheduled messages, before and now.
+    ``waiting``: number of ready and scheduled messages, before and now. ``pops_unknown``: pops cannot be known for a
+    reason that lasts, so that the result has only the pushed messages.
     """
     pushed, popped = _increase(before.pushed, now.pushed), _increase(before.popped, now.popped)
     completed, failed = _increase(before.completed, now.completed), _increase(before.failed, now.failed)
@@ -132,6 +135,8 @@ def steps_flow(
     waited, waits = waiting
     if popped is None and now.completed is None and None not in (pushed, waited, waits):
         popped = max(0.0, (pushed or 0.0) + (waited or 0) - (waits or 0))
+    if pushed is not None and pops_unknown:
+        return Flow(pushed, None, None, None)
     if pushed is None or popped is None:
         return None
     return Flow(pushed, popped, completed, pushed - popped + (failed or 0.0))

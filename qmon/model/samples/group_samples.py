@@ -9,13 +9,17 @@ from qmon.model.samples.message_samples import OwnerSample
 
 @dataclass(frozen=True, slots=True)
 class GroupStateSample:
-    """One row per queue with messages in this state. ``late``: messages that have been in this state for too long."""
+    """One row per queue with messages in this state.
+
+    ``late``: messages that have been in this state for too long. ``timed``: messages for which this is known.
+    """
 
     state: str
     queue: str | None
     counted: int
     oldest_s: float | None
     late: int
+    timed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,13 @@ class GroupWorkersSample:
     """
 
     queue: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListedSample:
+    """One row: number of queues in the list of a group's queues, counted up to a limit."""
+
     counted: int
 
 

@@ -15,9 +15,9 @@ from qmon.model.texts import Text
 class SampleText(Text):
     """Messages in unknown states."""
 
-    IN_UNKNOWN_STATE = "{messages} in no state that qmon knows"
-    UNKNOWN_VALUES = "this table has the {noun} {listed}{more}, which qmon does not know"
-    UNKNOWN_VALUES_OF = "{known}: {messages} by `{column}`"
+    IN_UNKNOWN_STATE = "{rows} in no state that qmon knows"
+    UNKNOWN_VALUES = "{rows} in states that qmon does not know: {listed}{more} in `{column}`{remedy}"
+    NAME_STATES = "; name them in qmon.toml"
 
 
 # Maximum number of values named in one line.
@@ -317,25 +317,26 @@ class StrangeStates:
             state.
         counted: number of messages in unknown states.
         at_least: true if there may be more such messages.
+        configurable: true if the user can name the states in ``qmon.toml``.
     """
 
     column: str
     values: tuple[str, ...]
     counted: int
     at_least: bool = False
+    configurable: bool = True
 
     @property
     def text(self) -> str:
-        """The unknown values and the number of messages with these values, as one clause."""
+        """The number of rows in unknown states and the unknown values, as one line."""
         about = "at least " if self.at_least else ""
-        messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
+        rows = f"{about}{self.counted:,} row{'' if self.counted == 1 else 's'}"
         if not self.values:
-            return SampleText.IN_UNKNOWN_STATE.render(messages=messages)
+            return SampleText.IN_UNKNOWN_STATE.render(rows=rows)
         listed = ", ".join(f"`{value}`" for value in self.values[:_MAX_VALUES])
         more = ", …" if len(self.values) > _MAX_VALUES else ""
-        noun = "value" if len(self.values) == 1 else "values"
-        known = SampleText.UNKNOWN_VALUES.render(noun=noun, listed=listed, more=more)
-        return SampleText.UNKNOWN_VALUES_OF.render(known=known, messages=messages, column=self.column)
+        remedy = SampleText.NAME_STATES if self.configurable else ""
+        return SampleText.UNKNOWN_VALUES.render(rows=rows, listed=listed, more=more, column=self.column, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,16 @@ class ClientsSeen:
     whole: bool = True
     quiet_s: float | None = None
 
+    @property
+    def is_exact(self) -> bool:
+        """True if no further session can be a producer or consumer.
+
+        The last statement of an idle session may be ``COMMIT``. If neither a pattern nor a library names the clients,
+        one of the other sessions may be a client that has done nothing since qmon connected.
+        """
+        known = self.by in ("pattern", "library") or not self.others or self.left_s is not None
+        return self.whole and known
+
 
 def identification_for(layout: Layout, side: Side) -> str:
     """Return how the clients of a side are identified: ``pattern``, ``routine`` or ``table``."""

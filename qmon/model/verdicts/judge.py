@@ -74,6 +74,8 @@ def missing_text(context: RuleInput) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in _missing_figures(context):
         reasons.setdefault(reason, []).append(name)
+    if strange is not None:
+        reasons.pop(f"unknown: {strange.text}", None)  # the line already starts with this reason
     lines = [
         (JudgeText.IS if len(names) == 1 else JudgeText.ARE).render(figures=_join_words(names, "and"), why=why)
         for why, names in reasons.items()
@@ -301,7 +303,10 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
     if proof is None:
         return None
     span = _extend_span(spans, rule.code, now_at, rule.hold_s)
-    verdict = Verdict(rule.code, proof, rule.severity, span.first_at, rule.key_for(context), rule.cause(context))
+    # If qmon only guessed that the table is a queue, the evidence may mean something else.
+    guess = context.layout is not None and context.layout.is_guess
+    severity = min(rule.severity, Severity.WARNING) if guess else rule.severity
+    verdict = Verdict(rule.code, proof, severity, span.first_at, rule.key_for(context), rule.cause(context))
     return verdict, replace(span, seen_at=now_at, verdict=verdict)
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from qmon.model.layout.time_zones import TIME_TYPES
+from qmon.model.layout.time_zones import NUMBER_TYPES, TIME_TYPES
 
 Role = Literal[
     "id",
     "state",
     "flag",
+    "taken_flag",
+    "failed_flag",
     "started_at",
     "finished_at",
     "failed_at",
@@ -58,6 +60,10 @@ _NAMES: Final[dict[Role, str]] = {
     " itemstatus itemstate statename statusname statusid stateid statuscode processingstatus processingstate",
     "flag": "processed isprocessed dequeued isdequeued handled ishandled consumed isconsumed done isdone published"
     " ispublished sent issent delivered isdelivered dispatched isdispatched completed iscompleted",
+    "taken_flag": "picked ispicked pickedup ispickedup claimed isclaimed taken istaken locked islocked reserved"
+    " isreserved acquired isacquired leased isleased inprogress isinprogress processing isprocessing running isrunning"
+    " started isstarted busy isbusy inflight isinflight",
+    "failed_flag": "failed isfailed dead isdead discarded isdiscarded poisoned ispoisoned deadlettered",
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
     " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
     " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
@@ -94,6 +100,8 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
     "state": WHOLE_TYPES | TEXT_TYPES | BOOLEAN_TYPES,
     "flag": WHOLE_TYPES | BOOLEAN_TYPES,
+    "taken_flag": BOOLEAN_TYPES,
+    "failed_flag": BOOLEAN_TYPES,
     "started_at": TIME_TYPES,
     "finished_at": TIME_TYPES,
     "failed_at": TIME_TYPES,
@@ -118,13 +126,13 @@ _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 _STATES: Final = {
     "ready": "ready new pending queued waiting wait available enqueued open todo created unprocessed idle submitted"
     " init initial r q n p",
-    "scheduled": "scheduled retryable retry retrying sleeping delayed deferred",
+    "scheduled": "scheduled retryable retry retrying sleeping delayed deferred postponed snoozed",
     "in_progress": "inprogress processing running working executing started locked active claimed taken picked pickedup"
-    " reserved busy assigned dequeued leased inflight doing i",
+    " reserved busy assigned dequeued leased inflight doing handling sending i",
     "done": "done completed complete finished processed succeeded success successful sent closed handled consumed"
-    " delivered archived cancelled canceled aborted ok d",
+    " delivered acknowledged archived cancelled canceled aborted skipped ignored revoked ok d",
     "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
-    " abandoned expired killed f e",
+    " abandoned expired killed timedout timeout buried terminated f e",
     "blocked": "blocked suspended onhold held hold paused awaiting",
 }
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
@@ -135,6 +143,9 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_DELAYS: Final = _word_set(
+    "delay delayby delayfor delayinterval wait backoff retryafter retryin retrydelay dueafter duein"
+)
 _AFTER_STATE: Final = _word_set("id code name text value")
 _KIND_WORDS: Final = _word_set("type kind event action topic name subject operation")
 _CLEAR_WORDS: Final = _word_set(
@@ -177,6 +188,17 @@ def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | Non
             if short == wanted:
                 return name
     return None
+
+
+def number_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+    """Return the column of numbers that has the name of a time. ``columns``: pairs of name and type."""
+    numbers = [(name, "datetime") for name, kind in columns if kind in NUMBER_TYPES]
+    return column_for_role(role, numbers)
+
+
+def delay_column(columns: Iterable[tuple[str, str]]) -> str | None:
+    """Return the interval after which a message is due. ``columns``: pairs of name and type."""
+    return next((name for name, kind in columns if kind == "interval" and normalize_name(name) in _DELAYS), None)
 
 
 def is_named_as_state(name: str) -> bool:

@@ -29,11 +29,14 @@ from qmon.monitor.catalog.found_groups import LibraryQueues, complete_group, fin
 from qmon.monitor.catalog.queue_registry import read_registry
 from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
+    KnownValues,
     check_state,
     drop_missing_labels,
     fill_gaps,
     known_values,
+    needs_list_of_states,
     state_meanings,
+    words_by_state,
 )
 
 # The table with a ring's spare numbers has the ring's name and this suffix.
@@ -138,7 +141,9 @@ def resolve_queues(
         )
     )
     if by_shape and not named:
-        for finding in discover_queues(catalog, [each for each in tables if each.name not in found.tables], sequences):
+        for finding in discover_queues(
+            catalog, [each for each in tables if each.name not in found.tables], sequences, before.seen
+        ):
             if finding.locked is not None:
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif is_likely(finding):
@@ -303,6 +308,8 @@ class _Resolver:
             return
         with self._record_problems("table", layout, was):
             details = self._read_details(self._find_table(layout.table, was))
+            if layout.is_guess and self._needs_list_of_states(layout, details):
+                return  # discovery finds the table again, with a list of states
             layout, why = self._with_new_states(layout, details)
             self._add_layout(layout, details, ("was watched before", *why))
 
@@ -322,10 +329,20 @@ class _Resolver:
         column = details.column(state.column) if state is not None else None
         if state is None or column is None or not state.learnt:
             return layout, ()
-        seen = self._seen.get(layout.queue, frozenset())
-        known = known_values(details, column.column_name, self.catalog, seen)
+        known = self._known_values(layout, details, column.column_name)
         found, why = state_meanings(column, known, layout.design, flag=layout.design == "flag")
         return (layout, ()) if found is None else (replace(layout, state=fill_gaps(state, found)), why)
+
+    def _known_values(self, layout: Layout, details: TableDetails, column: str) -> KnownValues:
+        return known_values(details, column, self.catalog, self._seen.get(layout.queue, frozenset()))
+
+    def _needs_list_of_states(self, layout: Layout, details: TableDetails) -> bool:
+        """Return whether values have appeared that the queue's state column cannot express."""
+        state = layout.state
+        if state is None or not state.learnt or layout.id is None or layout.key or layout.data_table is not None:
+            return False
+        words = words_by_state(self._known_values(layout, details, state.column))
+        return str(state.ready) in words.get("ready", ()) and needs_list_of_states(words)
 
     def add_candidate(self, finding: Candidate) -> None:
         """Add a table that looks like a queue."""

@@ -12,6 +12,7 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
+from qmon.model.layout.time_zones import NUMBER_ZONES
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -33,6 +34,11 @@ _MAX_VALUES: Final = 33
 
 # A column that is only named like a state column (``us_state``) contains no states if it has this many values.
 _MANY_VALUES: Final = 12
+
+
+# The years 2000 and 2100, in seconds since 1970.
+_FIRST_S: Final = 946_684_800
+_LAST_S: Final = 4_102_444_800
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,8 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     if (ready := str(state.ready)) not in labels:
         raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{suggest_nearest(ready, labels)}")
     missing: dict[str, Any] = {name: None for name in _OPTIONAL if str(getattr(state, name)) not in labels}
+    done = [value for value in state.all_done if str(value) in labels]
+    missing |= {"done": done[0] if done else None, "also_done": tuple(done[1:])}
     return replace(layout, state=replace(state, **missing))
 
 
@@ -149,8 +157,10 @@ def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
     """Return ``before`` and fill its states without a value from ``now``. A known value is never removed."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
-    filled = {name: value for name, value in gaps.items() if value not in taken}
-    return replace(before, learnt=now.learnt, **filled)
+    filled: dict[str, Any] = {name: value for name, value in gaps.items() if value not in taken}
+    done = before.done if before.done is not None else filled.get("done")
+    more = [value for value in now.all_done if value not in taken and value != done]
+    return replace(before, learnt=now.learnt, also_done=(*before.also_done, *more), **filled)
 
 
 def state_meanings(
@@ -173,27 +183,58 @@ def state_meanings(
     )
     if state is None:
         return None, reasons
-    others = set(known.values) - {str(value) for value in state.values}
+    others = set(known.values) - set(map(str, state.values))
     return replace(state, learnt=not known.closed or bool(others)), reasons
 
 
-def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
-    values = list(known.values)
-    if known.default is not None and known.default not in values and state_for_value(known.default) == "ready":
-        values.append(known.default)
-    meant: dict[str, str] = {}
-    # If several words fit one state, take the default, or else the most common word.
+def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
+    """Return the values that are known words, by state (see ``state_for_value``).
+
+    If several words fit one state, the default is the first, then the most common word.
+    """
+    values = set(known.values)
+    if known.default is not None and state_for_value(known.default) == "ready":
+        values.add(known.default)
+    found: dict[str, tuple[str, ...]] = {}
     for value in sorted(values, key=lambda value: (value != known.default, word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
-            meant.setdefault(state, value)
-    if "ready" not in meant:
-        return None, (f"none of the values of `{name}` ({values_text(values)}) is a known word for ready messages",)
-    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
-    if rest := [value for value in values if value not in meant.values()]:
-        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
-    column = StateColumn(
-        name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"), meant.get("blocked")
+            found[state] = (*found.get(state, ()), value)
+    return found
+
+
+def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:
+    """Return whether a state column (``StateColumn``) cannot express these values (see ``words_by_state``).
+
+    It has one value for each state, except for done messages, and none for scheduled messages.
+    """
+    return "ready" in words and (
+        "scheduled" in words or any(len(values) > 1 for state, values in words.items() if state != "done")
     )
+
+
+def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
+    words = words_by_state(known)
+    if "ready" not in words:
+        listed = values_text(known.values)
+        return None, (f"none of the values of `{name}` ({listed}) is a known word for ready messages",)
+    # A state column has no value for scheduled messages: their due time shows them.
+    first = {state: values[0] for state, values in words.items() if state != "scheduled"}
+    done = words.get("done", ())
+    column = StateColumn(
+        name,
+        first["ready"],
+        first.get("in_progress"),
+        first.get("done"),
+        first.get("dead"),
+        first.get("blocked"),
+        also_done=done[1:],
+    )
+    meant: dict[StateValue, str] = {
+        value: state for state, values in words.items() for value in values if value in column.values
+    }
+    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
+    if rest := [value for value in known.values if value not in meant]:
+        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
     return column, tuple(reasons)
 
 
@@ -219,7 +260,8 @@ def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[
     source += f" from {known.origin}" if known.origin else ""
     source += f", new rows get {known.default}" if known.default is not None else ""
     state = StateColumn(name, ready, meant.get("in_progress"), meant.get("done"))
-    return state, (f"`{name}`: probably {_meanings_text(meant)} ({source})",)
+    by_number: dict[StateValue, str] = {number: kind for kind, number in meant.items()}
+    return state, (f"`{name}`: probably {_meanings_text(by_number)} ({source})",)
 
 
 def values_text(values: Sequence[StateValue]) -> str:
@@ -228,8 +270,8 @@ def values_text(values: Sequence[StateValue]) -> str:
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _meanings_text(meant: Mapping[str, StateValue]) -> str:
-    return ", ".join(f"{value} {state.replace('_', ' ')}" for state, value in meant.items())
+def _meanings_text(meant: Mapping[StateValue, str]) -> str:
+    return ", ".join(f"{value} {state.replace('_', ' ')}" for value, state in meant.items())
 
 
 def _default_value(expression: str | None) -> str | None:
@@ -240,6 +282,38 @@ def _default_value(expression: str | None) -> str | None:
         if allowed and len(allowed) == 1:
             return next(iter(allowed))
     return None
+
+
+def states_due_never(catalog: Catalog, details: TableDetails, state: str, due: str) -> tuple[str, ...]:
+    """Return the state values of rows that are due in more than five years: this means "never", or "no due time"."""
+    names = {"table": details.table.name.parts, "state": state, "due_at": due}
+    try:
+        if not details.table.readable or catalog.is_masked(details.table, due):
+            return ()
+        rows = catalog.read_records(ValueRow, "catalog/peek_far", names, table_id=details.table.table_id)
+    except LockTimeout:
+        catalog.locked_tables.add(details.table.table_id)
+        return ()
+    except QueryFailed:
+        return ()
+    return tuple(row.value for row in rows)
+
+
+def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str | None:
+    """Return the unit of times in a column of numbers: a key of ``NUMBER_ZONES``. ``None``: the rows do not show it.
+
+    All values must be times between 2000 and 2100 in this unit.
+    """
+    values = _read_values(catalog, details, column) if details.table.readable else ()
+    if not values or not all(map(_is_whole, values)):
+        return None
+    fitting = (
+        name
+        for name, zone in NUMBER_ZONES.items()
+        if zone.count is not None
+        and all(_FIRST_S <= int(v) / zone.count.per_s - zone.count.zero_days * 86_400 < _LAST_S for v in values)
+    )
+    return next(fitting, None)
 
 
 def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:

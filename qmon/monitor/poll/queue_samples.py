@@ -28,7 +28,7 @@ from qmon.monitor.background.scan_counts import counter_version, why_uncounted
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.poll.probe_budget import ProbeBudget
 from qmon.monitor.poll.server_probes import ServerProbes
-from qmon.monitor.poll.withheld_samples import columns_of_group, columns_of_layout, withhold_masked
+from qmon.monitor.poll.withheld_samples import columns_of_group, columns_of_layout, withhold_masked, withhold_strange
 from qmon.monitor.probes.message_diagnostics import MessageProbes, listed_messages
 from qmon.monitor.probes.message_pages import page_from_results
 from qmon.monitor.probes.probe_statements import IndexedResults, Results, first_record
@@ -118,7 +118,6 @@ class QueueFiling:
                 memo.extra[figure] = found[probe][0].counted, now_at
         memo.strange = found.get("states", memo.strange)
         strange = None if empty else strange_states(layout, facts, memo, counted.count)
-        unknown |= reasons_for_strange(layout, strange)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
         blocked = (
@@ -166,6 +165,9 @@ class QueueFiling:
             strange=strange,
             partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )
+        # A scan returns only the first and the last of the unknown values in each part of the table.
+        all_listed = "states" in facts.indexes or (strange is not None and len(strange.values) == 1)
+        samples = withhold_strange(samples, all_listed=all_listed)
         masked = indexed.masked_in(((layout.table.name, facts.table_id),))
         return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
 
@@ -177,7 +179,7 @@ class QueueFiling:
         ``every``: the results of the poll.
         """
         hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
-        queues = tuple(replace(each, partial=hidden) for each in queues)
+        queues = tuple(withhold_strange(replace(each, partial=hidden), all_listed=True) for each in queues)
         masked = every.masked_in(found.tables)
         if not masked:
             return queues
@@ -219,18 +221,6 @@ def strange_states(
     if count is None or not count.strange:
         return None
     return StrangeStates(column, count.strange_values, count.strange)
-
-
-def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
-    """Return the figures that are unknown because of messages in unknown states, each with the reason.
-
-    Messages in these states may belong to any figure for which the layout names no state.
-    """
-    state = layout.state
-    if strange is None or state is None or pops_in_transaction(layout):
-        return {}
-    lacking = () if state.in_progress is not None else ("in_progress", "stuck", "pop_rate", "complete_rate")
-    return dict.fromkeys((*lacking, *(() if state.dead is not None else ("dead",))), strange.text)
 
 
 def needs_count(samples: QueueSamples, facts: TableFacts, now_at: float) -> bool:

@@ -7,7 +7,7 @@ look real.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, colu
 from qmon.model.groups.group import Group, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 from qmon.model.samples.message_samples import NO_DIAGNOSTICS
@@ -22,6 +23,7 @@ from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.horizon_holders import long_holder
+from qmon.monitor.catalog.column_names import state_for_value
 
 _NO_PERMISSION: Final = (
     "your role sees only its own sessions: the waits, statements and ages of other sessions are unknown"
@@ -224,6 +226,73 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if samples.blocked is not None and _first_masked(layout, masked, columns.blockers) is not None:
         samples = replace(samples, blocked=replace(samples.blocked, blockers=()))
     return samples
+
+
+def withhold_strange(samples: QueueSamples, *, all_listed: bool) -> QueueSamples:
+    """Return the samples without figures and rates that depend on messages in unknown states.
+
+    If qmon found the meaning of the states itself, a state whose value is a known word belongs to the figure for this
+    word. Any other state may have any meaning. If the user named the states, messages in an unknown state may belong to
+    any figure for which the user named no state. The states of libraries are complete, so an unknown state belongs to
+    no figure.
+
+    ``all_listed``: the samples list the values of all messages in unknown states.
+    """
+    layout, strange = samples.layout, samples.strange
+    state = layout.state
+    if strange is None or pops_in_transaction(layout):
+        return samples
+    if layout.is_guess or (state is not None and state.learnt):
+        kinds = {state_for_value(value) for value in strange.values} if all_listed else {None}
+        return _without_kinds(samples, _ALL_KINDS if not kinds or None in kinds else kinds, strange.text)
+    if state is None:
+        return samples
+    lacking = () if state.in_progress is not None else ("in_progress", "stuck", "pop_rate", "complete_rate")
+    lacking = (*lacking, *(() if state.dead is not None else ("dead",)))
+    return replace(samples, unknown={**samples.unknown, **dict.fromkeys(lacking, strange.text)})
+
+
+# The figures that count the messages of each kind of state. Pushes are counted without the states.
+_FIGURES_OF_KIND: Final[Mapping[str | None, tuple[str, ...]]] = {
+    "ready": ("ready", "oldest", "gap"),
+    "scheduled": ("scheduled",),
+    "in_progress": ("in_progress", "stuck", "complete_rate"),
+    "blocked": ("blocked", "blocked_oldest"),
+    "dead": ("dead",),
+    "done": ("done",),
+}
+_ALL_KINDS: Final = frozenset(_FIGURES_OF_KIND)
+_ENDED_KINDS: Final = frozenset({"dead", "done"})
+
+
+def _without_kinds(samples: QueueSamples, kinds: Collection[str | None], why: str) -> QueueSamples:
+    """Remove the figures that count messages in states of these kinds. ``why``: the reason."""
+    hidden = [figure for kind in kinds for figure in _FIGURES_OF_KIND[kind]]
+    # A message that waits or is in progress under another name makes the number of pops wrong.
+    hidden += [] if _ENDED_KINDS.issuperset(kinds) or _has_recorded_pops(samples) else ["pop_rate", "complete_rate"]
+    count = samples.count
+    if "ready" in kinds:
+        count = None
+        samples = replace(samples, head=None, depth=None)
+    if "in_progress" in kinds:
+        count = count and replace(count, in_progress=None, timed=None, stuck=None, longest_at=None)
+        samples = replace(samples, progress=None, in_progress_ids=None, diagnostics=NO_DIAGNOSTICS)
+    if "scheduled" in kinds:
+        count = count and replace(count, scheduled=None)
+        samples = replace(samples, scheduled=None)
+    if "dead" in kinds:
+        count = count and replace(count, dead=None)
+        samples = replace(samples, dead=None)
+    if "blocked" in kinds:
+        samples = replace(samples, blocked=None)
+    if "done" in kinds:
+        samples = replace(samples, done=None)
+    return replace(samples, count=count, unknown={**samples.unknown, **dict.fromkeys(hidden, why)})
+
+
+def _has_recorded_pops(samples: QueueSamples) -> bool:
+    """Return whether a table records pops. Otherwise, pops are computed from messages that wait or are in progress."""
+    return samples.totals is not None and samples.totals.popped is not None
 
 
 def _messages_without_masks(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql.queries import Name
-from qmon.model.groups.conditions import NEVER
+from qmon.model.groups.conditions import NEVER, ends_by_itself
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, State, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import COUNT_LIMIT
@@ -19,6 +19,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import (
     BlockedMessages,
     GroupBlockerSample,
+    GroupListedSample,
     GroupOwnerSample,
     GroupStateSample,
     GroupWorkersSample,
@@ -86,6 +87,8 @@ class GroupProbes:
         self._steps = StepCounts(self._statements)
         self._strange = StrangeMessages(self._statements)
         self._readings = {state.name: _StateReading() for state in group.states}
+        # How many queues the list of queues contained in the last poll, at most 2. Unknown if there is no list.
+        self._listed: int | None = None
         # When each queue was last seen, by our clock.
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
@@ -107,6 +110,7 @@ class GroupProbes:
         asked += self._strange.statements_for_poll(self.found_group, now, lambda key: self._cost_s(key) / _SHARE)
         asked += self._owner_statements()
         asked += self._worker_statements()
+        asked += self._list_statements()
         asked += self._steps.statements_for_poll(queue for queue in self._queues if queue is not None)
         for value in self._known_queues:
             if self._layout_for(value).queue == shown:
@@ -132,6 +136,8 @@ class GroupProbes:
             self._steps.record_results(results, server_at) | self._strange.record_results(results, now), now
         )
         self._steps.retain_only(self._known_queues)
+        listed: tuple[GroupListedSample, ...] = results.get((self.group.name, "group_listed"), ())
+        self._listed = listed[0].counted if listed else None
 
     def queue_samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """Return the queues of the group as read in this poll. ``counters``: the counters of its table."""
@@ -152,14 +158,18 @@ class GroupProbes:
         results: Results,
         counters: CounterSample | None,
     ) -> QueueSamples:
-        alone = len(self._queues) <= 1
+        alone = self._is_alone
         ready, busy = self._sum_states("ready", value), self._sum_states("in_progress", value)
         left_out = [
             probe for probe, kind in (("head", "ready"), ("progress", "in_progress")) if not self._was_read_now(kind)
         ]
         left_out += [] if self._steps.is_complete else ["progress"]
         totals = self._steps.totals(value)
-        unknown = {"gap": Reason.NO_GAP, "fill": Reason.NO_SLOTS}
+        progress = None if busy is None else self._progress_sample(busy)
+        unknown: dict[str, str] = {"gap": Reason.NO_GAP, "fill": Reason.NO_SLOTS}
+        if progress is not None and progress.timed < progress.in_progress:
+            untimed = progress.in_progress - progress.timed
+            unknown["stuck"] = Reason.UNTIMED_ROWS.render(untimed=f"{untimed:,}", count=f"{progress.in_progress:,}")
         if not self.group.steps and not (self.group.counters and alone):
             unknown["rates"] = Reason.MIXED_QUEUES if self.group.counters else Reason.NO_LOG_OF_STEPS
         layout = self._layout_for(value)
@@ -175,7 +185,7 @@ class GroupProbes:
             counters=counters if self.group.counters and alone else None,
             head=None if ready is None else HeadSample(None, ready.oldest_s, ready.counted),
             head_limit=COUNT_LIMIT + 1 + (0 if ready is None else ready.counted),
-            progress=None if busy is None else ProgressSample(busy.counted, busy.counted, busy.late, busy.oldest_s),
+            progress=progress,
             longest_first=True,
             scheduled=_counted_or_none(self._sum_states("scheduled", value, old=True)),
             scheduled_at=self._counted_at("scheduled"),
@@ -193,6 +203,20 @@ class GroupProbes:
             diagnostics=MessageDiagnostics(owners=owners, owners_limit=MAX_OWNERS, proof=self._proof),
             left_out=tuple(left_out),
         )
+
+    @property
+    def _is_alone(self) -> bool:
+        """True if the table can hold rows of only one queue, so that its counters show the flow of this queue.
+
+        A queue without rows is not in any reading. Only a table that lists the queues proves that there is just one.
+        """
+        return self.group.queue is None or self._listed == 1
+
+    def _progress_sample(self, busy: GroupStateSample) -> ProgressSample:
+        states = [state for state in self.group.states if state.kind == "in_progress"]
+        # Such a message returns by itself, so that it is never stuck.
+        returns = self.group.overdue is None and all(ends_by_itself(state.when) for state in states)
+        return ProgressSample(busy.counted, busy.counted if returns else busy.timed, busy.late, busy.oldest_s)
 
     @property
     def _proof(self) -> str:
@@ -217,8 +241,8 @@ class GroupProbes:
             return None
         rows = [row for state in states if (row := self._readings[state.name].rows.get(value)) is not None]
         ages = [row.oldest_s for row in rows if row.oldest_s is not None]
-        counted, late = sum(row.counted for row in rows), sum(row.late for row in rows)
-        return GroupStateSample(kind, value, counted, max(ages, default=None), late)
+        counted, late, timed = (sum(getattr(row, name) for row in rows) for name in ("counted", "late", "timed"))
+        return GroupStateSample(kind, value, counted, max(ages, default=None), late, timed)
 
     def _has_count(self, state: State, value: str | None, *, old: bool) -> bool:
         read = self._readings[state.name]
@@ -323,6 +347,14 @@ class GroupProbes:
             "rows": self._names.condition(workers.alive, table=workers.table),
         }
         return [self._statements.statement_for("group_workers", "", GroupWorkersSample, {}, names)]
+
+    def _list_statements(self) -> list[ProbeStatement]:
+        """Return the statement that counts the list of queues, if rates depend on it."""
+        lookup = None if self.group.queue is None else self.group.queue.lookup
+        if not self.group.counters or lookup is None or lookup.when is not None or lookup.pick is not None:
+            return []
+        names: dict[str, Name] = {"table": (self.group.schema, lookup.table)}
+        return [self._statements.statement_for("group_listed", "", GroupListedSample, {"limit": 2}, names)]
 
     def _live_workers(self, value: str | None, results: Results) -> int | None:
         """Return the number of a queue's live workers; ``None`` if unknown."""

@@ -98,4 +98,5 @@ class StrangeMessages:
         for row in rows:
             by_value["NULL" if row.value is None else row.value] += row.counted
         odd = [value for value in by_value if column and value not in map(str, known)]
-        return StrangeStates(column, tuple(odd), sum(by_value.values()), len(self._rows) >= _MOST)
+        counted, capped = sum(by_value.values()), len(self._rows) >= _MOST
+        return StrangeStates(column, tuple(odd), counted, capped, configurable=not self._group.library)

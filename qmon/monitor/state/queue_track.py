@@ -202,7 +202,7 @@ class QueueTrack:
         files = self._files | {
             n: (c.table_id, c.files) for n, c in enumerate((samples.counters, samples.data_counters)) if c
         }
-        if any(self._files[n] != files[n] for n in self._files):
+        if any(self._files[n] != files[n] for n in self._files) or self._has_other_rules(samples):
             self._start_over()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
@@ -228,7 +228,7 @@ class QueueTrack:
         )
         exact = sample_figures.exact_ready(samples, among)
         self._rebase_ready(samples, at, None if guessed else exact, among)
-        carried = self._window.extrapolated_ready()
+        carried = None if sample_figures.depends_on_strange(samples, "ready") else self._window.extrapolated_ready()
         if samples.elsewhere:
             self._by_ids.record_poll(samples, at, exact)
             if samples.count is not None:
@@ -269,6 +269,10 @@ class QueueTrack:
         self._last = at, view
         return view
 
+    def _has_other_rules(self, samples: QueueSamples) -> bool:
+        """Return whether the previous poll read the states of this queue in another way: by a column or by a list."""
+        return self._prev is not None and (self._prev.layout.part is None) != (samples.layout.part is None)
+
     def _record_flow(self, samples: QueueSamples, uses: UsesByIndex, at: float, unbroken: bool) -> bool:
         """Record the moved messages. Return false if this poll did not read them; the next poll covers both polls."""
         if not unbroken:
@@ -297,10 +301,10 @@ class QueueTrack:
             return None
         if samples.ring is not None:
             return ring_flow(before.ring, samples.ring) if before.ring is not None else None
+        pops_unknown = "pop_rate" in samples.unknown
         if samples.totals is not None and before.totals is not None:
-            return steps_flow(
-                before.totals, samples.totals, self._in_progress_change(samples), (before.waiting, samples.waiting)
-            )
+            change, waiting = self._in_progress_change(samples), (before.waiting, samples.waiting)
+            return steps_flow(before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown)
         if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
         if not (samples.counters.counted and before.counters.counted):
@@ -312,7 +316,8 @@ class QueueTrack:
             self._began_anew = True
             self._flows.start_over()
             return None
-        return self._flows.record_poll(before, samples, self._in_progress_change(samples), at)
+        flow = self._flows.record_poll(before, samples, self._in_progress_change(samples), at)
+        return replace(flow, popped=None, completed=None, net=None) if flow is not None and pops_unknown else flow
 
     def _in_progress_change(self, samples: QueueSamples) -> int | None:
         """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
@@ -628,5 +633,5 @@ def _complete_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[f
     if not samples.layout.has_figure("complete_rate"):
         return Figure.unknown(samples.unknown.get("complete_rate", Reason.POPS_ARE_COMPLETIONS))
     if rates is not None and rates.completed is None:
-        return Figure.unknown(Reason.COMPLETIONS_AS_POPS)
+        return Figure.unknown(samples.unknown.get("complete_rate", Reason.COMPLETIONS_AS_POPS))
     return rate(rates.completed if rates else None)

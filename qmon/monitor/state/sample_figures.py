@@ -16,6 +16,7 @@ from qmon.model.rates.flow import popped_total, pops_in_transaction, pushed_tota
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ProgressSample, WriterSample
+from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.texts import Text
@@ -48,6 +49,11 @@ def exact_ready(samples: QueueSamples, held: int) -> float | None:
     if samples.head is None or samples.head_limit <= COUNT_LIMIT or samples.head.counted >= samples.head_limit:
         return None
     return float(max(0, samples.head.counted - held))
+
+
+def depends_on_strange(samples: QueueSamples, figure: str) -> bool:
+    """Return whether a figure is unknown because of messages in unknown states."""
+    return samples.strange is not None and samples.unknown.get(figure) == samples.strange.text
 
 
 def rows_counted(samples: QueueSamples) -> float | None:
@@ -123,11 +129,7 @@ def stuck_figure(
     if samples.progress is not None and samples.progress.in_progress == 0 and samples.layout.has_figure("stuck"):
         return Figure(0.0)
     if samples.progress is not None and samples.layout.part is not None:
-        return (
-            _unknown_figure(samples, "stuck")
-            if samples.progress.stuck is None
-            else Figure(float(samples.progress.stuck))
-        )
+        return _stuck_in_group(samples, samples.progress)
     if (
         samples.progress is not None
         and samples.progress.stuck is not None
@@ -147,6 +149,13 @@ def stuck_figure(
     return _unknown_figure(samples, "stuck")
 
 
+def _stuck_in_group(samples: QueueSamples, progress: ProgressSample) -> Figure:
+    if progress.stuck is None or (progress.in_progress and not progress.timed):
+        return _unknown_figure(samples, "stuck")
+    untimed = progress.timed < progress.in_progress
+    return Figure(float(progress.stuck), at_least=untimed, reason=samples.unknown["stuck"] if untimed else "")
+
+
 def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) -> str:
     """Return why rows in progress without a start time may be stuck; empty if all have a start time."""
     untimed = (seen.in_progress or 0) - (seen.timed or 0)
@@ -160,14 +169,19 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
 def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
     """Count messages as stuck if their owner is dead, even before their timeout."""
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
-    if owners is None or stuck.value is None or pops_in_transaction(view.layout):
+    if owners is None or pops_in_transaction(view.layout):
         return view
+    if stuck.value is None:
+        if not owners.lost:
+            return view
+        stuck = Figure(0.0, at_least=True, reason=stuck.reason)
     # If each message has its own timeout, it is not known here which messages have exceeded their timeouts.
     own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
-        value = stuck.value + owners.lost
+        counted = stuck.value or 0.0
+        value = counted + owners.lost
         if in_progress.value is not None and not in_progress.at_least:
-            value = max(stuck.value, min(value, in_progress.value))
+            value = max(counted, min(value, in_progress.value))
         reason = stuck.reason or FigureText.INCLUDES_LOST.render(count=owners.lost)
         stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
     return replace(view, stuck=stuck, ownerless=owners.dead_ids)
@@ -369,6 +383,8 @@ def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Fi
         return Figure.unknown(Reason.DONE_NOT_KEPT)
     if samples.elsewhere:
         return Figure.unknown(samples.elsewhere)
+    if "done" in samples.unknown:
+        return _unknown_figure(samples, "done")
     if samples.layout.part is not None:
         return _unknown_figure(samples, "done") if samples.done is None else Figure(float(samples.done))
     uncounted = in_progress.value is None and not pops_in_transaction(samples.layout)
@@ -412,15 +428,23 @@ def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
 
 def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
     """Return the connected producers and consumers by their names in ``QueueView``. ``why``: the reason if unknown."""
-    producers, consumers = known.producers, known.consumers
+    consumers = known.consumers
     unseen = Figure.unknown(why)
     return {
-        "producers": unseen if producers is None else Figure(float(producers.connected), at_least=not producers.whole),
-        "consumers": unseen if consumers is None else Figure(float(consumers.connected), at_least=not consumers.whole),
+        "producers": _connected_figure(known.producers, unseen),
+        "consumers": _connected_figure(consumers, unseen),
         "consumers_waiting": unseen
         if consumers is None or consumers.waiting is None
         else Figure(float(consumers.waiting), at_least=not consumers.whole),
     }
+
+
+def _connected_figure(seen: ClientsSeen | None, unseen: Figure) -> Figure:
+    if seen is None:
+        return unseen
+    if not seen.connected and not seen.is_exact:
+        return Figure.unknown(Reason.CLIENTS_UNSEEN)
+    return Figure(float(seen.connected), at_least=not seen.whole)
 
 
 def whole_number(text: str | None) -> int | None:

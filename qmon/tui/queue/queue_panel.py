@@ -47,6 +47,7 @@ _PROBE_SUBJECTS: Final = {
     "group_steps": "rates",
     "group_owners": "workers of messages",
     "group_workers": "workers",
+    "group_listed": "rates",
 }
 
 

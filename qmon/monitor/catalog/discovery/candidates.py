@@ -5,33 +5,61 @@ The results are marked as guesses. The user confirms a guess by writing it into 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
-from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
+from qmon.monitor.catalog.column_names import (
+    BOOLEAN_TYPES,
+    TEXT_TYPES,
+    column_for_role,
+    delay_column,
+    normalize_name,
+    number_for_role,
+    split_words,
+)
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
+from qmon.monitor.catalog.discovery.listed_states import (
+    has_flag_of_state,
+    states_by_due_time,
+    states_by_marks,
+    states_by_values,
+)
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
-from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, name_type_pairs, score_shape
-from qmon.monitor.catalog.discovery.states_by_times import states_by_times
-from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is_not_a_state, known_values
+from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
+from qmon.monitor.catalog.state_values import (
+    KnownValues,
+    find_state_column,
+    is_not_a_state,
+    known_values,
+    needs_list_of_states,
+    states_due_never,
+    unit_of_times,
+    words_by_state,
+)
 
 LIKELY: Final = 0.6
 
 # The design assumed for a queue in two tables that was found by shape. The design batch_split has the same tables.
 _SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
+# If pops delete rows, at least this share of the inserted rows is deleted, and at most this share is updated.
+_DELETED_SHARE: Final = 0.01
+_UPDATED_SHARE: Final = 0.5
+# A message in one of these states was popped.
+_POPPED: Final = frozenset({"in_progress", "done", "dead"})
 _NO_END: Final = (
-    "how to recognize a done message: no column has the name of an end time, and the server's counters do not show"
-    " deleted rows"
+    "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
+    " server's counters do not show deleted rows"
 )
 
 
@@ -83,6 +111,7 @@ class _Candidates:
     catalog: Catalog
     sequences: SequenceRows
     details: dict[int, TableDetails]
+    seen: Mapping[str, Collection[str]]
     taken: set[int] = field(default_factory=set)
 
 
@@ -92,10 +121,14 @@ def is_likely(finding: Candidate) -> bool:
 
 
 def discover_queues(
-    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: SequenceRows | None = None
+    catalog: Catalog,
+    tables: Sequence[TableRow] | None = None,
+    sequences: SequenceRows | None = None,
+    seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
+    ``seen``: state values that polls have found, by queue.
     The function reads the catalog. From tables, it reads only the values of a state column (if an index exists or the
     table is small) and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
@@ -106,7 +139,7 @@ def discover_queues(
     near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     chosen = {t.table_id for t in near}
     near += [t for t in _second_halves(tables, near, columns) if t.table_id not in chosen]
-    work = _Candidates(catalog, sequences, catalog.read_details(near))
+    work = _Candidates(catalog, sequences, catalog.read_details(near), seen)
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
@@ -303,7 +336,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
     if shape.score < POSSIBLE - 0.2:
         return None
     if state is not None:
-        known = known_values(details, state[0].column_name, work.catalog)
+        known = known_values(details, state[0].column_name, work.catalog, _values_seen(work, details.table.name))
         shape = score_shape(details, state, known, sequence)
         if not known.values and details.table.table_id in work.catalog.locked_tables:
             base = _base_layout(details, _choose_design(details, state, work.sequences))
@@ -321,17 +354,110 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         layout, zones = with_zones(layout, details, lambda: LOCAL_ZONE)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
+    if (listed := _listed_candidate(work, details, layout, shape, state, known, design)) is not None:
+        return listed
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
-    if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
-        written, means, ends = told
+    missing = _missing_deletes(layout, details.activity)
+    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones), missing=missing)
+
+
+def _listed_candidate(
+    work: _Candidates,
+    details: TableDetails,
+    layout: Layout,
+    shape: Shape,
+    state: tuple[ColumnRow, bool] | None,
+    known: KnownValues,
+    design: str,
+) -> Candidate | None:
+    """Return the finding for a table whose states need a list of conditions, or ``None`` if a layout describes it.
+
+    A table with a due time that qmon does not understand is not watched: its scheduled messages would count as ready.
+    """
+    pairs = name_type_pairs(details.columns)
+    times, missing = None, ""
+    if layout.due_at is None and (delay := delay_column(pairs)) is not None:
+        missing = f"when a message is due: after the interval `{delay}`"
+    if layout.due_at is None and (due := number_for_role("due_at", pairs)) is not None:
+        times = unit_of_times(work.catalog, details, due)
+        missing = missing if times else f"the meaning of the numbers in `{due}`: write times"
+        layout = replace(layout, due_at=due)
+    if missing:
+        return Candidate(replace(layout, due_at=None), round(shape.score, 2), tuple(shape.why), missing=missing)
+    if design or layout.key or layout.id is None:
+        return None
+    flagged = state is None or (state[1] and state[0].type_name in BOOLEAN_TYPES and has_flag_of_state(details))
+    if flagged and (told := states_by_marks(details, layout)) is not None:
+        entry, means, ends = told
         ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
-        missing = "" if ends else _NO_END
-        found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
-        group = found.group
-        return found if group is None else replace(found, layout=group.queue_layout(None))
-    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
+        return _written_candidate(layout, shape, means, _with_times(entry, times), "" if ends else _NO_END)
+    if layout.state is None and times:
+        entry, means = states_by_due_time(details, layout)
+        missing = _missing_deletes(replace(layout, design="pending"), details.activity)
+        return _written_candidate(layout, shape, means, _with_times(entry, times), missing)
+    if layout.state is None:
+        return None
+    words = _words_of_layout(layout, state, known)
+    never_means_now = False
+    if layout.due_at is not None and times is None:
+        popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
+        never_means_now = not popped.isdisjoint(
+            states_due_never(work.catalog, details, layout.state.column, layout.due_at)
+        )
+    if not (times or never_means_now or needs_list_of_states(words)):
+        return None
+    entry, means = states_by_values(details, layout, words, never_means_now=never_means_now)
+    return _written_candidate(layout, shape, means, _with_times(entry, times))
+
+
+def _words_of_layout(
+    layout: Layout, state: tuple[ColumnRow, bool] | None, known: KnownValues
+) -> dict[str, tuple[StateValue, ...]]:
+    """Return the values of each state: all known words of a column of words, or the numbers in the layout."""
+    column = layout.state
+    assert column is not None  # noqa: S101 - the caller has checked it
+    if state is not None and state[0].type_name in TEXT_TYPES:
+        return dict(words_by_state(known))
+    single = {kind: getattr(column, kind) for kind in ("ready", "in_progress", "blocked", "dead")}
+    found: dict[str, tuple[StateValue, ...]] = {kind: (value,) for kind, value in single.items() if value is not None}
+    return found | ({"done": column.all_done} if column.all_done else {})
+
+
+def _with_times(entry: Mapping[str, object], times: str | None) -> dict[str, object]:
+    return {**entry, **({"times": times} if times else {})}
+
+
+def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
+    """Return what the server's counters do not show of a design whose pops delete rows; empty if they show deletes.
+
+    Rows of logs, histories and results are only inserted. If rows are updated, an unknown column shows their state.
+    """
+    if activity is None or activity.inserted < ENOUGH_ROWS or not layout.deletes_on_pop:
+        return ""
+    counted = (
+        f"of {activity.inserted:,} inserted rows, {activity.updated:,} were updated and {activity.deleted:,} deleted"
+    )
+    if activity.updated >= _UPDATED_SHARE * activity.inserted:
+        return f"which column shows that a message was popped: {counted}"
+    if activity.deleted < _DELETED_SHARE * activity.inserted:
+        return f"how to recognize a popped message: {counted}"
+    return ""
+
+
+def _values_seen(work: _Candidates, table: TableName) -> frozenset[str]:
+    """Return the state values that polls have found in a table. Its queue has the name of the table."""
+    return frozenset(value for name in (table.name, str(table)) for value in work.seen.get(name, ()))
+
+
+def _written_candidate(
+    layout: Layout, shape: Shape, means: str, written: Mapping[str, object], missing: str = ""
+) -> Candidate:
+    """Return the finding for a table whose states are a list of conditions. ``means``: the evidence for them."""
+    found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
+    group = found.group
+    return found if group is None else replace(found, layout=group.queue_layout(None))
 
 
 def _rows_popped_by_delete(activity: Activity | None) -> int | None:

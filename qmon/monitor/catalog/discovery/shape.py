@@ -19,7 +19,7 @@ from qmon.monitor.catalog.column_names import (
 )
 from qmon.monitor.catalog.state_values import KnownValues, values_text
 
-_CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
+_CLAIMS: Final[tuple[Role, ...]] = ("started_at", "taken_flag", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 
 # Minimum number of inserted rows for which the counters are evidence.
