@@ -29,7 +29,7 @@ DROPPED: Final = (
     "BECAUSE",
     "DESIGN",
     "USUAL",
-    "DEPTH",
+    "DEPTH, PEAK",
     "FORECAST",
     "IN PROG",
     "DEAD",
@@ -62,7 +62,7 @@ def test_the_gap_is_there_from_100_cells_on() -> None:
 
 
 def test_at_120_cells_the_trend_and_the_forecast_are_there_too() -> None:
-    assert set(titles(100)) | {"DEPTH", "FORECAST"} == set(titles(120))
+    assert set(titles(100)) | {"DEPTH, PEAK", "FORECAST"} == set(titles(120))
 
 
 def test_at_200_cells_everything_is_there() -> None:
@@ -142,7 +142,9 @@ def test_columns_do_not_move_while_values_change(drawn: tuple[QueueView, ...], c
 
 @given(queues())
 def test_the_gap_is_there_at_120_cells_for_all_values(drawn: tuple[QueueView, ...]) -> None:
-    assert {"GAP", "DEPTH", "FORECAST", "OLDEST", "VERDICT"} <= {p.column.title for p in placed_columns(120, drawn)}
+    assert {"GAP", "DEPTH, PEAK", "FORECAST", "OLDEST", "VERDICT"} <= {
+        p.column.title for p in placed_columns(120, drawn)
+    }
 
 
 @given(queues(), st.sampled_from([80, 100, 120, 200]), st.booleans())

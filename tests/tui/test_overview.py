@@ -326,7 +326,7 @@ async def test_growing_the_terminal_brings_columns_back() -> None:
         assert "VERDICT" in d.grid.visible_titles
         assert "GAP" not in d.grid.visible_titles
         await d.resize(200, 50)
-        assert {"GAP", "DESIGN", "BECAUSE", "DEPTH"} < set(d.grid.visible_titles)
+        assert {"GAP", "DESIGN", "BECAUSE", "DEPTH, PEAK"} < set(d.grid.visible_titles)
         await d.resize(80, 24)
         assert "GAP" not in d.grid.visible_titles
 

@@ -12,14 +12,13 @@ from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
 from qmon.tui.overview import anomalies
-from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, sample_reading
-from qmon.tui.plots.sparklines import sparkline_text
+from qmon.tui.plots.sparklines import depth_sparkline
 from qmon.tui.sanitize import clean, shorten_middle, shorten_words
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 
 TREND_CELLS: Final = 6
-# Width in cells of the number to the right of a trend. The number is the top of the trend's scale.
-_TOP_CELLS: Final = 5
+# Width in cells of the peak to the right of a trend, with a blank.
+_PEAK_CELLS: Final = 5
 
 _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
@@ -47,12 +46,12 @@ COLUMNS: Final = (
     GridColumn("gap", "GAP", True, 5, width=8, about=FIGURE_MEANINGS["gap"]),
     GridColumn(
         "trend",
-        "DEPTH",
+        "DEPTH, PEAK",
         rank=9,
-        width=TREND_CELLS + _TOP_CELLS,
+        width=TREND_CELLS + _PEAK_CELLS,
         sortable=False,
         from_width=120,
-        about="ready messages over the last ten minutes; the number is the top of the scale",
+        about="ready messages over the last ten minutes, and the greatest number in this time",
     ),
     GridColumn(
         "forecast",
@@ -208,8 +207,8 @@ def _design_text(queue: QueueView) -> str:
 
 
 def _trend_text(queue: QueueView) -> str:
-    depth = sample_reading(queue.history, "ready", TREND_CELLS, plot_window_s(queue.history))
-    return sparkline_text(depth, max(MIN_DEPTH_SCALE, highest_value(depth)))
+    depth = depth_sparkline(queue, TREND_CELLS)
+    return f"{depth.bars()} {depth.peak_text()}" if queue.history else ""
 
 
 def _sort_value(queue: QueueView, column: str) -> Any:

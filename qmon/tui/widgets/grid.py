@@ -104,6 +104,13 @@ class Grid(TonedWidget, can_focus=True):
         """The titles of the columns on screen."""
         return tuple(p.column.title for p in self._placed)
 
+    @property
+    def visible_text(self) -> str:
+        """The text on screen, without the cuts that narrow columns make."""
+        rows = self._rows[self._top : self._top + max(0, self.size.height - 1)]
+        cells = (row.cells[p.index][0] for row in rows for p in self._placed)
+        return "\n".join((*self.visible_titles, *cells))
+
     def use_columns(self, columns: Sequence[GridColumn]) -> None:
         """Use these columns from the next ``show`` on. Each row must then have a cell for each of these columns."""
         if tuple(columns) != self.columns:
