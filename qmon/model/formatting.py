@@ -33,6 +33,8 @@ BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
 
+_YEAR_S: Final = 365.25 * 86_400
+
 # Prefixes of hex digits in bytes written by PostgreSQL and SQL Server.
 _HEX: Final = ("\\x", "0x")
 _BLANKS: Final = frozenset("\t\n\r")
@@ -60,8 +62,23 @@ def duration(seconds: float) -> str:
     raise AssertionError("a minute or more has a unit")
 
 
+def compact_duration(seconds: float) -> str:
+    """Return a duration in at most six characters, for cells: ``0.4s``, ``42s``, ``1m27s``, ``23h59m``, ``3d04h``.
+
+    A negative duration may have one more. From 100 days on, only the days are written: ``364d``.
+    """
+    return short_duration(seconds) if abs(seconds) >= 8_640_000 else duration(seconds).replace(" ", "")
+
+
 def short_duration(seconds: float) -> str:
-    """Return a duration in its largest unit, for narrow columns: ``12s``, ``8m``, ``3h``, ``2d``."""
+    """Return a duration in its largest unit, for narrow columns: ``12s``, ``8m``, ``3h``, ``2d``.
+
+    From 1,000 days on, the unit is a year.
+    """
+    if seconds <= -60:
+        return f"-{short_duration(-seconds)}"
+    if seconds >= 1_000 * 86_400:
+        return f"{seconds // _YEAR_S:.0f}y"
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length:.0f}{unit}"
@@ -133,6 +150,11 @@ def rate(value: float) -> str:
     if abs(value) < 0.05:
         return "<0.1" if value > 0 else ">-0.1"
     return f"{value:.1f}" if abs(value) < 99.95 else count(value)
+
+
+def short_rate(value: float) -> str:
+    """Return a rate in at most five characters, without its unit: ``0``, ``<0.1``, ``4.0``, ``18``, ``91k``."""
+    return rate(value) if abs(value) < 9.95 else short_count(value)
 
 
 def percent(share: float) -> str:

@@ -21,12 +21,12 @@ IN_FLIGHT: Final = "in flight"
 
 # Numbers drawn by a consumer that is gone.
 ORPHANED: Final = "orphaned"
-UNCLEAR: Final = "not committed, or burnt"
-BURNT: Final = "rolled back or burnt"
-AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
+UNCLEAR: Final = "uncommitted or skipped"
+SKIPPED: Final = "rolled back or skipped"
 
-# If the queue is not a ring, this part includes messages that were popped before an older message.
-AHEAD_BURNT: Final = "ahead, or burnt"
+# If the queue is not a ring, the last part includes messages that were popped before an older message.
+POPPED_UNCLEAR: Final = "popped, uncommitted or skipped"
+POPPED_SKIPPED: Final = "popped, rolled back or skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
             LedgerPart(READY, ready),
             LedgerPart(IN_FLIGHT, max(0, ring.pop_held - orphans)),
             LedgerPart(ORPHANED, max(0, orphans)),
-            LedgerPart(BURNT if settled else UNCLEAR, without),
+            LedgerPart(SKIPPED if settled else UNCLEAR, without),
         )
     )
 
@@ -100,7 +100,7 @@ def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, 
         (
             LedgerPart(READY, known),
             LedgerPart(IN_FLIGHT, in_flight),
-            LedgerPart(AHEAD_BURNT if settled else AHEAD_UNCLEAR, rest),
+            LedgerPart(POPPED_SKIPPED if settled else POPPED_UNCLEAR, rest),
         ),
         estimated,
     )

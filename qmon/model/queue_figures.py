@@ -109,7 +109,8 @@ QUEUE_FIGURES: Final = (
         "gap",
         "gap",
         COUNT,
-        "ring: push minus pop position, negative if consumers wait; other queues: last id minus head id",
+        "last number issued minus the number of the oldest ready message; ring: push minus pop position, negative if "
+        "consumers wait",
         negative=True,
     ),
     QueueFigure("fill", "ring fill", SHARE, "share of a ring's slots that hold a message"),

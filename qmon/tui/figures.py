@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
 from qmon.model import formatting
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.queue_figures import MAIN_FIGURES
+from qmon.model.forecast import Trend
+from qmon.model.queue_figures import BYTES, COUNT, MAIN_FIGURES, QUEUE_FIGURES, RATE, SECONDS, SESSIONS, SHARE
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
-from qmon.tui.sanitize import clean
-
-Cell = tuple[str, str]
+from qmon.tui.sanitize import clean, shorten_words, text_width
+from qmon.tui.widgets.grid_table import Cell, GridColumn
 
 SYMBOLS: Final[Mapping[Severity, str]] = {
     Severity.FINE: "·",
@@ -61,6 +62,40 @@ def figure_cell(
     return (shown, "faint" if figure.value is None else "muted" if figure.old or figure.value == 0 else tone)
 
 
+# The usual and the short form of the values of a column, by unit.
+_FORMS: Final[Mapping[str, tuple[Callable[[float], str], Callable[[float], str]]]] = {
+    COUNT: (formatting.count, formatting.short_count),
+    SESSIONS: (formatting.count, formatting.short_count),
+    RATE: (aligned_rate, formatting.short_rate),
+    SECONDS: (formatting.compact_duration, formatting.short_duration),
+    SHARE: (formatting.percent, formatting.percent),
+    BYTES: (formatting.size, formatting.size),
+}
+_UNITS: Final = {each.field: each.unit for each in QUEUE_FIGURES}
+
+
+def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark: str = "", aged: bool = True) -> Cell:
+    """Return a figure in the longest form that fits into its column: ``~40,112 ·12s``, ``~40k·12s`` or ``~40k·``.
+
+    So the width of a column does not depend on its values, and no digit is ever cut.
+
+    Args:
+        column: its key is the field of the figure.
+        mark: a symbol in front of the figure.
+        aged: see ``figure_cell``.
+    """
+    unit = _UNITS[column.key]
+    write, short = _FORMS[unit]
+    usual, shown_tone = figure_cell(figure, write, tone, aged=aged)
+    if figure.value is None:
+        return (f"{usual}  " if unit == RATE else usual, shown_tone)
+    briefly, age = figure.text(short), formatting.short_duration(figure.age_s)
+    forms = (f"{briefly}·{age}", f"{briefly}·") if aged and figure.shows_age else (usual.rstrip(), briefly)
+    fits = (each for each in (mark + usual, *map(mark.__add__, forms)) if text_width(each) <= column.width)
+    # The tone shows that a figure is unusual even if there is no room for the mark.
+    return (next(fits, forms[-1]), shown_tone)
+
+
 def unread_reason(view: View, what: str, *probes: str) -> str:
     """Return why these probes failed, were throttled or ran out of time.
 
@@ -90,6 +125,9 @@ def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:
     return out
 
 
+# Width of a rate in a short forecast.
+_RATE_CELLS: Final = 6
+
 # The symbol of a queue that was paused on purpose.
 PAUSED_SYMBOL: Final = "‖"
 
@@ -102,32 +140,50 @@ def verdict_mark(verdict: Verdict) -> Cell:
 
 
 def verdict_cell(queue: QueueView, hint: str) -> Cell:
-    """Return the verdict with its symbol and ``hint``, the key that handles the verdict."""
+    """Return the worst verdict with its symbol, the number of other problems, and ``hint``: ``■ no pops +1 [4]``.
+
+    ``hint``: the key that handles the verdict.
+    """
     symbol, tone = verdict_mark(queue.verdict)
+    others = [each for each in queue.verdicts if each.severity >= Severity.WARNING and each.code != queue.verdict.code]
+    more = f" +{len(others)}" if others else ""
     key = f" [{hint}]" if hint else ""
-    return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
+    return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{more}{key}", tone)
 
 
-_ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))
+_VERDICT_CELL: Final = re.compile(r"(?P<verdict>.*?)(?P<more> \+\d+)?(?P<key> \[[^\]]*\])?")
+
+
+def shorten_verdict(text: str, cells: int) -> str:
+    """Return the text of a ``verdict_cell`` in at most ``cells`` cells.
+
+    The key is dropped first. Then the verdict is cut between two words, and the number of other problems is kept.
+    """
+    parts = _VERDICT_CELL.fullmatch(text)
+    if text_width(text) <= cells or parts is None:
+        return shorten_words(text, cells)
+    more = parts["more"] or ""
+    return shorten_words(parts["verdict"], max(0, cells - text_width(more))) + more if cells > len(more) else ""
 
 
 def short_forecast_cell(queue: QueueView) -> Cell:
-    """Return the forecast in short form, with an arrow for its direction: ``↓ ~35 m 12 s``, ``↑ 216/s``.
+    """Return the forecast in at most ten cells, with an arrow for its direction: ``↓ ~35m12s``, ``↑ 216/s``.
 
-    A ``~`` replaces the band.
+    A ``~`` replaces the band, and ``≤`` is the end of a band that begins now. The consumers needed to drain the queue
+    are left out.
     """
-    words, tone = forecast_cell(queue, brief=True)
-    for verb, arrow in _ARROWS:
-        if words.startswith(verb):
-            return (arrow + words.removeprefix(verb).partition(" ±")[0], tone)
-    return (words, tone)
+    found = queue.forecast
+    if found.seconds is not None and found.band_s is not None:
+        is_bound = found.band_s >= found.seconds
+        left = found.seconds + found.band_s if is_bound else found.seconds
+        return (f"↓ {'≤' if is_bound else '~'}{formatting.compact_duration(left)}", "text")
+    if found.trend is Trend.GROWING and found.growth is not None:
+        rate = formatting.rate(found.growth)
+        return (f"↑ {rate if len(rate) <= _RATE_CELLS else formatting.short_rate(found.growth)}/s", "text")
+    return forecast_cell(queue)
 
 
-def forecast_cell(queue: QueueView, *, brief: bool = False) -> Cell:
-    """Return the forecast as text, or the sign for unknown.
-
-    ``brief``: leave out the consumers needed to drain the queue.
-    """
+def forecast_cell(queue: QueueView) -> Cell:
+    """Return the forecast as text, or the sign for unknown."""
     words = clean(queue.forecast.text)
-    words = words.partition(": ")[0] if brief else words
     return (words, "text") if words else (formatting.UNKNOWN, "faint")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -10,6 +11,9 @@ from rich.cells import cell_len, set_cell_size
 
 _SYMBOLS: Final = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u2028": "⏎", "\u2029": "⏎", "\x1b": "␛"}
 _DROPPED: Final = frozenset("\u200d\ufe0e\ufe0f")  # joiners and variation selectors: terminals disagree on their width
+
+# Characters that may be left over at the end of a text that was cut between two words.
+_SEPARATORS: Final = " ,;:·("
 
 
 def _visible_character(character: str) -> str:
@@ -60,8 +64,36 @@ def shorten(text: str, cells: int) -> str:
     return set_cell_size(text, cells - 1).rstrip() + "…"
 
 
-def pad(text: str, cells: int, *, right: bool = False) -> str:
-    """Return ``text`` in exactly ``cells`` cells, cut with an ellipsis or padded. ``right``: align it to the right."""
+def shorten_words(text: str, cells: int) -> str:
+    """Return ``text`` in at most ``cells`` cells, cut between two words. A single long word is cut by ``shorten``."""
+    if text_width(text) <= cells:
+        return text
+    end = left = 0
+    for word in text.split(" "):
+        left += text_width(word) + 1
+        if left > cells:
+            break
+        end += len(word) + 1
+    kept = text[:end].rstrip(_SEPARATORS)
+    return f"{kept}…" if kept else shorten(text, cells)
+
+
+def shorten_middle(text: str, cells: int) -> str:
+    """Return a name in at most ``cells`` cells. The middle is cut, because the ends tell similar names apart."""
+    if text_width(text) <= cells:
+        return text
+    head = set_cell_size(text, max(0, (cells - 1) // 2)).rstrip()
+    room, start = cells - 1 - text_width(head), len(text)
+    while start > 0 and text_width(text[start - 1 :]) <= room:
+        start -= 1
+    return f"{head}…{text[start:].lstrip()}" if cells > 0 else ""
+
+
+def pad(text: str, cells: int, *, right: bool = False, shorten: Callable[[str, int], str] = shorten) -> str:
+    """Return ``text`` in exactly ``cells`` cells, cut or padded.
+
+    ``right``: align the text to the right. ``shorten``: cuts the text.
+    """
     text = shorten(text, cells)
     fill = " " * (cells - text_width(text))
     return fill + text if right else text + fill

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.sanitize import clean, shorten, shorten_words, text_width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]
@@ -96,7 +96,7 @@ def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
         else:
             out[-1] = f"{out[-1]} {' '.join(words[index:])}"
             break
-    return [shorten(line, first if i == 0 else rest) for i, line in enumerate(out)]
+    return [shorten_words(line, first if i == 0 else rest) for i, line in enumerate(out)]
 
 
 def entry_lines(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:

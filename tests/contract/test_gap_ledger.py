@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.model.gap_ledger import AHEAD_BURNT, AHEAD_UNCLEAR, BURNT, IN_FLIGHT, ORPHANED, READY, UNCLEAR, Ledger
+from qmon.model.gap_ledger import IN_FLIGHT, ORPHANED, POPPED_SKIPPED, POPPED_UNCLEAR, READY, SKIPPED, UNCLEAR, Ledger
 from qmon.model.view import QueueView, View
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import connected, query
@@ -49,7 +49,7 @@ def adds_up(queue: QueueView) -> bool:
     if queue.layout.ring is None:
         return ledger.total == queue.gap.value
     drawn = (ledger.count_for(IN_FLIGHT) or 0) + (ledger.count_for(ORPHANED) or 0)
-    without = ledger.count_for(UNCLEAR) if ledger.count_for(BURNT) is None else ledger.count_for(BURNT)
+    without = ledger.count_for(UNCLEAR) if ledger.count_for(SKIPPED) is None else ledger.count_for(SKIPPED)
     assert without is not None
     return ledger.count_for(READY) == queue.ready.value and 0 <= ledger.total - drawn - queue.gap.value <= without
 
@@ -78,9 +78,9 @@ WORDS = {
     "in_flight": IN_FLIGHT,
     "orphaned": ORPHANED,
     "unclear": UNCLEAR,
-    "burnt": BURNT,
-    "ahead_unclear": AHEAD_UNCLEAR,
-    "ahead_burnt": AHEAD_BURNT,
+    "skipped": SKIPPED,
+    "popped_unclear": POPPED_UNCLEAR,
+    "popped_skipped": POPPED_SKIPPED,
 }
 
 
@@ -92,26 +92,26 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
             for n in range(30):
                 push(url, queue, keep=n % 5 != 2)  # six of thirty are rolled back, beginning with the third
             pop(url, queue)
-        told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=6)
-        told(watched, "ring", ready=23, in_flight=0, orphaned=0, burnt=6)
+        told(watched, "fifo", ready=23, in_flight=0, popped_skipped=6)
+        told(watched, "ring", ready=23, in_flight=0, orphaned=0, skipped=6)
 
         for queue in ("fifo", "ring"):
             producer = open_ones.enter_context(connected(url, autocommit=False))
             producer.execute(f"SELECT {queue}_push('x')").fetchall()
             consumer = open_ones.enter_context(connected(url, autocommit=False))
             consumer.execute(f"SELECT * FROM {queue}_pop()").fetchall()
-        told(watched, "fifo", ready=22, in_flight=1, ahead_unclear=7)
+        told(watched, "fifo", ready=22, in_flight=1, popped_unclear=7)
         told(watched, "ring", ready=22, in_flight=1, orphaned=0, unclear=7)
         open_ones.close()  # both roll back: the ring's consumer leaves an orphan, each producer a number
-        told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7)
-        told(watched, "ring", ready=22, in_flight=0, orphaned=1, burnt=7)
+        told(watched, "fifo", ready=23, in_flight=0, popped_skipped=7)
+        told(watched, "ring", ready=22, in_flight=0, orphaned=1, skipped=7)
 
         before = {name: last(url, sequence) for name, sequence in SEQUENCES.items()}
         own_server.kill()
         own_server.start()
-        burnt = {name: last(url, sequence) - before[name] for name, sequence in SEQUENCES.items()}
-        assert max(burnt.values()) > 0
-        told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7 + burnt["fifo"])
+        skipped = {name: last(url, sequence) - before[name] for name, sequence in SEQUENCES.items()}
+        assert max(skipped.values()) > 0
+        told(watched, "fifo", ready=23, in_flight=0, popped_skipped=7 + skipped["fifo"])
         # A crash moves sequences forward. Numbers that the ring's consumers skipped that way are orphaned like the
         # others.
         there = [row[0] for row in query(url, "SELECT message_id FROM ring WHERE turn = message_id + 1")]

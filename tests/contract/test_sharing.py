@@ -12,8 +12,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.model.cost_budget import Budget, PollingCost
 from qmon.model.view import View
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.tui.shared.header import header_lines
-from qmon.tui.status import Shown
+from qmon.tui.waits.server_health import server_lines
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query, wait_until
@@ -85,7 +84,10 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             newest = wait_until(within, 120, what="all qmons together are within the budget")
             assert newest is not None
             assert any(observing(view).throttled or view.interval_s > INTERVAL_S for view in newest)
-            line = "".join(text for text, _ in header_lines(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
+            lines = server_lines(newest[0], 250, 100, whole=True)
+            line = next(
+                text for text in ("".join(text for text, _ in line) for line in lines) if text.startswith(" polling ")
+            )
             assert f" % of {budget.share_among(MANY).label} ({MANY} qmons)" in line
             said = call("doctor", database).stdout
             assert (

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Forecast, Trend
+from qmon.model.formatting import duration, percent, rate
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.reasons import Reason
@@ -69,7 +70,17 @@ def history(
     return tuple(points)
 
 
-_TRENDS: Final = {"drains": Trend.DRAINING, "growing": Trend.GROWING, "": Trend.UNKNOWN}
+def draining(seconds: float, share: float) -> Forecast:
+    """Return the forecast of a queue that drains in this time. ``share``: the band, as a share of the time."""
+    text = f"drains in {duration(seconds)} ± {percent(share)}"
+    return Forecast(Trend.DRAINING, seconds, seconds * share, text=text)
+
+
+def growing(per_second: float, needs: str = "") -> Forecast:
+    """Return the forecast of a queue that grows at this rate. ``needs``: the end of its text."""
+    return Forecast(Trend.GROWING, growth=per_second, text=f"growing {rate(per_second)}/s{needs}")
+
+
 NO_COLUMN: Final = "this table has no due column"
 
 
@@ -88,7 +99,7 @@ def queue(
     gap: Figure | float | None = None,
     fill: float | None = None,
     verdict: Verdict | None = None,
-    forecast: str = "stable",
+    forecast: Forecast | str = "stable",
     grows: float = 0.0,
     points: tuple[Point, ...] | None = None,
     messages: tuple[MessageSample, ...] | None = None,
@@ -119,7 +130,9 @@ def queue(
         gap=unknown("the layout names no sequence") if gap is None else as_figure(gap),
         fill=unknown("not a ring") if fill is None else Figure(fill),
         verdict=verdict or Verdict("healthy", f"push {push or 0:.1f}/s, pop {pop or 0:.1f}/s"),
-        forecast=Forecast(_TRENDS.get(forecast.partition(" ")[0], Trend.STEADY), text=forecast),
+        forecast=Forecast(Trend.STEADY if forecast else Trend.UNKNOWN, text=forecast)
+        if isinstance(forecast, str)
+        else forecast,
         history=history(depth.value or 0.0, push or 0.0, pop or 0.0, grows=grows) if points is None else points,
         messages=messages,
         failures=failures,
@@ -176,7 +189,7 @@ def _troubled() -> tuple[QueueView, ...]:
             pop=90_988,
             gap=12_439,
             fill=0.76,
-            forecast="growing 216/s",
+            forecast=growing(216),
             grows=15,
             verdict=_said("consumers fall behind", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
         ),
@@ -189,7 +202,7 @@ def _troubled() -> tuple[QueueView, ...]:
             push=18.3,
             pop=22.1,
             gap=60_052,
-            forecast="drains in 4 h 23 m ± 24 %",
+            forecast=draining(15_780, 0.24),
             messages=messages(12),
             verdict=_said("stuck in progress", "7 in progress for more than 5 m 00 s", critical, 545),
         ),
@@ -204,7 +217,7 @@ def _troubled() -> tuple[QueueView, ...]:
             push=4.0,
             pop=0.0,
             gap=40_212,
-            forecast="growing 4.0/s",
+            forecast=growing(4),
             grows=4,
             messages=messages(100, oldest_s=200),
             verdict=_said("no pops", "40,112 ready, but no pops; push 4.0/s", critical, 7_440),
@@ -270,7 +283,7 @@ def _odd() -> tuple[QueueView, ...]:
             push=0.0,
             pop=1_204.0,
             gap=5_004_300,
-            forecast="drains in 1 h 09 m ± 6 %",
+            forecast=draining(4_140, 0.06),
             grows=-1_204,
         ),
         queue(
@@ -281,7 +294,7 @@ def _odd() -> tuple[QueueView, ...]:
             push=99.97,
             pop=101.2,
             gap=246,
-            forecast="drains in 3 m 20 s ± 24 %",
+            forecast=draining(200, 0.24),
         ),
         queue(
             "audit",

@@ -14,6 +14,7 @@ from qmon.model.shared_causes import shared_causes
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.tui.overview import causes
+from qmon.tui.overview import queue_rows as overview
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
@@ -79,13 +80,25 @@ def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_abou
     assert second.proof_rest(log.proof) == ""
 
 
-def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
+def test_a_row_does_not_repeat_the_proof_above() -> None:
     queues = having("orders", locked(3, "orders")), having("mails", locked(4, "mails")), having("audit", held(20_000))
-    own = causes.own_verdicts(shared_causes(queues), queues)
-    said = {name: each.verdict[0] for name, each in own.items()}
-    assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ cleanup held back"}
-    assert own["mails"].proof == "4 sessions waiting to lock demo.mails"
-    assert own["audit"].proof == queues[2].verdict.proof
+    own = causes.own_proofs(shared_causes(queues), queues)
+    assert own["mails"] == "4 sessions waiting to lock demo.mails"
+    assert own["audit"] == queues[2].verdict.proof
+
+
+def test_a_row_names_the_trouble_and_counts_the_others() -> None:
+    slow = Verdict("archive behind", "~20,000 done and not archived", WARNING)
+    fine = Verdict("statistics", "old", Severity.NOTICE)
+    queues = (
+        having("orders", locked(3, "orders"), held(12), slow, fine),
+        having("audit", held(20_000)),
+        having("mails", fine),
+    )
+    rows = overview.rows_for(queues, 120, own_proofs=causes.own_proofs(shared_causes(queues), queues))
+    at = next(place for place, column in enumerate(overview.COLUMNS) if column.key == "verdict")
+    said = [row.cells[at][0] for row in rows]
+    assert said == ["■ everything locked +2 [4]", "▲ cleanup held back [3]", "◦ statistics"]
 
 
 def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
@@ -96,9 +109,9 @@ def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
     said = "".join(text for text, _ in line)
     assert said.startswith(" ■ everything locked  session 61 ")
     assert "1 of 16 queues [4]  ledger  cleanup held back: 3" in said
-    own = causes.own_verdicts(found, queues)
-    assert own["ledger"].verdict[0] == "■ by session 61"
-    assert own["audit"].verdict[0] == "▲ cleanup held back"
+    own = causes.own_proofs(found, queues)
+    assert own["ledger"] == locked(3, "ledger").proof.removeprefix(found[0].about).strip()
+    assert own["audit"] == queues[2].verdict.proof
 
 
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])
@@ -113,16 +126,15 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
         assert d.lines("causes").startswith(" ■ everything locked  session 61  11 of 12 queues [4]  orders, mails,")
         rows = d.text().split("\n")[5:]
         assert rows[0].startswith(" orders ")
-        assert rows[0].rstrip().endswith("■ by session 61")
-        assert "■ by session 61, archive be" in rows[2]
-        assert d.text().count("everything locked") == 2, "the line, and why"
+        assert rows[0].rstrip().endswith("■ everything locked [4]")
+        assert rows[2].rstrip().endswith("■ everything locked +1"), "the key does not fit"
         assert "why: orders everything locked: session 61 (idle in transaction, transaction\n" in d.text()
         await d.resize(200, 50)
         assert (
             "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7) blocks  11 of 12 queues"
             in d.lines("causes")
         )
-        assert "4 sessions waiting to lock de" in next(row for row in d.text().split("\n") if row.startswith(" mails "))
+        assert "4 sessions waiting to lock" in next(row for row in d.text().split("\n") if row.startswith(" mails "))
         await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
         assert not d.app.screen.query_one("#causes").display
         assert "■ everything locked [4]" in d.text()
@@ -140,7 +152,7 @@ async def test_all_that_stands_above_takes_no_line_from_the_worst_queue_why_and_
         lines = d.text().split("\n")
         assert sum("PAUSED" in line for line in lines) == 3
         assert any("WARNING" in line for line in lines)
-        assert any(line.startswith(" orders ") and "■ by session 61" in line for line in lines)
+        assert any(line.startswith(" orders ") and "■ everything locked [4]" in line for line in lines)
         assert any("why: orders everything locked" in line for line in lines)
         assert lines[23].startswith(" 1 overview")
 

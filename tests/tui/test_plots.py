@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmon.model.figure import Figure
 from qmon.model.formatting import short_count, sparkline
 from qmon.model.series import Point
+from qmon.tui.overview.queue_rows import rows_for
+from qmon.tui.overview.trends import small_plot_lines
 from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
-from qmon.tui.plots.history_series import highest_value, plot_window_s, round_up, sample_reading
-from qmon.tui.plots.sparklines import sparkline_text, sparkline_values
+from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, round_up, sample_reading
+from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput_lines
+from qmon.tui.queue.queue_panel import reading_lines
 from qmon.tui.spans import Line, line_width
-from tests.tui.scripted import history
+from tests.tui.scripted import history, queue
 
 pytestmark = pytest.mark.unit
 
 
 def point(at: float, ready: float | None, push: float | None = None) -> Point:
     return Point(at, ready, push, None, None, None, None)
+
+
+def text_of(lines: list[Line]) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
 def test_a_sparkline_goes_from_zero_to_its_top() -> None:
@@ -126,15 +136,36 @@ def test_the_area_below_the_depth_reaches_from_its_line_to_the_bottom() -> None:
 
 
 def test_sparklines_fill_their_cells_from_the_first_minute_on() -> None:
-    values, top = sparkline_values(history(31, 18.3, 22.1, seconds=50), 12)["ready"]
-    assert None not in values[2:]
-    assert sparkline_text(values, top).endswith(f" {short_count(top)}")
+    points = history(31, 18.3, 22.1, seconds=50)
+    drawn = sparklines_for(queue("mails", ready=31, points=points), 12)["ready"]
+    assert None not in drawn.values[2:]
+    assert drawn.bars().count(" ") <= 2
 
 
 def test_push_and_pop_have_one_scale_and_depth_its_own() -> None:
-    found = sparkline_values(history(31, 18.3, 22.1), 12)
-    assert found["push_rate"][1] == found["pop_rate"][1] > 22
-    assert found["ready"][1] >= 31
+    found = sparklines_for(queue("mails", ready=31, push=18.3, pop=22.1), 12)
+    assert found["push_rate"].top == found["pop_rate"].top > 22
+    assert found["ready"].top >= 31
+
+
+@given(st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=700), st.none() | st.floats(0, 1e9))
+def test_the_peak_is_the_greatest_value_that_the_plot_covers(values: list[float | None], ready: float | None) -> None:
+    points = tuple(Point(float(at), value, None, None, None, None, None) for at, value in enumerate(values))
+    mails = replace(queue("mails", points=points), ready=Figure(ready))
+    drawn = sparklines_for(mails, 12)["ready"]
+    within = [value for value in (*values[-601:], ready) if value is not None]
+    assert drawn.peak == max(within, default=None)
+    assert drawn.peak is None or all(drawn.peak >= value * 0.999 for value in drawn.values if value is not None)
+
+
+def test_the_peak_is_the_same_on_all_panels_and_not_the_scale() -> None:
+    points = tuple(Point(float(at), 0.0, 1.0, 1.0, None, None, None) for at in range(60))
+    small = queue("mails", ready=3, points=points)
+    assert sparklines_for(small, 12)["ready"].top == MIN_DEPTH_SCALE
+    assert "peak 3" in text_of(small_plot_lines(small, 100, 3))
+    assert "peak 3" in text_of(reading_lines(small, 120))
+    row = rows_for([small], 120)[0]
+    assert any(cell.endswith(" 3") and cell.startswith("▁") for cell, _ in row.cells)
 
 
 @pytest.mark.parametrize(

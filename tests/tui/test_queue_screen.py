@@ -32,7 +32,7 @@ async def test_a_ring_has_a_fill_and_a_gap_that_may_be_negative() -> None:
         assert "fill 0 %" in d.lines("readings")
         await d.press("escape")
         await opened(d, "invoices")
-        assert "id span 60,052" in d.lines("readings")
+        assert "gap 60,052" in d.lines("readings")
         assert "fill" not in d.lines("readings")
 
 

@@ -61,6 +61,8 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         await d.press("i")
         whole = d.lines("state")
         assert "server" in whole
+        assert "polling   costs " in whole
+        assert " of server time per poll" in whole
         assert "SQL1 primary" in whole
         assert "SQL2 (synchronous)   synchronized" in whole
         assert "orders   1,178 buffers per call by plan 77   12 before by plan 31" in whole

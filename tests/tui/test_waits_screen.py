@@ -91,7 +91,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         assert d.grid.cursor == "LWLock:WALWrite"
         assert "one commit per message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
-        assert "2 benign" in d.text()
+        assert "2 idle waits" in d.text()
         assert "EACH" not in d.grid.visible_titles, "waits are not counted here"
         await d.press("down", "down")
         assert "hot pages" in d.lines("meaning")

@@ -95,7 +95,8 @@ async def test_the_screens_say_who_holds_row_versions_at_what_cost_and_what_ther
         assert "vacuum" not in told
         assert "412 logical reads per pop, 12.0 before" in d.lines("use-heading")
         assert "batches 1,204" in d.lines("counters")
-        assert "CPU 3 ms" in d.text()
+        await d.press("i")
+        assert "3 ms of CPU time" in d.lines("state")
         d.app.selected = "mails"
         await d.press("2")
         assert "horizon session 61 for 2 h 04 m keeps row versions [3]" in d.lines("tables")

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from qmon.model import formatting
 from qmon.tui import figures
-from qmon.tui.sanitize import clean, pad, shorten, text_width
+from qmon.tui.sanitize import clean, pad, shorten, shorten_middle, text_width
 from qmon.tui.spans import LinePart, cut_line, fit_parts, line_width, spread_parts, wrap_text
 
 pytestmark = pytest.mark.unit
@@ -73,6 +73,17 @@ def test_padded_text_takes_exactly_its_cells(dirty: str, cells: int, right: bool
     assert text_width(shorten(clean(dirty), cells)) <= cells
 
 
+def test_a_name_is_cut_in_the_middle() -> None:
+    assert shorten_middle("graphile-worker/reports", 10) == "grap…ports"
+    assert shorten_middle("請求書キュー", 7) == "請…ュー"
+    assert shorten_middle("mails", 5) == "mails"
+
+
+@given(st.text(), st.integers(0, 40))
+def test_a_name_cut_in_the_middle_fits(dirty: str, cells: int) -> None:
+    assert text_width(shorten_middle(clean(dirty), cells)) <= cells
+
+
 def test_what_is_cut_ends_in_an_ellipsis() -> None:
     assert shorten("invoices", 5) == "invo…"
     assert shorten("請求書キュー", 6) == "請求…"
@@ -97,5 +108,5 @@ def test_both_ends_of_a_line() -> None:
 
 
 def test_wrapping_fills_the_first_line_and_cuts_the_last() -> None:
-    assert wrap_text("one two three four five", 7, 10, 2) == ["one two", "three fou…"]
+    assert wrap_text("one two three four five", 7, 10, 2) == ["one two", "three…"]
     assert wrap_text("short", 10, 10, 3) == ["short"]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from qmon.model.figure import Figure
 from qmon.model.gap_ledger import (
-    AHEAD_BURNT,
-    AHEAD_UNCLEAR,
-    BURNT,
     IN_FLIGHT,
     ORPHANED,
+    POPPED_SKIPPED,
+    POPPED_UNCLEAR,
     READY,
+    SKIPPED,
     UNCLEAR,
     Ledger,
     LedgerPart,
@@ -54,8 +54,8 @@ def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str
     ledger = ring_ledger(ring, settled=settled)
     assert ledger.count_for(READY) == truth["message"]
     assert ledger.count_for(IN_FLIGHT) == truth["held"]
-    assert ledger.count_for(BURNT if settled else UNCLEAR) == truth["nothing"]
-    assert ledger.count_for(UNCLEAR if settled else BURNT) is None
+    assert ledger.count_for(SKIPPED if settled else UNCLEAR) == truth["nothing"]
+    assert ledger.count_for(UNCLEAR if settled else SKIPPED) is None
     assert ledger.total == sum(truth.values())
     if not ring.pop_waiting and not ring.pop_held and ring.push_last >= ring.pop_last:
         assert ledger.total == ring.push_last - ring.pop_last
@@ -77,7 +77,7 @@ def test_a_span_is_the_sum_of_its_parts(span: int, ready: int, held: int, estima
     if ready + held <= span:
         counts = (ready, held, span - ready - held)
         assert tuple(part.count for part in ledger.parts) == counts
-    assert ledger.parts[-1].name == (AHEAD_BURNT if settled else AHEAD_UNCLEAR)
+    assert ledger.parts[-1].name == (POPPED_SKIPPED if settled else POPPED_UNCLEAR)
 
 
 @given(st.integers(-5, 1000), st.integers(-5, 1000), st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
@@ -94,7 +94,7 @@ def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSa
     return QueueSamples(layout, ring=ring, diagnostics=MessageDiagnostics(push_drawers=drawers))
 
 
-def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
+def test_what_has_no_message_is_skipped_once_nobody_can_push_it() -> None:
     busy = (DrawerSample(1, 7, "shop", "active", 0.1),)
     track, told = LedgerTrack(), []
     polls = [(20, busy), (20, ()), (20, ()), (20, busy), (21, ()), (22, ()), (22, None), (22, ()), (22, ())]
@@ -102,7 +102,7 @@ def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
         ledger = track.record_poll(ring_at(push_last, drawers), NONE, None, NONE, 0, unbroken=True)
         assert ledger is not None
         assert ledger.total == push_last - 10
-        told.append(ledger.count_for(BURNT))
+        told.append(ledger.count_for(SKIPPED))
     assert told == [None, None, 2, 2, None, None, 2, None, 2]
     again = track.record_poll(ring_at(22, ()), NONE, None, NONE, 0, unbroken=False)
     assert again is not None
@@ -120,7 +120,7 @@ def test_without_a_count_there_is_no_ledger() -> None:
     assert told(Figure(1000.0, at_least=True), 0) is None
     assert told(Figure(5.0), None) is None
     assert told(Figure(5.0), 1) == Ledger(
-        (LedgerPart(READY, 5), LedgerPart(IN_FLIGHT, 1), LedgerPart(AHEAD_UNCLEAR, 3))
+        (LedgerPart(READY, 5), LedgerPart(IN_FLIGHT, 1), LedgerPart(POPPED_UNCLEAR, 3))
     )
 
 

@@ -45,6 +45,31 @@ def test_a_duration_is_off_by_less_than_its_smaller_unit(seconds: float) -> None
 
 
 @pytest.mark.parametrize(
+    ("seconds", "compact", "short"),
+    [
+        (-86_000, "-23h53m", "-23h"),
+        (0.4, "0.4s", "0s"),
+        (87, "1m27s", "1m"),
+        (7_440, "2h04m", "2h"),
+        (273_600, "3d04h", "3d"),
+        (8_639_999, "99d23h", "99d"),
+        (8_640_000, "100d", "100d"),
+        (100_000_000, "3y", "3y"),
+    ],
+)
+def test_durations_in_cells(seconds: float, compact: str, short: str) -> None:
+    assert formatting.compact_duration(seconds) == compact
+    assert formatting.short_duration(seconds) == short
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), (0.01, "<0.1"), (4, "4.0"), (18.3, "18"), (91_204, "91k"), (-3.25, "-3.2")]
+)
+def test_short_rates(value: float, shown: str) -> None:
+    assert formatting.short_rate(value) == shown
+
+
+@pytest.mark.parametrize(
     ("value", "shown"), [(0, "0.0 ms"), (1.84, "1.8 ms"), (42.2, "42 ms"), (3_140, "3.1 s"), (3_725_000, "1 h 02 m")]
 )
 def test_short_times(value: float, shown: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from textual import on
@@ -17,7 +17,7 @@ from qmon.tui.fleet import health
 from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.fleet.member import Health, Member
 from qmon.tui.overview.panels import why_lines
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.header import ENGINES
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
@@ -40,25 +40,21 @@ COLUMNS: Final = (
     ),
     GridColumn("queues", "QUEUES", True, 6, most=8, about="number of watched queues"),
     GridColumn(
-        "ready", "READY", True, 2, most=12, about="ready messages in all its queues; ≥: some queues are unknown"
+        "ready", "READY", True, 2, width=9, about="ready messages in all its queues; ≥: some queues are unknown"
     ),
-    GridColumn("stuck", "STUCK", True, 5, most=12, about=FIGURE_MEANINGS["stuck"]),
-    GridColumn("dead", "DEAD", True, 9, most=12, about=FIGURE_MEANINGS["dead"]),
-    GridColumn("oldest", "OLDEST", True, 3, most=14, about=FIGURE_MEANINGS["oldest"]),
-    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=FIGURE_MEANINGS["push_rate"]),
-    GridColumn("pop_rate", "POP/s", True, 4, most=11, about=FIGURE_MEANINGS["pop_rate"]),
-    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the worst queue and its verdict"),
+    GridColumn("stuck", "STUCK", True, 5, width=6, about=FIGURE_MEANINGS["stuck"]),
+    GridColumn("dead", "DEAD", True, 9, width=6, about=FIGURE_MEANINGS["dead"]),
+    GridColumn("oldest", "OLDEST", True, 3, width=6, about=FIGURE_MEANINGS["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 4, width=8, about=FIGURE_MEANINGS["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 4, width=8, about=FIGURE_MEANINGS["pop_rate"]),
+    GridColumn(
+        "worst", "WORST", rank=0, least=24, shorten=shorten_words, grows=True, about="the worst queue and its verdict"
+    ),
 )
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)
-_FORMATTERS: Final[dict[str, Callable[[float], str]]] = {
-    "ready": formatting.count,
-    "stuck": formatting.count,
-    "dead": formatting.count,
-    "oldest": formatting.duration,
-    "push_rate": figures.aligned_rate,
-    "pop_rate": figures.aligned_rate,
-}
+_SUM_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in FIGURE_MEANINGS)
+_SUMMED: Final = tuple(column.key for column in _SUM_COLUMNS)
 _NO_FIGURE: Final = Figure()
 
 
@@ -125,7 +121,7 @@ def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUM
     symbol, tone = health.MARKS[member.health(now)]
     name_tone = tone if member.health(now) > Health.NOTICE else "text"
     known, lost = member.shown.view is not None, member.is_lost(now)
-    sums = {field: member.totals.get(field, _NO_FIGURE) for field in _FORMATTERS}
+    sums = {field: member.totals.get(field, _NO_FIGURE) for field in _SUMMED}
     cells: dict[str, Cell] = {
         "target": (f"{symbol} {clean(member.name)}", name_tone),
         "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
@@ -133,13 +129,10 @@ def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUM
         "state": health.state_cell(member, now),
         "queues": (f"{len(member.queues)}" if known else formatting.UNKNOWN, "text" if known else "faint"),
         "worst": health.worst_cell(member, now),
-        **{field: figures.figure_cell(sums[field], write, aged=False) for field, write in _FORMATTERS.items()},
+        **{column.key: figures.column_cell(sums[column.key], column, aged=False) for column in _SUM_COLUMNS},
     }
-    for field in ("push_rate", "pop_rate"):
-        if sums[field].value is None:
-            cells[field] = (f"{formatting.UNKNOWN}  ", "faint")
     if lost:
-        cells |= {field: (cells[field][0], "faint") for field in ("queues", *_FORMATTERS)}
+        cells |= {field: (cells[field][0], "faint") for field in ("queues", *_SUMMED)}
     notes = {field: clean(figure.reason) for field, figure in sums.items() if figure.reason}
     return GridRow(member.name, tuple(cells[column.key] for column in columns), notes, id=clean(member.name))
 
@@ -175,7 +168,7 @@ def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member
 
 
 def _sort_value(member: Member, column: str) -> float | str | None:
-    if column in _FORMATTERS:
+    if column in _SUMMED:
         return member.totals.get(column, _NO_FIGURE).value
     if column == "queues":
         return len(member.queues) if member.shown.view is not None else None

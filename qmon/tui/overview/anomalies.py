@@ -8,17 +8,17 @@ from typing import Final
 from qmon.model.baseline_bands import Anomaly, Baselines, find_anomalies
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.view import QueueView
+from qmon.tui.sanitize import shorten_words
 from qmon.tui.widgets.grid_table import Cell, GridColumn
 
 ABOVE: Final = "△"
 BELOW: Final = "▽"
-FULL_WORDS_FROM: Final = 150
 COLUMN: Final = GridColumn(
     "usual",
     "USUAL",
-    rank=8,
-    least=10,
-    most=44,
+    rank=10,
+    width=20,
+    shorten=shorten_words,
     sortable=False,
     from_width=120,
     about="compared with the same hour of the week: △ above the usual range, ▽ below it",
@@ -41,10 +41,10 @@ def anomaly_symbol(anomaly: Anomaly) -> str:
     return ABOVE if anomaly.is_above else BELOW
 
 
-def mark_cell(cell: Cell, figure: str, anomalies: Sequence[Anomaly]) -> Cell:
-    """Return a figure's cell, with the symbol in front if the figure is outside its band."""
+def figure_mark(figure: str, anomalies: Sequence[Anomaly]) -> str:
+    """Return the symbol of a figure that is outside its band, else an empty text. ``figure``: its field."""
     each = next((each for each in anomalies if _figure_field(each) == figure), None)
-    return cell if each is None else (f"{anomaly_symbol(each)}{cell[0]}", "accent")
+    return "" if each is None else anomaly_symbol(each)
 
 
 def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
@@ -59,9 +59,9 @@ def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
     return f"{anomaly_symbol(first)} {name} {first.text if full else first.short_text}"
 
 
-def anomaly_cell(anomalies: Sequence[Anomaly], *, full: bool) -> Cell:
-    """Return ``anomaly_text`` as a cell of the column."""
-    return (anomaly_text(anomalies, full=full), "accent")
+def anomaly_cell(anomalies: Sequence[Anomaly]) -> Cell:
+    """Return the short ``anomaly_text`` as a cell of the column."""
+    return (anomaly_text(anomalies, full=False), "accent")
 
 
 def _figure_field(anomaly: Anomaly) -> str:

@@ -1,18 +1,16 @@
-"""Causes that several queues share. Lines above the queues show the causes; rows show how each queue differs."""
+"""Causes that several queues share. Lines above the queues show the causes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.shared_causes import SharedCause
 from qmon.model.view import QueueView
 from qmon.tui import figures
-from qmon.tui.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten, shorten_words
 from qmon.tui.spans import Line, LinePart, fit_parts, line_width
-from qmon.tui.widgets.grid_table import Cell
 
 # The maximum number of lines.
 MAX_CAUSE_LINES: Final = 2
@@ -40,28 +38,16 @@ def _cause_line(cause: SharedCause, queue_count: int, cells: int) -> Line:
     if 0 < line_width(about.spans) <= left - _NAMES_CELLS:
         head = (*head, (" ", "text"), *about.spans)
         left -= line_width(about.spans) + 1
-    names = shorten(", ".join(map(clean, first[1])), max(0, left))
+    names = shorten_words(", ".join(map(clean, first[1])), max(0, left))
     named = [LinePart.from_text(names, "muted")] if left >= _MIN_NAMES_CELLS else []
     return fit_parts([LinePart(head), count, *named, *more], cells, "  ")
 
 
-@dataclass(frozen=True, slots=True)
-class OwnVerdict:
-    """The verdict and proof to show for a queue whose worst verdict has a shared cause."""
+def own_proofs(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, str]:
+    """Return the proofs of queues whose worst verdict has one of the shown causes, keyed by queue name.
 
-    verdict: Cell
-    proof: str
-
-
-def own_verdicts(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, OwnVerdict]:
-    """Return the texts of queues whose worst verdict has one of the shown causes, keyed by queue name."""
+    A proof does not repeat the line of the cause.
+    """
     shown = {cause.who: cause for cause in causes[:MAX_CAUSE_LINES]}
-    return {queue.name: _own_verdict(queue, shown) for queue in queues if queue.verdict.cause in shown}
-
-
-def _own_verdict(queue: QueueView, shown: Mapping[str, SharedCause]) -> OwnVerdict:
-    verdict, cause = queue.verdict, shown[queue.verdict.cause]
-    symbol, tone = figures.verdict_mark(verdict)
-    more = [each.code for each in queue.verdicts if each.cause not in shown and each.severity >= Severity.WARNING]
-    said = ", ".join([f"by {cause.who}" if verdict.code == cause.verdict.code else verdict.code, *more])
-    return OwnVerdict((f"{symbol} {clean(said)}", tone), clean(cause.proof_rest(verdict.proof)))
+    worst = {queue.name: queue.verdict for queue in queues if queue.verdict.cause in shown}
+    return {name: clean(shown[verdict.cause].proof_rest(verdict.proof)) for name, verdict in worst.items()}

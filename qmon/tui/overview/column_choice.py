@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from qmon.model import formatting
 from qmon.model.queue_figures import FIGURE_MEANINGS
 from qmon.model.view import QueueView
 from qmon.tui import figures
@@ -13,11 +12,12 @@ from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 
 # The queue column is always shown, because it identifies the row.
 REQUIRED_COLUMN: Final = "queue"
-_MORE_RANK: Final = 5
+# Narrow tables drop an added column after IN PROG and before GAP.
+_EXTRA_RANK: Final = 6
 
 # These columns are only shown if the user chooses them.
 EXTRA_COLUMNS: Final = tuple(
-    GridColumn(key, title, True, _MORE_RANK, most=12, about=FIGURE_MEANINGS[key])
+    GridColumn(key, title, True, _EXTRA_RANK, width=9, about=FIGURE_MEANINGS[key])
     for key, title in (
         ("scheduled", "SCHED"),
         ("blocked", "BLOCKED"),
@@ -31,11 +31,6 @@ EXTRA_COLUMNS: Final = tuple(
         ("bytes", "SIZE"),
     )
 )
-_FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
-    "complete_rate": figures.aligned_rate,
-    "fill": formatting.percent,
-    "bytes": formatting.size,
-}
 _EMPTY_CELL: Final = ("", "muted")
 
 # After a queue has had such messages, these columns are shown even if the user has not chosen them.
@@ -115,13 +110,12 @@ def _arrange_row(
     row: GridRow, usual: Sequence[GridColumn], columns: Sequence[GridColumn], queue: QueueView | None
 ) -> GridRow:
     cells = {column.key: cell for column, cell in zip(usual, row.cells, strict=True)}
-    made = tuple(cells[c.key] if c.key in cells else _extra_cell(c.key, queue) for c in columns)
+    made = tuple(cells[c.key] if c.key in cells else _extra_cell(c, queue) for c in columns)
     return GridRow(row.key, made, row.notes, row.heading, row.name)
 
 
-def _extra_cell(key: str, queue: QueueView | None) -> Cell:
+def _extra_cell(column: GridColumn, queue: QueueView | None) -> Cell:
     if queue is None:
         return _EMPTY_CELL
-    return figures.figure_cell(
-        getattr(queue, key), _FORMATTERS.get(key, formatting.count), "alarm" if key in ("blocked", "dead") else "text"
-    )
+    tone = "alarm" if column.key in ("blocked", "dead") else "text"
+    return figures.column_cell(getattr(queue, column.key), column, tone)

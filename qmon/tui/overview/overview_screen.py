@@ -95,8 +95,8 @@ class OverviewScreen(ArrangedScreen):
         known = self.app.known_past.baselines
         self.unusual = anomalies.find_unusual(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.use_columns(self.columns)
-        own, groups = causes.own_verdicts(ranked.causes, kept), group_views(view.queues)
-        rows = overview.rows_for(kept, self.size.width, self.unusual, self._row_cache, groups, own)
+        proofs, groups = causes.own_proofs(ranked.causes, kept), group_views(view.queues)
+        rows = overview.rows_for(kept, self.size.width, self.unusual, self._row_cache, groups, proofs)
         rows = self.row_arranger.arrange_rows(rows, self.usual_columns, self.columns, view.queue)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from qmon.model import formatting
 from qmon.model.baseline_bands import Anomaly
 from qmon.model.combined_figures import GROUP_FIGURES, GroupView
 from qmon.model.queue_figures import FIGURE_MEANINGS, QUEUE_FIGURES
@@ -13,44 +12,52 @@ from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
 from qmon.tui.overview import anomalies
-from qmon.tui.overview.causes import OwnVerdict
-from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, sample_reading
-from qmon.tui.plots.sparklines import sparkline_text
-from qmon.tui.sanitize import clean
-from qmon.tui.widgets.grid_table import GridColumn, GridRow
+from qmon.tui.plots.sparklines import depth_sparkline
+from qmon.tui.sanitize import clean, shorten_middle, shorten_words
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 
 TREND_CELLS: Final = 6
-# Width in cells of the number to the right of a trend. The number is the top of the trend's scale.
-_TOP_CELLS: Final = 5
-FULL_WORDS_FROM: Final = 150
+# Width in cells of the peak to the right of a trend, with a blank.
+_PEAK_CELLS: Final = 5
 
 _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
+# Widths follow from the formats, so columns do not move while values change: a count has up to nine cells (`~999,999`,
+# `~999k·59m`), an age six (`23h59m`). `rank` is the order in which narrow tables drop columns: BECAUSE first, then
+# DESIGN, USUAL, DEPTH, FORECAST, IN PROG, the columns that the user added, and GAP. All columns up to FORECAST fit into
+# 120 cells, and all columns up to GAP into 100. `docs/screens.md` and a test contain this order.
 COLUMNS: Final = (
-    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="name of the queue in its layout"),
-    GridColumn("design", "DESIGN", rank=10, most=14, about="table design of the queue"),
-    GridColumn("ready", "READY", True, 1, most=12, about=FIGURE_MEANINGS["ready"]),
-    GridColumn("in_progress", "IN PROG", True, 6, most=12, about=FIGURE_MEANINGS["in_progress"]),
-    GridColumn("stuck", "STUCK", True, 3, most=12, about=FIGURE_MEANINGS["stuck"]),
-    GridColumn("oldest", "OLDEST", True, 4, most=14, about=FIGURE_MEANINGS["oldest"]),
-    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=FIGURE_MEANINGS["push_rate"]),
-    GridColumn("pop_rate", "POP/s", True, 2, most=11, about=FIGURE_MEANINGS["pop_rate"]),
-    GridColumn("gap", "GAP", True, 9, most=11, about=FIGURE_MEANINGS["gap"]),
+    GridColumn(
+        "queue",
+        "QUEUE",
+        least=10,
+        most=24,
+        shrinks_to=10,
+        shorten=shorten_middle,
+        about="name of the queue in its layout",
+    ),
+    GridColumn("design", "DESIGN", rank=11, most=14, about="table design of the queue"),
+    GridColumn("ready", "READY", True, 1, width=9, about=FIGURE_MEANINGS["ready"]),
+    GridColumn("in_progress", "IN PROG", True, 7, width=7, about=FIGURE_MEANINGS["in_progress"]),
+    GridColumn("stuck", "STUCK", True, 3, width=6, about=FIGURE_MEANINGS["stuck"]),
+    GridColumn("oldest", "OLDEST", True, 4, width=6, about=FIGURE_MEANINGS["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 2, width=8, about=FIGURE_MEANINGS["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 2, width=8, about=FIGURE_MEANINGS["pop_rate"]),
+    GridColumn("gap", "GAP", True, 5, width=8, about=FIGURE_MEANINGS["gap"]),
     GridColumn(
         "trend",
-        "DEPTH",
-        rank=8,
-        least=TREND_CELLS + _TOP_CELLS,
-        most=TREND_CELLS + _TOP_CELLS,
+        "DEPTH, PEAK",
+        rank=9,
+        width=TREND_CELLS + _PEAK_CELLS,
         sortable=False,
         from_width=120,
-        about="ready messages over the last ten minutes; the number is the top of the scale",
+        about="ready messages over the last ten minutes, and the greatest number in this time",
     ),
     GridColumn(
         "forecast",
         "FORECAST",
-        rank=7,
-        most=28,
+        rank=8,
+        width=10,
         sortable=False,
         about="↓ drains in about this time, ↑ grows at this rate",
     ),
@@ -58,15 +65,17 @@ COLUMNS: Final = (
         "verdict",
         "VERDICT",
         rank=0,
-        least=24,
-        most=28,
+        width=34,
+        shrinks_to=25,
+        shorten=figures.shorten_verdict,
         about="verdict: ■ critical ▲ warning ‖ paused ◦ notice · fine",
     ),
     GridColumn(
         "proof",
         "BECAUSE",
-        rank=11,
+        rank=12,
         least=30,
+        shorten=shorten_words,
         grows=True,
         sortable=False,
         from_width=170,
@@ -80,13 +89,14 @@ SORT_COLUMNS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rat
 # The rank of the queue, worst first.
 DEFAULT_SORT: Final = ("verdict", True)
 
-
+_BY_KEY: Final = {column.key: column for column in COLUMNS}
 _USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
 # The columns if the target has baselines.
 WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], anomalies.COLUMN, *COLUMNS[_USUAL_AT:])
 
 
-_RowStyle = tuple[bool, bool, OwnVerdict | None]
+# Whether the trend is drawn, and the proof, if not the proof of the worst verdict.
+_RowStyle = tuple[bool, str | None]
 # A queue and a style, and the row built from the two.
 _CachedRow = tuple[QueueView, _RowStyle, GridRow]
 # The cached rows, keyed by queue name.
@@ -99,7 +109,7 @@ def rows_for(
     unusual: anomalies.UnusualByQueue | None = None,
     cache: RowCache | None = None,
     groups: Sequence[GroupView] = (),
-    own_verdicts: Mapping[str, OwnVerdict] | None = None,
+    own_proofs: Mapping[str, str] | None = None,
 ) -> tuple[GridRow, ...]:
     """Return one row per queue, in the given order. A row of sums is above the first queue of each of ``groups``.
 
@@ -108,12 +118,12 @@ def rows_for(
     Args:
         unusual: the figures outside their bands, for rows of ``WITH_USUAL``.
         cache: the rows that earlier calls built. This call updates the cache.
-        own_verdicts: the verdict texts of queues that share a cause.
+        own_proofs: the proofs of queues that share a cause, see ``causes``.
     """
-    wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
-    cache, own_verdicts = {} if cache is None else cache, own_verdicts or {}
+    wide = cells >= _BY_KEY["trend"].from_width
+    cache, own_proofs = {} if cache is None else cache, own_proofs or {}
     made = {
-        queue.name: _reuse_or_build_row(queue, (*wide, own_verdicts.get(queue.name)), cache.get(queue.name))
+        queue.name: _reuse_or_build_row(queue, (wide, own_proofs.get(queue.name)), cache.get(queue.name))
         for queue in queues
     }
     cache.clear()
@@ -123,23 +133,23 @@ def rows_for(
     plain = tuple(row for name, (_, _, its) in made.items() for row in (*above.get(name, ()), its))
     if unusual is None:
         return plain
-    full = cells >= anomalies.FULL_WORDS_FROM
-    return tuple(_add_anomaly_cell(row, unusual.get(row.key, ()), full) for row in plain)
+    by_name = {queue.name: queue for queue in queues}
+    return tuple(_add_anomaly_cell(row, by_name.get(row.key), unusual.get(row.key, ())) for row in plain)
 
 
-def _add_anomaly_cell(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
-    marked = [anomalies.mark_cell(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)]
-    cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(found, full=full), *marked[_USUAL_AT:])
+def _add_anomaly_cell(row: GridRow, queue: QueueView | None, found: Sequence[Anomaly]) -> GridRow:
+    marked = list(row.cells)
+    for place, column in enumerate(COLUMNS):
+        mark = anomalies.figure_mark(column.key, found)
+        if mark and queue is not None:
+            marked[place] = figures.column_cell(getattr(queue, column.key), column, "accent", mark=mark)
+    cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(found), *marked[_USUAL_AT:])
     return GridRow(row.key, cells, row.notes, row.heading)
 
 
 def _group_row(group: GroupView) -> GridRow:
     """Return the row of sums of a group. It has no verdict, because verdicts are shown per queue."""
-    write = {"oldest": formatting.duration, "push_rate": figures.aligned_rate, "pop_rate": figures.aligned_rate}
-    cells = {
-        key: figures.figure_cell(figure, write.get(key, formatting.count)) for key, figure in group.figures.items()
-    }
-    cells |= {key: _NO_RATE for key in ("push_rate", "pop_rate") if group.figures[key].value is None}
+    cells = {key: figures.column_cell(figure, _BY_KEY[key]) for key, figure in group.figures.items() if key in _BY_KEY}
     cells |= {
         "queue": (clean(group.name), "title"),
         "design": ("table", "muted"),
@@ -160,27 +170,28 @@ def _reuse_or_build_row(queue: QueueView, look: _RowStyle, before: _CachedRow | 
     return queue, look, _row(queue, *look)
 
 
-def _row(queue: QueueView, with_trend: bool, full_words: bool, own: OwnVerdict | None) -> GridRow:
+def _row(queue: QueueView, with_trend: bool, own_proof: str | None) -> GridRow:
+    def cell(key: str, tone: str = "text") -> Cell:
+        return figures.column_cell(getattr(queue, key), _BY_KEY[key], tone)
+
     stuck_tone = "alarm" if queue.stuck.value else "text"
     severity = queue.verdict.severity
-    proof = clean(queue.verdict.proof) if own is None else own.proof
+    proof = clean(queue.verdict.proof) if own_proof is None else own_proof
     return GridRow(
         queue.name,
         (
             (clean(queue.name), "strong" if severity > 1 else "text"),
             (_design_text(queue), "muted"),
-            figures.figure_cell(queue.ready),
-            figures.figure_cell(queue.in_progress),
-            figures.figure_cell(queue.stuck, tone=stuck_tone),
-            figures.figure_cell(queue.oldest, formatting.duration),
-            figures.figure_cell(queue.push_rate, figures.aligned_rate)
-            if queue.push_rate.value is not None
-            else _NO_RATE,
-            figures.figure_cell(queue.pop_rate, figures.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
-            figures.figure_cell(queue.gap),
+            cell("ready"),
+            cell("in_progress"),
+            cell("stuck", stuck_tone),
+            cell("oldest"),
+            cell("push_rate"),
+            cell("pop_rate"),
+            cell("gap"),
             (_trend_text(queue) if with_trend else "", "depth fill"),
-            figures.forecast_cell(queue, brief=True) if full_words else figures.short_forecast_cell(queue),
-            figures.verdict_cell(queue, verdict_keys(queue)) if own is None else own.verdict,
+            figures.short_forecast_cell(queue),
+            figures.verdict_cell(queue, verdict_keys(queue)),
             (proof, "text" if severity > 1 else "muted"),
         ),
         {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.figure_for(queue).reason))},
@@ -195,12 +206,9 @@ def _design_text(queue: QueueView) -> str:
     return queue.layout.design if queue.layout.part is None else "library"
 
 
-_NO_RATE: Final = (f"{formatting.UNKNOWN}  ", "faint")
-
-
 def _trend_text(queue: QueueView) -> str:
-    depth = sample_reading(queue.history, "ready", TREND_CELLS, plot_window_s(queue.history))
-    return sparkline_text(depth, max(MIN_DEPTH_SCALE, highest_value(depth)))
+    depth = depth_sparkline(queue, TREND_CELLS)
+    return f"{depth.bars()} {depth.peak_text()}" if queue.history else ""
 
 
 def _sort_value(queue: QueueView, column: str) -> Any:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.formatting import sparkline
 from qmon.model.view import QueueView
 from qmon.tui.plots.glyphs import bar_rows
 from qmon.tui.plots.history_series import Reading, plot_window_s
-from qmon.tui.plots.sparklines import sparkline_values
+from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
@@ -35,30 +34,30 @@ def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False)
 def small_plot_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
     """Return three plots next to each other. A label is below its plot, or to the right of it if there is one row.
 
-    Each label contains the top of its scale. Push and pop share one scale.
+    Each label contains the peak. Push and pop share one scale.
     """
     each = (cells - 2) // 3
     lines: list[list[Span]] = [[(" ", "text")] for _ in range(rows)]
     newest = queue.history[-1] if queue.history else None
-    tops = {reading: top for reading, (_, top) in sparkline_values(queue.history, each).items()}
+    peaks = {reading: drawn.peak_text() for reading, drawn in sparklines_for(queue, 1).items()}
     labels = {
-        reading: _plot_label(reading, name, getattr(newest, reading, None), tops[reading]) for reading, name in _SMALL
+        reading: _plot_label(reading, name, getattr(newest, reading, None), peaks[reading]) for reading, name in _SMALL
     }
     room = max(4, each - max(map(len, labels.values())) - 3) if rows == 1 else each - 2
-    drawn = sparkline_values(queue.history, room)
+    drawn = sparklines_for(queue, room)
     for reading, name in _SMALL:
-        values, top = drawn[reading]
+        found = drawn[reading]
         if rows == 1:
-            lines[0] += [(sparkline(values, top), f"{name} fill"), (pad(f" {labels[reading]}", each - room), "text")]
+            lines[0] += [(found.bars(), f"{name} fill"), (pad(f" {labels[reading]}", each - room), "text")]
             continue
-        for line, bars in zip(lines, bar_rows(values, top, rows - 1), strict=False):
+        for line, bars in zip(lines, bar_rows(found.values, found.top, rows - 1), strict=False):
             line.append((f"{bars}  ", f"{name} fill"))
         lines[-1].append((pad(labels[reading], each), "text"))
     return [tuple(line) for line in lines]
 
 
-def _plot_label(reading: Reading, name: str, newest: float | None, top: float) -> str:
-    """Return ``depth 31, max 40``."""
+def _plot_label(reading: Reading, name: str, newest: float | None, peak: str) -> str:
+    """Return ``depth 31, peak 40``."""
     write = formatting.count if reading == "ready" else formatting.rate
     value = formatting.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
-    return f"{name} {value}, max {formatting.short_count(top)}"
+    return f"{name} {value}, peak {peak}"

@@ -91,6 +91,18 @@ def highest_value(*series: Sequence[float | None]) -> float:
     return max((v for values in series for v in values if v is not None), default=0.0)
 
 
+def peak_value(history: Sequence[Point], reading: Reading, current: float | None = None) -> float | None:
+    """Return the greatest value that a plot of this history covers, or ``current`` if it is greater.
+
+    A plot shows means, which are lower than a short peak. ``None`` if no value is known.
+    """
+    values = figure_column(history, reading)
+    if history:
+        values = values[bisect_left(figure_column(history, "at"), history[-1].at - plot_window_s(history)) :]
+    known = values if sum(values) == sum(values) else [value for value in values if value == value]  # NaN: unknown
+    return max((*known, *(() if current is None else (current,))), default=None)
+
+
 _ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 

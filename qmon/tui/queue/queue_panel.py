@@ -15,7 +15,7 @@ from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
 from qmon.tui.overview.panels import proof_lines
 from qmon.tui.plots.history_series import Reading
-from qmon.tui.plots.sparklines import sparkline_text, sparkline_values
+from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts, wrap_text
 
@@ -26,6 +26,9 @@ TALL_VERDICT_ROWS: Final = 9
 
 
 _SPARK_CELLS = 12
+# Narrower screens have shorter sparklines, so that the forecast fits.
+_SHORT_SPARK_CELLS = 7
+_LONG_FROM = 140
 _PROBE_SUBJECTS: Final = {
     "head": "depth and oldest",
     "slot_sweep": "lost numbers",
@@ -70,9 +73,10 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
 
     ``since_read_s``: seconds from the reading of the queue to the reading of the view.
     """
+    spark_cells = _SPARK_CELLS if cells >= _LONG_FROM else _SHORT_SPARK_CELLS
     drawn = (
-        {name: sparkline_text(*each) for name, each in sparkline_values(queue.history, _SPARK_CELLS).items()}
-        if cells >= 100
+        {name: f"{drawn.bars()} peak {drawn.peak_text()}" for name, drawn in sparklines_for(queue, spark_cells).items()}
+        if cells >= 100 and queue.history
         else {}
     )
     moving = [
@@ -88,7 +92,7 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
         _figure_part("stuck", queue.stuck, 0, hot=True),
         _figure_part("scheduled", queue.scheduled, 4),
         _figure_part("dead", queue.dead, 3, hot=True),
-        _figure_part(queue.gap_kind or "gap", queue.gap, 2),
+        _figure_part("gap", queue.gap, 2),
     ]
     if queue.blocked.value:
         age = f" ({queue.blocked_oldest.text(formatting.duration)})" if queue.blocked_oldest.value is not None else ""
@@ -242,11 +246,11 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
     ledger = queue.ledger
     if ledger is None:
         return []
-    title = "pushed, not popped" if queue.layout.ring is not None else "id span"
+    title = "pushed, not popped" if queue.layout.ring is not None else "gap"
     rows = [(part.name, _count_text(ledger, part.name, part.count)) for part in ledger.parts]
     width = max(len(count) for _, count in (*rows, ("", formatting.count(ledger.total))))
     room = max(4, cells - width - 2)
-    lines: list[Line] = [(("── ", "faint"), ("gap ledger", "title"))]
+    lines: list[Line] = [(("── ", "faint"), ("the gap, by state", "title"))]
     for (name, count), part in zip(rows, ledger.parts, strict=True):
         tone = "muted" if part.count == 0 else "text"
         lines.append(((clean(name)[:room].ljust(room), "muted"), (count.rjust(width + 2), tone)))

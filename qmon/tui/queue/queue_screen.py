@@ -19,7 +19,7 @@ from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.overview.trends import span_text
-from qmon.tui.plots.history_series import highest_value
+from qmon.tui.plots.history_series import peak_value
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.queue import message_lists as lists
 from qmon.tui.queue import message_rows as messages
@@ -160,8 +160,9 @@ class QueueScreen(DashboardScreen):
         found = self.current_queue()
         if found is None:
             return
-        top = formatting.count(highest_value([p.ready for p in found.history]))
-        extra = f"{span_text(found)}, peak depth {top}"
+        peak = peak_value(found.history, "ready", found.ready.value)
+        shown_peak = formatting.UNKNOWN if peak is None else formatting.count(peak)
+        extra = f"{span_text(found)}, peak depth {shown_peak}"
         title, count = self._rows_heading(found)
         if marked := self.marks.ids_in(found.name):
             count += f" · {len(marked)} marked, esc clears"

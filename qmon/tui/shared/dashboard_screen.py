@@ -255,7 +255,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         grid = next(iter(self.query(Grid)), None)
         column = grid.chosen_column if grid is not None else None
         chosen = topics.column_topics(column, grid.cursor_row) if grid is not None and column is not None else []
-        self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
+        columns = grid.columns if grid is not None else ()
+        self.app.push_screen(Help([*chosen, *self.help_topics()], columns, self._visible_text()))
+
+    def _visible_text(self) -> str:
+        """Return the text on screen, in which the help looks for special words."""
+        panels = (line for panel in self.query(Lines) if panel.size for line in panel.plain_lines)
+        return "\n".join((*panels, *(grid.visible_text for grid in self.query(Grid) if grid.size)))
 
     def help_topics(self) -> list[topics.TopicGroup]:
         """Return the topics of this screen. By default, these are about the queue under the cursor."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.cost_budget import PollingCost, parse_budget
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import figures
@@ -24,7 +23,7 @@ _WIDE: Final = 120
 def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     """Return the header line.
 
-    Narrow screens drop CPU time first, then buffers, the cost budget, probe time and the interval.
+    Narrow screens drop the cost of polling first, then the interval.
     """
     badges = [b for b in _badge_parts(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
@@ -89,43 +88,21 @@ def _engine_text(view: View) -> str:
 
 
 def _cost_parts(view: View) -> list[LinePart]:
-    """Return the cost of a poll on the server, and how much slower the server is than before.
+    """Return the cost of polling as a share of its budget, and how much slower the server is than before.
 
-    If the cost is unknown, show how long the last poll took.
+    Key ``i`` of the waits screen shows the details.
     """
-    server = view.server
-    observing, parts = server.observing, []
+    share, observing, parts = view.server.budget_share, view.server.observing, []
     if observing is not None and observing.slower_since is not None:
         words = f"server {observing.slower:.0f} times slower since {figures.moment_text(observing.slower_since)}"
         parts.append(LinePart.from_text(words, "accent", 1))
-    if server.server_ms is None:
-        parts.append(LinePart.from_text(f"probe {formatting.milliseconds(server.client_ms)} here", "muted", 4))
-    else:
-        cost = server.server_ms if observing is None else observing.expected_ms
-        parts.append(LinePart.from_text(f"probe {formatting.milliseconds(cost)}", "muted", 4))
-    if server.buffers is not None:
-        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} buffers", "muted", 6))
-    if server.cpu_ms is not None:
-        parts.append(LinePart.from_text(f"CPU {server.cpu_ms:,} ms", "muted", 7))
-    if server.budget_share is not None:
-        tone = "accent" if server.budget_share > 1 else "muted"
-        parts.append(
-            LinePart.from_text(f"{formatting.percent(server.budget_share)} of {_budget_text(observing)}", tone, 5)
-        )
+    tone = "accent" if share is not None and share > 1 else "muted"
+    parts.append(
+        LinePart.from_text(f"cost {formatting.UNKNOWN if share is None else formatting.percent(share)}", tone, 4)
+    )
     if observing is not None and observing.throttled:
         parts.append(LinePart.from_text(f"{len(observing.throttled)} throttled", "accent", 2))
     return parts
-
-
-def _budget_text(observing: PollingCost | None) -> str:
-    """Return the name of the cost budget.
-
-    If other qmons poll the database, return this qmon's share of the budget: ``0.33 % (3 qmons)``.
-    """
-    whole = parse_budget(observing.budget) if observing is not None else None
-    if observing is None or whole is None or (observing.qmons or 1) < 2:
-        return "budget"
-    return f"{whole.share_among(observing.qmons or 1).label} ({observing.qmons} qmons)"
 
 
 def _badge_parts(shown: Shown) -> list[LinePart]:

@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.tui import keys
 from qmon.tui.sanitize import pad
+from qmon.tui.shared.glossary import terms_in
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.shared.topics import Topic, TopicGroup
 from qmon.tui.spans import Line, wrap_text
@@ -30,9 +31,10 @@ _SYMBOLS: Final = (
     ("◇ frozen", "the display is frozen; polling continues"),
     ("△ ▽", "above or below the usual range for this hour of the week, over the last minutes"),
 )
-_PROBE: Final = ("probe", "cost of the last poll on the server; qmon polls less often to stay within its cost budget")
+# The help of the queue screen has more than 200 lines.
+_MAX_LINES: Final = 1_000
 # Width of the names at the left, in cells.
-_NAME_CELLS: Final = 16
+_NAME_CELLS: Final = 21
 
 
 def all_bindings(app_bindings: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
@@ -52,11 +54,12 @@ def help_lines(
     topic_groups: Iterable[TopicGroup] = (),
     columns: Iterable[GridColumn] = (),
     app_bindings: Iterable[BindingType] = keys.APP,
+    text: str = "",
 ) -> list[Line]:
     """Return the whole help as lines.
 
     ``topic_groups``: the topics under the cursor, shown first. ``columns``: the columns of the table on screen.
-    ``app_bindings``: the keys of all screens.
+    ``app_bindings``: the keys of all screens. ``text``: the text of the screen, whose special words are explained.
     """
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · manual: qmon help in a shell", "muted"),), ()]
     for each in topic_groups:
@@ -64,7 +67,8 @@ def help_lines(
     lines += [(("SYMBOLS", "title"),), *_entry_lines(_SYMBOLS, cells)]
     words = {figure.words: figure.about for figure in QUEUE_FIGURES}
     others = {c.title.lower(): c.about for c in columns if c.title and c.about and c.about not in words.values()}
-    lines += [(), (("WORDS", "title"),), *_entry_lines((*words.items(), *others.items(), _PROBE), cells)]
+    terms = [(term.name, term.meaning) for term in terms_in(text) if term.name not in words.keys() | others.keys()]
+    lines += [(), (("WORDS", "title"),), *_entry_lines((*words.items(), *others.items(), *terms), cells)]
     lines += [(), (("KEYS", "title"),)]
     group = ""
     for binding in all_bindings(app_bindings):
@@ -99,17 +103,19 @@ class Help(Dialog[None], inherit_bindings=False):
     BINDINGS = keys.HELP
     AUTO_FOCUS = "VerticalScroll"
 
-    def __init__(self, topic_groups: Sequence[TopicGroup] = (), columns: Sequence[GridColumn] = ()) -> None:
+    def __init__(
+        self, topic_groups: Sequence[TopicGroup] = (), columns: Sequence[GridColumn] = (), text: str = ""
+    ) -> None:
         super().__init__()
-        self._topic_groups, self._columns = topic_groups, columns
+        self._topic_groups, self._columns, self._text = topic_groups, columns, text
 
     def compose(self) -> ComposeResult:
         with Vertical(), VerticalScroll():
-            yield Lines(id="help-lines")
+            yield Lines(id="help-lines", most=_MAX_LINES)
 
     def on_mount(self) -> None:
         self.query_one("#help-lines", Lines).show(
-            lambda cells, _: help_lines(cells, self._topic_groups, self._columns, self.app.BINDINGS)
+            lambda cells, _: help_lines(cells, self._topic_groups, self._columns, self.app.BINDINGS, self._text)
         )
 
     def action_close(self) -> None:

@@ -29,7 +29,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         with Vertical():
             with VerticalScroll():
-                yield Lines(id="details-lines")
+                yield Lines(id="details-lines", most=1_000)
             yield Lines(id="details-hint")
 
     def on_mount(self) -> None:

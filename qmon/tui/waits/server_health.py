@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model import formatting
+from qmon.model.cost_budget import PollingCost, parse_budget
 from qmon.model.samples.job_samples import FAILED_OUTCOME, QueueJob
 from qmon.model.samples.server_state_samples import (
     LogSample,
@@ -104,7 +105,8 @@ def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = Fals
         out += settings_card.settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
     for label, words in _failures_by_label(view).items():
         out += entry_lines(label, words, cells, "faint", most=2)
-    return out[:rows] if out else [((f" {_unread_text(view)}", "muted"),)]
+    out = out or [((f" {_unread_text(view)}", "muted"),)]
+    return ([*_polling_reading(view).to_lines(cells, whole=True), *out] if whole else out)[:rows]
 
 
 def _failures_by_label(view: View) -> dict[str, str]:
@@ -123,6 +125,38 @@ def _readings(view: View) -> Iterator[_Reading]:
         yield _Reading("jobs", (LinePart.from_text(f"unknown: {clean(view.server.jobs.unread)}", "faint"),))
     if view.server.plans and all(queue.unread for queue in view.server.plans):
         yield _Reading("plans", (LinePart.from_text(clean(view.server.plans[0].unread), "faint"),))
+
+
+def _polling_reading(view: View) -> _Reading:
+    """Return a line about the cost of polling: the share of the cost budget, then server time, buffers and CPU time."""
+    server, share = view.server, view.server.budget_share
+    cost = formatting.UNKNOWN if share is None else formatting.percent(share)
+    parts = [LinePart((("costs ", "muted"), (cost, "text"), (f" of {_budget_text(server.observing)}", "muted")))]
+    if server.server_ms is None:
+        parts.append(
+            LinePart.from_text(f"{formatting.milliseconds(server.client_ms)} per poll, measured by qmon", rank=1)
+        )
+    else:
+        expected_ms = server.server_ms if server.observing is None else server.observing.expected_ms
+        parts.append(LinePart.from_text(f"{formatting.milliseconds(expected_ms)} of server time per poll", rank=1))
+    if server.buffers is not None:
+        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} buffers", "muted", 2))
+    if server.cpu_ms is not None:
+        parts.append(LinePart.from_text(f"{server.cpu_ms:,} ms of CPU time", "muted", 3))
+    return _Reading("polling", tuple(parts), bad=share is not None and share > 1)
+
+
+def _budget_text(observing: PollingCost | None) -> str:
+    """Return the cost budget: ``the budget of 1 %``.
+
+    If other qmons poll the database, return this qmon's share of the budget: ``0.33 % (3 qmons)``.
+    """
+    whole = parse_budget(observing.budget) if observing is not None else None
+    if observing is None or whole is None:
+        return "the budget"
+    if (observing.qmons or 1) < 2:
+        return f"the budget of {whole.label}"
+    return f"{whole.share_among(observing.qmons or 1).label} ({observing.qmons} qmons)"
 
 
 def _job_reading(job: QueueJob) -> _Reading:

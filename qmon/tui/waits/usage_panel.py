@@ -18,7 +18,8 @@ _NAME_CELLS: Final = 26
 _NUMBER_CELLS: Final = 9
 _Getter = Callable[[IndexUse], float | None]
 
-_COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
+# The columns of numbers: title, value and format. The glossary explains the titles.
+COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
     ("ROWS/s", lambda part: part.rows, figures.aligned_rate),
     ("BUFFERS/s", lambda part: part.pages, figures.aligned_rate),
     ("SCANS/s", lambda part: part.scans, figures.aligned_rate),
@@ -31,7 +32,7 @@ _COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
     ("ESC/s", lambda part: part.escalations, figures.aligned_rate),
     ("TRIED/s", lambda part: part.escalations_tried, figures.aligned_rate),
     ("FRAG", lambda part: part.fragmented, formatting.percent),
-    ("DEAD", lambda part: part.ghosts, formatting.count),
+    ("DEAD ROWS", lambda part: part.ghosts, formatting.count),
 )
 
 
@@ -99,7 +100,7 @@ def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
     use = queue.use
     if use is None:
         return [((" not read in this poll", "muted"),)]
-    known = [column for column in _COLUMNS if any(column[1](part) is not None for part in use.parts)]
+    known = [column for column in COLUMNS if any(column[1](part) is not None for part in use.parts)]
     name = min(_NAME_CELLS, max(12, cells - 24 - _NUMBER_CELLS * 3))
     room = max(0, (cells - name - 12 - 2 * (_NUMBER_CELLS + 1) - 1) // (_NUMBER_CELLS + 1))
     kept = known[:room]

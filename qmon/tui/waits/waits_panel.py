@@ -26,7 +26,7 @@ from qmon.tui.widgets.grid_table import GridColumn, GridRow
 _BAR: Final = 10
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _LARGE: Final = 0.5
-_BENIGN: Final = "benign"
+_IDLE: Final = "idle waits"
 _NEVER: Final = 10_000
 _STEP_S: Final = 30.0
 _STEPS: Final = 20
@@ -57,7 +57,7 @@ COLUMNS: Final = (
         least=6,
         most=6,
         sortable=False,
-        about="share of all waiting and running sessions, without benign waits",
+        about="share of all waiting and running sessions, without idle waits",
     ),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
     GridColumn(
@@ -126,7 +126,7 @@ def past_values(memory: InMemoryHistory | None) -> dict[str, Values]:
 def rows_for(
     waiting: Waiting | None, filter_text: str, past: Mapping[str, Values] | None = None
 ) -> tuple[GridRow, ...]:
-    """Return one row per wait, longest first, then rows of latches except page latches, then a row of benign waits."""
+    """Return one row per wait, longest first, then rows of latches except page latches, then a row of idle waits."""
     if waiting is None:
         return ()
     past = past or {}
@@ -140,8 +140,12 @@ def rows_for(
     if waiting.benign and not filter_text:
         inside = sum(rate.sessions for rate in waiting.benign)
         names = ", ".join(rate.name for rate in waiting.benign[:6])
-        cells = [(f"{len(waiting.benign)} benign", "muted"), (_sessions_text(inside), "muted"), ("", "muted")]
-        made.append(GridRow(_BENIGN, (*cells, *[("", "muted")] * (len(COLUMNS) - 4), (clean(names), "muted"))))
+        cells = [
+            (formatting.count_text(len(waiting.benign), "idle wait"), "muted"),
+            (_sessions_text(inside), "muted"),
+            ("", "muted"),
+        ]
+        made.append(GridRow(_IDLE, (*cells, *[("", "muted")] * (len(COLUMNS) - 4), (clean(names), "muted"))))
     return tuple(made)
 
 

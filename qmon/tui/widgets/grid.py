@@ -104,6 +104,13 @@ class Grid(TonedWidget, can_focus=True):
         """The titles of the columns on screen."""
         return tuple(p.column.title for p in self._placed)
 
+    @property
+    def visible_text(self) -> str:
+        """The text on screen, without the cuts that narrow columns make."""
+        rows = self._rows[self._top : self._top + max(0, self.size.height - 1)]
+        cells = (row.cells[p.index][0] for row in rows for p in self._placed)
+        return "\n".join((*self.visible_titles, *cells))
+
     def use_columns(self, columns: Sequence[GridColumn]) -> None:
         """Use these columns from the next ``show`` on. Each row must then have a cell for each of these columns."""
         if tuple(columns) != self.columns:
@@ -121,9 +128,8 @@ class Grid(TonedWidget, can_focus=True):
         look = (self._placed, self._sorted, self._stale, self._empty)
         self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
         self._empty = empty or self._empty
-        known = (
-            set(map(id, old)) if self._widths else set()
-        )  # columns never get narrower, so old rows need not be measured again
+        # Columns never get narrower, so old rows need not be measured again.
+        known = set(map(id, old)) if self._widths else set()
         self._place_columns([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._is_cursor_moved:
@@ -221,7 +227,7 @@ class Grid(TonedWidget, can_focus=True):
             text, tone = row.cells[p.index]
             segments.append(Segment(" " * (p.x - x), under))
             style = styles[tone] if cursor is None else styles["muted" if tone == "faint" else tone] + cursor
-            segments.append(Segment(pad(text, p.width, right=p.column.right), style))
+            segments.append(Segment(pad(text, p.width, right=p.column.right, shorten=p.column.shorten), style))
             x = p.x + p.width
         segments.append(Segment(" " * max(0, cells - x - 1), under))
         segments.append(self._scrollbar_segment(y, styles, under))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.tui.sanitize import pad, text_width
+from qmon.tui.sanitize import pad, shorten, text_width
 from qmon.tui.spans import Line, Span
 
 # Cells between two columns of a wide table.
@@ -22,9 +22,11 @@ class GridColumn:
 
     Attributes:
         rank: narrow tables drop the columns with the greatest rank first.
-        least, most: the minimum and maximum width in cells.
+        width: the width in cells, if it follows from the format of the values; 0: it follows from the texts.
+        least, most: the minimum and maximum width in cells of a column without ``width``.
         shrinks_to: the width in cells to which the column may be cut before any column is dropped; 0: it may not be
             cut.
+        shorten: cuts a text that is wider than the column. Arguments: the text and the width in cells.
         grows: the column takes the space left over. At most one column of a table may grow.
         from_width: the column is hidden in tables narrower than this many cells.
         about: the explanation of the column, for the tooltip.
@@ -34,9 +36,11 @@ class GridColumn:
     title: str
     right: bool = False
     rank: int = 0
+    width: int = 0
     least: int = 0
     most: int = 24
     shrinks_to: int = 0
+    shorten: Callable[[str, int], str] = shorten
     grows: bool = False
     sortable: bool = True
     from_width: int = 0
@@ -86,12 +90,15 @@ class PlacedColumn:
 def natural_widths(
     columns: Sequence[GridColumn], rows: Sequence[GridRow], old_widths: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the width in cells that each column needs for its contents.
+    """Return the width in cells of each column: its fixed width, or the width that its contents need.
 
     A width is never less than in ``old_widths``, so that columns do not jump.
     """
     out = []
     for index, column in enumerate(columns):
+        if column.width:
+            out.append(max(column.width, _title_width(column)))
+            continue
         widest = max(map(text_width, {row.cells[index][0] for row in rows}), default=0)
         natural = max(_title_width(column), min(column.most, max(column.least, widest)))
         out.append(max(natural, old_widths[index] if index < len(old_widths) else 0))
@@ -150,7 +157,10 @@ def table_lines(columns: Sequence[GridColumn], rows: Sequence[GridRow], cells: i
         x = 0
         for p in placed:
             text, tone = texts[p.index]
-            line += [(" " * (p.x - x), "text"), (pad(text, p.width, right=p.column.right), tone)]
+            line += [
+                (" " * (p.x - x), "text"),
+                (pad(text, p.width, right=p.column.right, shorten=p.column.shorten), tone),
+            ]
             x = p.x + p.width
         lines.append(tuple(line))
     return lines
