@@ -9,6 +9,9 @@ from qmon.model.layout.layout import Layout
 # States that may have a list, in the order in which messages pass through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 _ROW_STATES: Final = {"stuck": "in_progress"}
+# The list of failed and retried messages: dead messages, and messages in other states that have a last error.
+FAILED: Final = "failed"
+_FAILED_STATES: Final = ("dead", "in_progress", "ready", "scheduled")
 
 # Why a ring has no list of messages in these states.
 _RING_REASONS: Final = {
@@ -17,6 +20,7 @@ _RING_REASONS: Final = {
     "blocked": "a ring has no blocked messages",
     "dead": "a ring has no dead messages",
     "done": "a pop frees the slot, so a ring keeps no done messages",
+    FAILED: "a ring has no column for errors",
 }
 
 
@@ -30,6 +34,11 @@ def listable_states(layout: Layout) -> tuple[str, ...]:
     return tuple(state for state in STATES if not reason_without_list(layout, state))
 
 
+def failed_states(layout: Layout) -> tuple[str, ...]:
+    """Return the states in which failed and retried messages of this queue are searched, dead messages first."""
+    return tuple(state for state in _FAILED_STATES if not reason_without_list(layout, state))
+
+
 def is_listed_descending(layout: Layout, state: str) -> bool:
     """Return whether a list is read in descending order.
 
@@ -40,6 +49,15 @@ def is_listed_descending(layout: Layout, state: str) -> bool:
 
 def reason_without_list(layout: Layout, state: str) -> str:
     """Return why this queue has no list of messages in a state, or an empty text if it may have such a list."""
+    if state == FAILED and layout.ring is None and layout.error is None:
+        library = layout.part.library if layout.part is not None and not layout.part.own else ""
+        return (
+            f"the tables of {library} have no column for the error of a message"
+            if library
+            else 'no column for the last error is configured; if the table has one, set error = "…" in qmon.toml'
+        )
+    if layout.part is not None and state == FAILED:
+        return ""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else f"no column of this table shows that a message is {state.replace('_', ' ')}"
