@@ -38,7 +38,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
-from qmon.tui.widgets.dialog import leave_pushed_screen
+from qmon.tui.widgets.dialog import leave_pushed_screens
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
@@ -276,7 +276,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def action_screen(self, name: str) -> None:
         """Close an open message and switch to a screen. The screen sets the focus of the source."""
-        await leave_pushed_screen(self)
+        await leave_pushed_screens(self)
         await self.switch_mode(name)
 
     async def go_to_queue(self, name: str) -> None:
@@ -285,7 +285,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def _show_queue(self, name: str | None, mode: str) -> None:
         """Close an open message and show the screen ``mode`` for the queue ``name``."""
-        await leave_pushed_screen(self)
+        await leave_pushed_screens(self)
         self.selected = name  # last, because the overview's cursor may change the selection
         before = self.screen
         await self.switch_mode(mode)

@@ -235,6 +235,17 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
     ),
 ]
 
+FAILURES_KEY: Final = _key(
+    "D",
+    "detail('failures')",
+    "failures",
+    "Show why messages of this queue failed: failed and retried messages, grouped by error",
+    QUEUE,
+    id="failures",
+    shown="D",
+    bar=False,
+)
+
 COLUMNS: Final = _key(
     "C",
     "choose_columns",
@@ -261,6 +272,7 @@ PROPOSE: Final = _key(
 OVERVIEW: Final[list[BindingType]] = [
     *QUEUE_ACTIONS,
     *TABLES,
+    FAILURES_KEY,
     PROPOSE,
     COLUMNS,
     FOLD,
@@ -270,6 +282,12 @@ OVERVIEW: Final[list[BindingType]] = [
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
 ALL_QUEUES: Final[list[BindingType]] = [*QUEUE_ACTIONS, *TABLES, COLUMNS]
+
+FAILURES: Final[list[BindingType]] = [
+    *(binding for binding in bindings_in(QUEUE_ACTIONS) if binding.id in ("requeue", "redrive", "purge", "undo")),
+    *TABLES,
+    _key("n", "poll_now", "now", "Poll now and read the failures again", READINGS, id="poll-now", bar=False),
+]
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
     *QUEUE_ACTIONS,
@@ -284,6 +302,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     ),
     *TABLES,
     _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
+    FAILURES_KEY,
     PROPOSE,
     FOLD,
     _key(

@@ -26,9 +26,13 @@ class ScreenEntry:
 
     def make_screen(self) -> Screen[Any]:
         """Import the screen's module and return a new screen."""
-        module, _, name = self.place.partition(":")
-        made: Screen[Any] = getattr(import_module(module), name)()
-        return made
+        return _make_screen(self.place)
+
+
+def _make_screen(place: str, *arguments: object) -> Screen[Any]:
+    module, _, name = place.partition(":")
+    made: Screen[Any] = getattr(import_module(module), name)(*arguments)
+    return made
 
 
 ENTRIES: Final = (
@@ -94,3 +98,13 @@ FLEET_ENTRIES: Final = (
         covers_all_targets=True,
     ),
 )
+
+# Screens about one queue, which a key opens over another screen, keyed by name.
+_DETAILS: Final = {
+    "failures": "qmon.tui.failures.failures_screen:FailuresScreen",
+}
+
+
+def make_detail_screen(name: str, queue: str) -> Screen[Any]:
+    """Import a screen about one queue and return a new screen."""
+    return _make_screen(_DETAILS[name], queue)

@@ -46,13 +46,20 @@ class Reader:
         assert found is not None
         return found
 
+    def messages_without_statements(self, listing: PageRequest) -> tuple[tuple[MessageSample, ...], PageSample]:
+        """Return the page of a list for which nothing is read."""
+        found = page_from_results(self.probes, listing, {})
+        assert found is not None
+        return found
+
     def _results(self, listing: PageRequest) -> Results:
         statements = StatementCache(ENGINE, self.connection.version)
         results: Results = {}
         for each in statements_for_page(statements, self.probes, listing):
             rows = to_records(ListedSample, self.connection.fetch(each.bound))
             self.read = len(rows)
-            results[each.key] = tuple(rows)
+            key = each.queue, each.probe
+            results[key] = results.get(key, ()) + tuple(rows)
         return results
 
     def pages(self, state: str, *, descending: bool = False) -> Iterator[tuple[list[str], PageSample]]:

@@ -56,6 +56,15 @@ WORDINGS: Final[Wordings] = {
     ListText.RING_HAS_NO_BLOCKED: ({}, "a ring has no blocked messages"),
     ListText.RING_HAS_NO_DEAD: ({}, "a ring has no dead messages"),
     ListText.RING_HAS_NO_DONE: ({}, "a pop frees the slot, so a ring keeps no done messages"),
+    ListText.RING_HAS_NO_ERRORS: ({}, "a ring has no column for errors"),
+    ListText.LIBRARY_HAS_NO_ERRORS: (
+        {"library": "goose"},
+        "the tables of goose have no column for the error of a message",
+    ),
+    ListText.NO_ERROR_COLUMN: (
+        {},
+        'no column for the last error is configured; if the table has one, set error = "…" in qmon.toml',
+    ),
     ListText.NO_COLUMN_FOR_STATE: ({"state": "on"}, "no column of this table shows that a message is on"),
     ListText.NO_ID: ({}, "the messages have no id"),
     ListText.NO_DUE_TIME: ({}, "this table has no column for the due time"),

@@ -38,10 +38,12 @@ from tests.tui.histories import shown
 from tests.tui.scripted import Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
 
+OTHER_POLL = [key for key in keys.bindings_in(keys.APP) if key.id != "poll-now"]
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
-    "message": [*keys.MESSAGE, *(key for key in keys.bindings_in(keys.APP) if key.id != "poll-now"), *keys.PAGER],
+    "message": [*keys.MESSAGE, *OTHER_POLL, *keys.PAGER],
+    "failures": [*keys.FAILURES, *OTHER_POLL, *keys.GRID],
     "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
     "history": [*keys.APP, *keys.HISTORY],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +13,9 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.list_states import FAILED
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
-from qmon.model.samples.listing_samples import PagePosition, PageRequest
+from qmon.model.samples.listing_samples import FAILED_PAGE_SIZE, MAX_ROWS_READ, PagePosition, PageRequest
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
@@ -102,6 +104,22 @@ def test_a_page_is_read_along_the_index_of_its_state_and_planned_as_that_asks(st
     assert f"ORDER BY q.[{column}] DESC" in later.bound.statement.text
     assert f"AND q.[{column}] <= CAST(? AS nvarchar(450))" in later.bound.statement.text
     assert first.bound.values["walk"] == (2_000 if index == "work" else 102)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_failed_and_retried_messages_are_read_along_the_index_of_each_state(filtered: bool) -> None:
+    statements = StatementCache(ENGINE, VERSION)
+    failing = replace(JOBS, error="Failure")
+    probes = QueueProbes(statements, QueueSpec(failing, facts("varchar", filtered=filtered)))
+    found = {each.part: each for each in statements_for_page(statements, probes, PageRequest(FAILED, None, True))}
+    assert found.keys() == {"dead", "in_progress", "ready"}
+    for state, each in found.items():
+        text = each.bound.statement.text
+        index = {"ready": "head", "dead": "dead" if filtered else "head"}.get(state, "work")
+        assert text.count(f"WITH (INDEX ([{index}]))") == 2
+        assert ("q.[Failure] IS NOT NULL" in text) is (state != "dead")
+        assert each.bound.values["walk"] in (MAX_ROWS_READ, FAILED_PAGE_SIZE + 2)
+        assert each.bound.values["limit"] == FAILED_PAGE_SIZE + 1
 
 
 def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> None:

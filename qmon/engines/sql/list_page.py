@@ -38,7 +38,14 @@ class TimeTest:
     null: bool = False
 
 
-RowTest = ColumnTest | TimeTest
+@dataclass(frozen=True, slots=True)
+class NotNullTest:
+    """A condition that a column is not NULL."""
+
+    column: str
+
+
+RowTest = ColumnTest | TimeTest | NotNullTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,8 @@ def _test_text(test: RowTest, engine: Engine, bound: Bind) -> str:
         return engine.compare_condition(
             _column_text(engine, test.column), test.how, test.column.type, bound(test.value)
         )
+    if isinstance(test, NotNullTest):
+        return f"{ROW_ALIAS}.{engine.quote((test.column,))} IS NOT NULL"
     column = f"{ROW_ALIAS}.{engine.quote((test.column.name,))}"
     less = f"CAST({bound(test.less_s)} AS int)" if test.less_s else ""
     text = f"{column} {test.how} {engine.now_minus(test.column.zone, less)}"

@@ -16,6 +16,9 @@ class ListText(Text):
     RING_HAS_NO_BLOCKED = "a ring has no blocked messages"
     RING_HAS_NO_DEAD = "a ring has no dead messages"
     RING_HAS_NO_DONE = "a pop frees the slot, so a ring keeps no done messages"
+    RING_HAS_NO_ERRORS = "a ring has no column for errors"
+    LIBRARY_HAS_NO_ERRORS = "the tables of {library} have no column for the error of a message"
+    NO_ERROR_COLUMN = 'no column for the last error is configured; if the table has one, set error = "…" in qmon.toml'
     NO_COLUMN_FOR_STATE = "no column of this table shows that a message is {state}"
     NO_ID = "the messages have no id"
     NO_DUE_TIME = "this table has no column for the due time"
@@ -27,6 +30,9 @@ class ListText(Text):
 # States that may have a list, in the order in which messages pass through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 _ROW_STATES: Final = {"stuck": "in_progress"}
+# The list of failed and retried messages: dead messages, and messages in other states that have a last error.
+FAILED: Final = "failed"
+_FAILED_STATES: Final = ("dead", "in_progress", "ready", "scheduled")
 
 # Why a ring has no list of messages in these states.
 _RING_REASONS: Final = {
@@ -35,6 +41,7 @@ _RING_REASONS: Final = {
     "blocked": ListText.RING_HAS_NO_BLOCKED,
     "dead": ListText.RING_HAS_NO_DEAD,
     "done": ListText.RING_HAS_NO_DONE,
+    FAILED: ListText.RING_HAS_NO_ERRORS,
 }
 
 
@@ -48,6 +55,11 @@ def listable_states(layout: Layout) -> tuple[str, ...]:
     return tuple(state for state in STATES if not reason_without_list(layout, state))
 
 
+def failed_states(layout: Layout) -> tuple[str, ...]:
+    """Return the states in which failed and retried messages of this queue are searched, dead messages first."""
+    return tuple(state for state in _FAILED_STATES if not reason_without_list(layout, state))
+
+
 def is_listed_descending(layout: Layout, state: str) -> bool:
     """Return whether a list is read in descending order.
 
@@ -58,6 +70,11 @@ def is_listed_descending(layout: Layout, state: str) -> bool:
 
 def reason_without_list(layout: Layout, state: str) -> str:
     """Return why this queue has no list of messages in a state, or an empty text if it may have such a list."""
+    if state == FAILED and layout.ring is None and layout.error is None:
+        library = layout.part.library if layout.part is not None and not layout.part.own else ""
+        return ListText.LIBRARY_HAS_NO_ERRORS.render(library=library) if library else ListText.NO_ERROR_COLUMN
+    if layout.part is not None and state == FAILED:
+        return ""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else ListText.NO_COLUMN_FOR_STATE.render(state=state.replace("_", " "))

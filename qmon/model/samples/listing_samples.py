@@ -8,6 +8,9 @@ from typing import Final
 # Messages per page.
 PAGE_SIZE: Final = 100
 
+# Messages in each state per page of the list of failed messages.
+FAILED_PAGE_SIZE: Final = 500
+
 # Maximum number of rows read for a page, if no index returns exactly the rows of the page.
 MAX_ROWS_READ: Final = 2_000
 
@@ -35,7 +38,8 @@ class PageRequest:
     """The requested page.
 
     Attributes:
-        state: ready, scheduled, in_progress, stuck, dead or done.
+        state: ready, scheduled, in_progress, stuck, dead or done; ``failed``: dead messages, and messages in other
+            states that have a last error. This list has several states, so it is read newest first, in larger pages.
         after: where the page starts; ``None``: at the start of the list, or at the end if ``descending``.
     """
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, columns_read
 from qmon.model.groups.group import Group, StateKind
 from qmon.model.layout.layout import Layout
+from qmon.model.layout.list_states import FAILED
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
@@ -307,6 +308,10 @@ def _messages_without_masks(
     )
     if samples.page is not None and ordered:  # the next page would start at a masked value
         samples = replace(samples, messages=(), page=replace(samples.page, next=None, why=ordered))
+    if samples.page is not None and samples.page.listing.state == FAILED:
+        why = _first_masked(samples.layout, masked, columns.errors)
+        if why is not None:  # without errors, all messages would be one group
+            samples = replace(samples, messages=(), page=replace(samples.page, next=None, why=why))
     hidden: dict[str, Any] = {}
     shown = (
         ("age_s", times),

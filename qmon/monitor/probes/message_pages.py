@@ -7,19 +7,20 @@ be filtered, a page scans at most a few thousand rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.condition_sql import GroupNames
-from qmon.engines.sql.list_page import ColumnTest, PagePart, PageRows, RowTest, TimeTest
+from qmon.engines.sql.list_page import ColumnTest, NotNullTest, PagePart, PageRows, RowTest, TimeTest
 from qmon.engines.sql.queries import Name
-from qmon.model.groups.conditions import AnyOf, Condition
+from qmon.model.groups.conditions import AnyOf, Condition, IsNull
 from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.list_states import reason_without_list, row_state
+from qmon.model.layout.list_states import FAILED, failed_states, reason_without_list, row_state
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.samples.listing_samples import (
+    FAILED_PAGE_SIZE,
     MAX_ROWS_READ,
     PAGE_SIZE,
     ListedSample,
@@ -43,18 +44,56 @@ Page = tuple[tuple[MessageSample, ...], PageSample]
 _BOUNDARY: Final = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _StateList:
+    """The rows of a page that are in one state.
+
+    ``size``: maximum number of its messages on the page. ``with_error``: only messages that have a last error.
+    """
+
+    state: str
+    size: int = PAGE_SIZE
+    with_error: bool = False
+
+
+def _state_lists(layout: Layout, listing: PageRequest) -> tuple[_StateList, ...]:
+    """Return the lists that make up a page: one for each state of failed messages, otherwise a single list."""
+    if listing.state != FAILED:
+        return (_StateList(listing.state),)
+    # A group's page is bounded by the rows that are read. All states must read the same rows, so that the next page
+    # can continue after these rows.
+    size = FAILED_PAGE_SIZE if layout.part is None else MAX_ROWS_READ
+    states = failed_states(layout)
+    if layout.part is None and listing.after is not None:  # only the list of dead messages has several pages
+        states = states[:1]
+    return tuple(_StateList(state, size, state != "dead") for state in states)
+
+
 def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: PageRequest) -> list[ProbeStatement]:
-    """Return the statement that reads a page; empty if no index gives the rows an order."""
+    """Return the statements that read a page; empty if no index gives the rows an order."""
     if probes.layout.ring is not None:
         return statements_for_ring_page(statements, probes, listing)
-    spec, layout, facts = probes.spec, probes.layout, probes.facts
-    path = _list_path(spec, listing)
-    if path is None or reason_without_list(layout, listing.state):
+    if reason_without_list(probes.layout, listing.state):
         return []
-    led, more = _state_tests(spec, listing.state, path)
-    after = listing.after or _ready_start(probes, listing, path)
+    lists = _state_lists(probes.layout, listing)
+    return [
+        replace(each, part="" if len(lists) == 1 else one.state)
+        for one in lists
+        for each in _state_statements(statements, probes, listing, one)
+    ]
+
+
+def _state_statements(
+    statements: StatementCache, probes: QueueProbes, listing: PageRequest, one: _StateList
+) -> list[ProbeStatement]:
+    spec, layout, facts = probes.spec, probes.layout, probes.facts
+    path = _list_path(spec, one.state)
+    if path is None or reason_without_list(layout, one.state):
+        return []
+    led, more = _state_tests(spec, one, path)
+    after = listing.after or _ready_start(probes, one.state, path, descending=listing.descending)
     rows = PageRows(path.column, led, more, layout.ids, listing.descending, after, path.then)
-    since = layout.started_at if row_state(listing.state) == "in_progress" else layout.enqueued_at
+    since = layout.started_at if row_state(one.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
         *layout.ids,
@@ -62,7 +101,7 @@ def statements_for_page(statements: StatementCache, probes: QueueProbes, listing
         layout.state.column if layout.state else None,
         since,
         layout.due_at,
-        layout.started_at if listing.state == "stuck" else None,
+        layout.started_at if one.state == "stuck" else None,
         layout.attempts,
         layout.owner.column if layout.owner else None,
         layout.error,
@@ -79,9 +118,9 @@ def statements_for_page(statements: StatementCache, probes: QueueProbes, listing
         "page_index": path.index,
     }
     values: dict[str, Value] = {
-        "state": row_state(listing.state),
-        "walk": _scan_limit(layout, path, listing, more),
-        "limit": PAGE_SIZE + 1,
+        "state": row_state(one.state),
+        "walk": _scan_limit(layout, path, listing, one, more),
+        "limit": one.size + 1,
     }
     return [
         statements.uncached_statement_for(
@@ -94,26 +133,43 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     """Return the messages of a page and its description; ``None`` if this poll did not read it."""
     if probes.layout.ring is not None:
         return ring_page_from_results(probes, listing, results)
-    spec, layout, path = probes.spec, probes.layout, _list_path(probes.spec, listing)
+    spec, layout = probes.spec, probes.layout
     if why := reason_without_list(layout, listing.state):
         return (), PageSample(listing, why=why)
-    if path is None:
+    lists = _state_lists(layout, listing)
+    paths = {one: path for one in lists if (path := _list_path(spec, one.state)) is not None}
+    if not paths:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
         return (), PageSample(listing, why=f"no index leads with `{column}` or `{layout.ids[-1]}`")
     was = probes.page_read or listing
-    found = _to_page(
-        results, layout, path, was, _scan_limit(layout, path, was, _state_tests(spec, listing.state, path)[1])
+    rows = _rows_read(results, layout)
+    if rows is None:
+        return None
+    pages = [
+        _to_page(rows, layout, path, was, one, _scan_limit(layout, path, was, one, _state_tests(spec, one, path)[1]))
+        for one, path in paths.items()
+    ]
+    messages, page = _joined_page(pages, listing)
+    if lists[0] not in paths:  # only the first of the lists has several pages
+        page = replace(page, next=None)
+    return with_text_payloads(layout, spec.facts, messages), page
+
+
+def _joined_page(pages: Sequence[Page], listing: PageRequest) -> Page:
+    """Return the pages of several states as one page. The first page decides where the next page starts."""
+    page = replace(
+        pages[0][1],
+        listing=listing,
+        looked=sum(page.looked for _, page in pages),
+        every=any(page.every for _, page in pages),
+        cut=any(page.cut for _, page in pages),
     )
-    return (
-        None
-        if found is None
-        else (with_text_payloads(layout, spec.facts, found[0]), replace(found[1], listing=listing))
-    )
+    return tuple(message for messages, _ in pages for message in messages), page
 
 
 def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) -> PageRequest | None:
     """Return the page to read instead if all scanned rows share one value and an index also sorts these rows by id."""
-    path, queue, after = _list_path(probes.spec, listing), probes.layout.queue, listing.after
+    path, queue, after = _list_path(probes.spec, listing.state), probes.layout.queue, listing.after
     rows: Sequence[ListedSample] = results.get((queue, PAGE_PROBE), results.get((queue, SPLIT_PAGE_PROBE), ()))
     if path is None or path.then is None or not rows or (after is not None and after.within):
         return None
@@ -127,34 +183,56 @@ def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) 
 def statements_for_group_page(
     statements: StatementCache, found: FoundGroup, layout: Layout, listing: PageRequest
 ) -> list[ProbeStatement]:
-    """Return the statement that reads a page of a group's queue; empty if no index gives the rows an order."""
-    group, path, part = found.group, _walk_path(found, layout), layout.part
-    if path is None or path.column is None or part is None or reason_without_list(layout, listing.state):
+    """Return the statements that read a page of a group's queue; empty if no index gives the rows an order."""
+    path = _walk_path(found, layout)
+    if path is None or path.column is None or layout.part is None or reason_without_list(layout, listing.state):
         return []
+    lists = _state_lists(layout, listing)
+    return [
+        replace(
+            _group_state_statement(statements, found, layout, listing, one, path),
+            part="" if len(lists) == 1 else one.state,
+        )
+        for one in lists
+    ]
+
+
+def _group_state_statement(
+    statements: StatementCache,
+    found: FoundGroup,
+    layout: Layout,
+    listing: PageRequest,
+    one: _StateList,
+    path: ListPath,
+) -> ProbeStatement:
+    group, part, order = found.group, layout.part, path.column
+    assert part is not None and order is not None  # noqa: S101 - see ``statements_for_group_page``
     led: tuple[RowTest, ...] = () if path.within is None else (ColumnTest(path.within, "=", part.value),)
-    states = [state for state in group.states if state.kind == row_state(listing.state)]
+    states = [state for state in group.states if state.kind == row_state(one.state)]
     own = GroupNames(group)
-    is_in: Condition = AnyOf(tuple(state.when for state in states))
+    conditions: list[Condition] = [AnyOf(tuple(state.when for state in states))]
+    if one.state == "stuck":
+        conditions.append(group.late_condition(states))
+    if one.with_error and group.error is not None:
+        conditions.append(IsNull(group.error, negated=True))
     columns = [name for table, name in sorted(group.columns_read.columns) if table == group.table.name]
-    rows = PageRows(path.column, led, (), (group.id,), listing.descending, listing.after)
+    rows = PageRows(order, led, (), (group.id,), listing.descending, listing.after)
     names: dict[str, Name] = {
         **own.row_names(states),
-        "rows": own.condition(is_in, group.late_condition(states))
-        if listing.state == "stuck"
-        else own.condition(is_in),
-        "columns": tuple(dict.fromkeys((*columns, path.column.name))),
+        "rows": own.condition(*conditions),
+        "columns": tuple(dict.fromkeys((*columns, order.name))),
         "look": PagePart(rows, "look"),
         "list": PagePart(rows, "list"),
-        "at": path.column.name,
+        "at": order.name,
         "page_index": path.index,
     }
     values: dict[str, Value] = {
-        "state": row_state(listing.state),
+        "state": row_state(one.state),
         "queue": part.value,
         "walk": MAX_ROWS_READ,
-        "limit": PAGE_SIZE + 1,
+        "limit": one.size + 1,
     }
-    return [statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)]
+    return statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)
 
 
 def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequest, results: Results) -> Page | None:
@@ -164,7 +242,12 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequ
         return (), PageSample(listing, why=why)
     if path is None or path.column is None:
         return (), PageSample(listing, why=f"no index leads with `{found.group.id}`")
-    return _to_page(results, layout, path, listing, MAX_ROWS_READ)
+    rows = _rows_read(results, layout)
+    if rows is None:
+        return None
+    pages = [_to_page(rows, layout, path, listing, one, MAX_ROWS_READ) for one in _state_lists(layout, listing)]
+    messages, page = _joined_page(pages, listing)
+    return messages, replace(page, looked=max(page.looked for _, page in pages))
 
 
 def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
@@ -173,9 +256,9 @@ def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
     return found.walk if found.walk is None or found.walk.within is None or named else None
 
 
-def _to_page(results: Results, layout: Layout, path: ListPath, listing: PageRequest, walk: int) -> Page | None:
-    """Return the page that was read. ``walk``: maximum number of rows scanned."""
-    rows: Sequence[ListedSample] | None = next(
+def _rows_read(results: Results, layout: Layout) -> Sequence[ListedSample] | None:
+    """Return the rows that were read for a page; ``None`` if this poll did not read them."""
+    return next(
         (
             results[layout.queue, probe]
             for probe in (PAGE_PROBE, SPLIT_PAGE_PROBE, GROUP_PAGE_PROBE)
@@ -183,13 +266,19 @@ def _to_page(results: Results, layout: Layout, path: ListPath, listing: PageRequ
         ),
         None,
     )
-    if rows is None:
-        return None
-    listed, following, cut = _cut_page(rows, walk, layout, path, listing.after)
+
+
+def _to_page(
+    read: Sequence[ListedSample], layout: Layout, path: ListPath, listing: PageRequest, one: _StateList, walk: int
+) -> Page:
+    """Return the part of a page in one state. ``read``: the rows of all states. ``walk``: maximum rows scanned."""
+    rows = [row for row in read if row.state == row_state(one.state)]
+    listed, following, cut = _cut_page(rows, walk, layout, path, listing.after, one.size)
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
-    return tuple(map(_message, listed)), page
+    messages = map(_message, listed)
+    return tuple(each for each in messages if each.error is not None or not one.with_error), page
 
 
 def _message(row: ListedSample) -> MessageSample:
@@ -197,29 +286,29 @@ def _message(row: ListedSample) -> MessageSample:
     return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
-def _ready_start(probes: QueueProbes, listing: PageRequest, path: ListPath) -> PagePosition | None:
+def _ready_start(probes: QueueProbes, state: str, path: ListPath, *, descending: bool) -> PagePosition | None:
     """Return the place of the first ready message. The index may still contain popped rows before this place."""
     facts = probes.facts
     known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.head_bound()
     by = path.column.name if path.column is not None else None
-    if known is None or listing.state != "ready" or listing.descending or path.every or by != facts.order_by:
+    if known is None or state != "ready" or descending or path.every or by != facts.order_by:
         return None
     return PagePosition(known)
 
 
-def _list_path(spec: QueueSpec, listing: PageRequest) -> ListPath | None:
-    return spec.facts.lists.get(row_state(listing.state))
+def _list_path(spec: QueueSpec, state: str) -> ListPath | None:
+    return spec.facts.lists.get(row_state(state))
 
 
-def _scan_limit(layout: Layout, path: ListPath, listing: PageRequest, more: Sequence[RowTest]) -> int:
+def _scan_limit(layout: Layout, path: ListPath, listing: PageRequest, one: _StateList, more: Sequence[RowTest]) -> int:
     """Return how many rows to scan: only the rows of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
-    return PAGE_SIZE + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
+    return one.size + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
 
 
-def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
+def _state_tests(spec: QueueSpec, one: _StateList, path: ListPath) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
     """Return the conditions for messages in a state: conditions that the index can search for, and all others."""
-    layout, states = spec.layout, spec.layout.state
+    layout, states, state = spec.layout, spec.layout.state, one.state
     led: list[RowTest] = []
     more: list[RowTest] = []
     if states is not None and (typed := spec.facts.column_or_untyped(states.column)) is not None:
@@ -233,11 +322,18 @@ def _state_tests(spec: QueueSpec, state: str, path: ListPath) -> tuple[tuple[Row
         (led if led_by else more).append(how)
     if started is not None and state == "stuck":
         (led if goes_by == started.name else more).append(TimeTest(started, "<", int(layout.timeout_s)))
+    if one.with_error and layout.error is not None:
+        more.append(NotNullTest(layout.error))
     return tuple(led), tuple(more)
 
 
 def _cut_page(
-    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: PagePosition | None
+    rows: Sequence[ListedSample],
+    walk: int,
+    layout: Layout,
+    path: ListPath,
+    after: PagePosition | None,
+    size: int,
 ) -> tuple[Sequence[ListedSample], PagePosition | None, bool]:
     """Return the rows of the page, the place where the next page begins, and whether rows may be missing.
 
@@ -246,11 +342,9 @@ def _cut_page(
     """
     if after is not None and after.within:
         listed = [row for row in rows if row.listed]
-        last = (
-            listed[PAGE_SIZE - 1] if len(listed) > PAGE_SIZE else rows[-1] if rows and rows[-1].looked >= walk else None
-        )
+        last = listed[size - 1] if len(listed) > size else rows[-1] if rows and rows[-1].looked >= walk else None
         return (
-            listed[:PAGE_SIZE],
+            listed[:size],
             PagePosition(after.value, past=True) if last is None else replace(_place_of_row(last), within=True),
             False,
         )
@@ -259,8 +353,8 @@ def _cut_page(
     known, looked = rows[0].known, rows[0].looked
     full = known >= walk
     listed = [row for row in rows if row.listed and (row.place <= known or not full)]
-    page = listed[:PAGE_SIZE]
-    more = _place_of_row(page[-1]) if len(listed) > PAGE_SIZE else None
+    page = listed[:size]
+    more = _place_of_row(page[-1]) if len(listed) > size else None
     if not full:
         return page, more, looked - known >= walk
     end = next(row for row in rows if row.place == known)

@@ -33,7 +33,7 @@ from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, spread_parts
-from qmon.tui.widgets.dialog import leave_pushed_screen
+from qmon.tui.widgets.dialog import leave_pushed_screens
 
 # The poll interval in seconds of a target that is not on screen, unless its requested interval is longer.
 OFF_SCREEN_S: Final = 10.0
@@ -241,7 +241,7 @@ class FleetApp(QmonApp):
 
     async def go_to_target(self, target: str, queue: str | None = None) -> None:
         """Close an open message, and show the overview of a target or one of its queues."""
-        await leave_pushed_screen(self)
+        await leave_pushed_screens(self)
         self.select_target(target)
         if queue is not None:
             self.selected = queue

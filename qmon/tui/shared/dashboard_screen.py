@@ -20,6 +20,7 @@ from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
+from qmon.tui.screen_list import make_detail_screen
 from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
 from qmon.tui.shared.header import header_lines, heading_line
@@ -228,6 +229,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def action_propose(self) -> None:
         """List tables that may be queues, so that the user can add some to the configuration."""
         self.app.propose_queues(self.current_queue())
+
+    def action_detail(self, name: str) -> None:
+        """Open the screen ``name`` about the current queue over this screen."""
+        if (queue := self.current_queue()) is None:
+            self.app.notify_briefly("no queue is selected")
+        else:
+            self.app.push_screen(make_detail_screen(name, queue.name))
 
     def action_act(self, action: str) -> None:
         """Open the dialog that plans an action. If the action is disabled, notify the user of the reason."""

@@ -33,7 +33,7 @@ def leave_screen(screen: Screen[Any]) -> None:
         screen.app.pop_screen()
 
 
-async def leave_pushed_screen(app: App[Any]) -> None:
-    """Go back to the screen of the current mode, if another screen was pushed onto this screen."""
-    if len(app.screen_stack) > 1:
+async def leave_pushed_screens(app: App[Any]) -> None:
+    """Go back to the screen of the current mode, if other screens were pushed onto this screen."""
+    while len(app.screen_stack) > 1:
         await app.pop_screen()

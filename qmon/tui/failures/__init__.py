@@ -1,0 +1,1 @@
+"""The failures of a queue: failed and retried messages, grouped by error text."""
