@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.rates.flow import Flow
 from qmon.model.samples.horizon_samples import HorizonSample
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample, WaitSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotals
@@ -103,6 +104,19 @@ def seen(
     )
 
 
+NO_FLOW = Flow(0.0, 0.0, 0.0, 0.0)
+
+
+def flow_between(before: QueueSamples | None, now: QueueSamples) -> Flow | None:
+    """Return the flow that the counters show."""
+    if before is None or before.counters is None or now.counters is None:
+        return None
+    pushed = now.counters.inserted - before.counters.inserted
+    updated, deleted = now.counters.updated - before.counters.updated, now.counters.deleted - before.counters.deleted
+    popped = deleted if now.layout.state is None else updated
+    return Flow(float(pushed), float(popped), None, float(pushed - popped))
+
+
 MOVES = {
     "nothing moves": ([seen("7", 5, 20)] * 3, (False, False)),
     "the head is popped": ([seen("7", 5, 20), seen("8", 4, 20)], (False, True)),
@@ -114,6 +128,18 @@ MOVES = {
     "pops are counted": ([seen("7", 5, 20), seen("8", 4, 20, deleted=41)], (False, False)),
     "pushes are counted, pops are not": ([seen("7", 5, 20), seen("8", 5, 21, inserted=101)], (False, True)),
     "pops are counted late": ([seen("7", 5, 20), seen("8", 4, 20), seen("8", 4, 20, deleted=41)], (False, False)),
+    "completions are counted, pops are not": (
+        [seen("7", 5, 20, layout=STATUS), seen("9", 3, 20, layout=STATUS, deleted=44)],
+        (False, True),
+    ),
+    "pops are counted after completions": (
+        [
+            seen("7", 5, 20, layout=STATUS),
+            seen("9", 3, 20, layout=STATUS, deleted=44),
+            seen("9", 3, 20, layout=STATUS, deleted=46, updated=52),
+        ],
+        (False, False),
+    ),
     "a new row is at the head, and pops alone are counted": (
         [seen("7", 3, 20, layout=STATUS), seen("21", 3, 23, layout=STATUS, updated=53)],
         (True, False),
@@ -133,15 +159,17 @@ MOVES = {
 def test_rows_that_move_without_their_counters_contradict_the_rate(case: str) -> None:
     polls, wanted = MOVES[case]
     track = StandingCounters()
+    before = None
     for number, queue in enumerate(polls):
-        track.record_poll(queue, 1000.0 + number)
+        track.record_poll(queue, 1000.0 + number, flow_between(before, queue))
+        before = queue
     assert (track.pushes, track.pops) == wanted
 
 
 def test_rows_that_moved_long_ago_contradict_nothing() -> None:
     track = StandingCounters()
     for at, head in ((1000.0, "7"), (1001.0, "8"), (1030.0, "8")):
-        track.record_poll(seen(head, 5, 20), at)
+        track.record_poll(seen(head, 5, 20), at, NO_FLOW)
     assert not track.pops
 
 
@@ -149,6 +177,6 @@ def test_rows_that_moved_before_the_last_seconds_contradict_only_the_longer_rate
     track = StandingCounters()
     found = []
     for at, head in ((1000.0, "7"), (1001.0, "8"), (1005.0, "8"), (1008.0, "8")):
-        track.record_poll(seen(head, 5, 20), at)
+        track.record_poll(seen(head, 5, 20), at, NO_FLOW)
         found.append((track.pops, track.pops_lately))
     assert found == [(False, False), (True, True), (True, True), (True, False)]

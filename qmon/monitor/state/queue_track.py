@@ -212,7 +212,6 @@ class QueueTrack:
         unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
         own = uses_of_queue(uses, samples)
         moved = self._record_flow(samples, own, at, unbroken)
-        self._standing.record_poll(samples, at)
         if samples.in_progress_ids is not None:
             self._progress.record_ids(samples.in_progress_ids, at)
         # Never reset, because a reset after a gap would make ages too low.
@@ -293,6 +292,7 @@ class QueueTrack:
             self._window.start_over(at)
         else:
             self._window.record_tick(Tick(at, at - self._prev_at, flow))
+        self._standing.record_poll(samples, at, flow)
         return True
 
     def _flow_since_last(self, samples: QueueSamples, uses: UsesByIndex, at: float) -> Flow | None:

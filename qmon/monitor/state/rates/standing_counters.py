@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.rates.flow import Flow
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import QueueSamples
 
@@ -22,10 +23,10 @@ LATELY_S: Final = 5.0
 class _Movement:
     """One kind of movement. ``seen_at``: when rows last moved but the counter did not change; server clock, seconds."""
 
-    total: int | None = None
+    total: float | None = None
     seen_at: float | None = None
 
-    def record_total(self, total: int, at: float, *, moved: bool) -> None:
+    def record_total(self, total: float, at: float, *, moved: bool) -> None:
         """Record the counter's total, and whether rows have moved since the previous poll."""
         if total != self.total:
             self.total, self.seen_at = total, None
@@ -51,16 +52,25 @@ class StandingCounters:
     pops_lately: bool = False
     _inserted: _Movement = field(default_factory=_Movement)
     _added: _Movement = field(default_factory=_Movement)
-    _left: _Movement = field(default_factory=_Movement)
+    _left: _Movement = field(default_factory=lambda: _Movement(0.0))
+    # Pops that the counters show, since the start.
+    _popped: float = 0.0
     _before: QueueSamples | None = None
     # The last issued id when the number of inserted rows last changed.
     _issued: int | None = None
 
-    def record_poll(self, samples: QueueSamples, at: float) -> None:
-        """Record the samples of one poll, read at ``at`` (server clock, seconds)."""
+    def record_poll(self, samples: QueueSamples, at: float, flow: Flow | None) -> None:
+        """Record the samples of one poll, read at ``at`` (server clock, seconds).
+
+        ``flow``: messages moved since the previous poll according to the counters; ``None`` after a gap. Only counted
+        pops explain why rows left ``ready``. A session may report completions now and its pops seconds later.
+        """
         counters = samples.counters
         if counters is None or samples.head is None or not _counts_by_session(counters):
             return
+        if flow is None:
+            self._inserted, self._added, self._before = _Movement(), _Movement(), None
+            self._left = _Movement(self._popped)
         before, self._before = self._before, samples
         updated = counters.updated if samples.layout.state is not None else 0
         through = _has_passed_through(before, samples)
@@ -74,7 +84,9 @@ class StandingCounters:
         # Rows were added without being counted, so other rows may also have left without being counted.
         hidden = self._added.contradicts(at) and _issued_more_than_grew(before, samples)
         gone = through or left or hidden or _has_shrunk(before, samples)
-        self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
+        if flow is not None and flow.popped is not None:
+            self._popped += flow.popped
+            self._left.record_total(self._popped, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
         self.pops_lately = self._left.contradicts(at, LATELY_S)
