@@ -11,6 +11,16 @@ from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.cost_budget import Budget
 from qmon.model.layout.time_zones import Zone
+from qmon.model.texts import Text
+
+
+class BindingText(Text):
+    """Errors of values of a statement."""
+
+    VALUE_MISSING = "{query} needs a value for {value}"
+    VALUE_UNUSED = "{query} does not use the value {value}"
+    NUL_CHARACTER = "{query}: a value contains a NUL character, which this server cannot store"
+
 
 # Maximum UTF-16 units of a text that is not a large object (SQL Server).
 MAX_TEXT_UNITS: Final = 4000
@@ -26,12 +36,12 @@ def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     """
     wanted, given = bound.statement.parameters, {**bound.statement.values, **bound.values}
     if missing := [name for name in wanted if name not in given]:
-        raise BadInput(f"{bound.statement.name} needs a value for {missing[0]}")
+        raise BadInput(BindingText.VALUE_MISSING.render(query=bound.statement.name, value=missing[0]))
     if extra := given.keys() - set(wanted):
-        raise BadInput(f"{bound.statement.name} does not use the value {min(extra)}")
+        raise BadInput(BindingText.VALUE_UNUSED.render(query=bound.statement.name, value=min(extra)))
     values = [given[name] for name in wanted]
     if not nul_allowed and any(isinstance(value, str) and "\0" in value for value in values):
-        raise BadInput(f"{bound.statement.name}: a value contains a NUL character, which this server cannot store")
+        raise BadInput(BindingText.NUL_CHARACTER.render(query=bound.statement.name))
     return values
 
 

@@ -10,6 +10,14 @@ from typing import Final, TypeVar
 from qmon.engines.base import SILENCE_S
 from qmon.errors import Unreachable
 from qmon.model.formatting import duration
+from qmon.model.texts import Text
+
+
+class LoginText(Text):
+    """Errors of logins that take too long."""
+
+    NO_ANSWER = "{target}: no answer to the login within {time}"
+
 
 T = TypeVar("T")
 
@@ -103,4 +111,4 @@ def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: 
     try:
         return _LOGINS.run_within(seconds, call, discard, target)
     except CallTimeoutError:
-        raise Unreachable(f"{target}: no answer to the login within {duration(seconds)}") from None
+        raise Unreachable(LoginText.NO_ANSWER.render(target=target, time=duration(seconds))) from None

@@ -8,6 +8,14 @@ from qmon.engines.base import Bound, Connection, Engine
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class ControlSchemaText(Text):
+    """Why qmon ignores its schema."""
+
+    SCHEMA_IGNORED = "qmon ignores the schema qmon of this database: {object} {problem}; {advice}"
+    NOTHING_CHANGED = "{reason}; nothing was changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +36,10 @@ def why_untrusted(connection: Connection, engine: Engine) -> str | None:
     if not found:
         return None
     first = found[0]
-    return f"qmon ignores the schema qmon of this database: {first.object} {first.problem}; {first.advice}"
+    return ControlSchemaText.SCHEMA_IGNORED.render(object=first.object, problem=first.problem, advice=first.advice)
 
 
 def check_trusted(connection: Connection, engine: Engine) -> None:
     """Raise ``BadInput`` if the schema ``qmon`` must not be used; see ``why_untrusted``."""
     if (why := why_untrusted(connection, engine)) is not None:
-        raise BadInput(f"{why}; nothing was changed")
+        raise BadInput(ControlSchemaText.NOTHING_CHANGED.render(reason=why))

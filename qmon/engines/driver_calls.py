@@ -13,7 +13,21 @@ from qmon.engines.driver_faults import DriverFault, read_statement_fault
 from qmon.engines.driver_thread import DriverThread, NoAnswer
 from qmon.errors import ConnectionLost, QmonError, QueryFailed, StatementCancelled
 from qmon.model.formatting import duration
+from qmon.model.texts import Text
 from qmon.redact import hide_values
+
+
+class DriverCallText(Text):
+    """Errors of calls of the driver."""
+
+    NO_ANSWER_TO_CANCEL = "no answer to a cancel; the connection was abandoned"
+    NO_ANSWER = "no answer for {time}; the connection was abandoned"
+    CANNOT_BE_SENT = "{query}: a value cannot be sent: {problem}"
+    CANCELLED = "{query}: cancelled"
+    INTERRUPTED = "interrupted before the server answered; the connection was abandoned"
+    ABANDONED = "the connection was abandoned before the server answered"
+    CLOSED = "the connection is closed"
+
 
 T = TypeVar("T")
 
@@ -81,7 +95,7 @@ class DriverCalls:
             raise ConnectionLost(self.lost)
         # A running cancel belongs to the previous statement. It must reach the server before the next statement starts.
         if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
-            self.abandon("no answer to a cancel; the connection was abandoned")
+            self.abandon(DriverCallText.NO_ANSWER_TO_CANCEL)
             raise ConnectionLost(self.lost)
         self._running, self._cancelled = running, False
         self._guard.release()
@@ -91,12 +105,14 @@ class DriverCalls:
             return work() if self._thread is None else self._thread.run(work, deadline_s)
         except NoAnswer:
             if deadline_s is not None:
-                self.abandon(f"no answer for {duration(deadline_s)}; the connection was abandoned")
+                self.abandon(DriverCallText.NO_ANSWER.render(time=duration(deadline_s)))
             problem = ConnectionLost(f"{name}: {self.lost}")
         except self._fault as error:
             problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
         except (UnicodeError, OverflowError, ValueError) as error:
-            problem = QueryFailed(f"{name}: a value cannot be sent: {hide_values(str(error))}", query=name)
+            problem = QueryFailed(
+                DriverCallText.CANNOT_BE_SENT.render(query=name, problem=hide_values(str(error))), query=name
+            )
         except QueryFailed as error:
             problem = error
         except BaseException:  # Ctrl-C in the waiting thread, while the call continues
@@ -108,7 +124,7 @@ class DriverCalls:
         if isinstance(problem, ConnectionLost):
             self._mark_lost(str(problem))
         elif self._cancelled:  # between two results, the driver reports a cancel as another error
-            problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
+            problem = StatementCancelled(DriverCallText.CANCELLED.render(query=name), sqlstate="57014", query=name)
         raise problem
 
     def _deadline_s(self, statements: int) -> float | None:
@@ -123,7 +139,7 @@ class DriverCalls:
             settled = self._thread is None or self._thread.wait_settled(_SETTLE_S)
         finally:
             if not settled:
-                self.abandon("interrupted before the server answered; the connection was abandoned")
+                self.abandon(DriverCallText.INTERRUPTED)
 
     def cancel(self) -> None:
         """Ask the server to cancel the running call. Wait two seconds at most. Any thread may call this method."""
@@ -146,7 +162,7 @@ class DriverCalls:
         threading.Thread(target=send, name="qmon-cancel", daemon=True).start()
         sent.wait(_CANCEL_S)
 
-    def abandon(self, why: str = "the connection was abandoned before the server answered") -> None:
+    def abandon(self, why: str = DriverCallText.ABANDONED) -> None:
         """Stop waiting for this connection: the running call, if any, raises ``ConnectionLost`` immediately.
 
         Any thread may call this method, and it does not wait. If the driver ever returns, the connection is closed. A
@@ -165,7 +181,7 @@ class DriverCalls:
     def close(self) -> None:
         """Close the connection. Never raise an exception, and wait two seconds at most for a silent server."""
         idle = self._running is None and not self.lost
-        self._mark_lost("the connection is closed")
+        self._mark_lost(DriverCallText.CLOSED)
         if self._closed or (self._thread is None and self._running is not None):
             return  # a call running on another thread keeps its connection
         self._closed = True

@@ -12,7 +12,15 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import QmonError
+from qmon.model.texts import Text
 from qmon.redact import COVER, cover_from, find_quoted_value, hide_known_password
+
+
+class FaultText(Text):
+    """Texts that replace hidden parts of errors."""
+
+    HIDDEN = "refused with error {error}; its text is hidden because settings.redact is set"
+
 
 _PREFIX: Final = re.compile(r"^(?:\s*\[[^\]]*\])+\s*")
 _RECORD: Final = re.compile(r"\s*\((-?\d+)\)\s*(?:\(SQL\w+\)\s*)?(?:;\s*(?=\[\w{5}\])|$)")
@@ -131,7 +139,7 @@ def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool =
     text = _without_values(text)
     if raised_hidden and _is_raised(found, text):
         which = next((str(number) for number in found.numbers if number >= _FIRST_RAISED_NUMBER), found.sqlstate)
-        text = f"refused with error {which}; its text is hidden because settings.redact is set"
+        text = FaultText.HIDDEN.render(error=which)
     return DriverFault(found.sqlstate, found.numbers, text)
 
 

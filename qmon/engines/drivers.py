@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.system import choose_for_system, install_command
+
+
+class DriverText(Text):
+    """Errors about drivers."""
+
+    NO_SUCH_DRIVER = "there is no ODBC driver {name!r}; installed: {names}"
+
 
 # How to install the driver manager.
 MANAGER_HINT: Final = choose_for_system(
@@ -58,7 +66,7 @@ def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
         return None
-    return BadInput(f"there is no ODBC driver {name!r}; installed: {', '.join(names) or 'none'}")
+    return BadInput(DriverText.NO_SUCH_DRIVER.render(name=name, names=", ".join(names) or "none"))
 
 
 def dsn_owner(dsn: str) -> str:

@@ -31,13 +31,25 @@ from qmon.engines.result_records import check_columns, read_results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
+from qmon.model.texts import Text
+
+
+class OdbcText(Text):
+    """Errors of ODBC connections."""
+
+    NO_DRIVER_MANAGER = "the ODBC driver manager is not installed: {hint}"
+    BAD_CHARACTERS = "the connection string contains characters that the driver does not accept"
+    NESTED_TRANSACTION = "a transaction is already open; transactions do not nest"
+    NOTHING_COMMITTED = "nothing was committed, because a statement of the transaction failed"
+    WRONG_RESULTS = "{query} returned {given} results instead of {wanted}"
+
 
 try:
     import pyodbc
 except ImportError as _problem:
     if "libodbc" not in str(_problem):
         raise
-    raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER_HINT}") from None
+    raise MissingDriver(OdbcText.NO_DRIVER_MANAGER.render(hint=MANAGER_HINT)) from None
 
 pyodbc.pooling = False  # a connection from a pool might have the settings of one of our other sessions
 
@@ -94,7 +106,7 @@ def connect(
     except pyodbc.Error as error:
         fault = read_fault(error.args, password)
     except UnicodeError:
-        fault = DriverFault("HY000", (), "the connection string contains characters that the driver does not accept")
+        fault = DriverFault("HY000", (), OdbcText.BAD_CHARACTERS)
     raise explain(fault)
 
 
@@ -345,7 +357,7 @@ class OdbcConnection:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         if self._open:
-            raise RuntimeError("a transaction is already open; transactions do not nest")
+            raise RuntimeError(OdbcText.NESTED_TRANSACTION)
 
         def begin() -> None:
             self._raw.autocommit = False
@@ -359,7 +371,7 @@ class OdbcConnection:
             self._read_batch(tuple(self._settings.values()))
             yield
             if self._calls.failed:
-                raise QueryFailed("nothing was committed, because a statement of the transaction failed")
+                raise QueryFailed(OdbcText.NOTHING_COMMITTED)
             self._commit()
         except BaseException:
             # The original error is more useful than the error of a failing rollback. The server rolls back by itself.
@@ -471,7 +483,9 @@ class OdbcConnection:
             self._execute(text, values, cursor)
             out = read_results(cursor)
             if len(out) != len(bounds):
-                raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
+                raise QueryFailed(
+                    OdbcText.WRONG_RESULTS.render(query=name, given=len(out), wanted=len(bounds)), query=name
+                )
             return out
 
         found = self._call_driver(name, work, cursor, len(bounds))

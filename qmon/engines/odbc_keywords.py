@@ -10,6 +10,16 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class KeywordText(Text):
+    """Errors of connection strings."""
+
+    NOT_KEYWORDS = "the connection string is not KEYWORD=value;KEYWORD=value, with special characters in {{braces}}"
+    CREDENTIALS_IN_PQOPT = "a password inside pqopt is not accepted; give it as PWD"
+    BAD_PQOPT = "pqopt must be like name=value name='value with spaces'"
+
 
 _PAIR: Final = re.compile(r"\s*([^=;{}]+?)\s*=\s*(?:(\{(?:[^}]|\}\})*\})\s*|((?!\{)[^;]*))(?:;|$)")
 _PASSWORDS: Final = ("pwd", "password")
@@ -29,9 +39,7 @@ def parse_connection_string(text: str) -> dict[str, str]:
             at += 1
         found = _PAIR.match(text, at)
         if found is None:
-            raise BadInput(
-                "the connection string is not KEYWORD=value;KEYWORD=value, with special characters in {braces}"
-            )
+            raise BadInput(KeywordText.NOT_KEYWORDS.render())
         value = found[2][1:-1].replace("}}", "}") if found[2] is not None else found[3].strip()
         if lookup_keyword(out, found[1]) is None:
             out[found[1]] = value
@@ -98,7 +106,7 @@ def split_password(keywords: Mapping[str, str], origin: str) -> tuple[dict[str, 
     Raises ``BadInput`` if a password is in a place from which it could leak.
     """
     if "password" in parse_conninfo(lookup_keyword(keywords, "pqopt") or ""):
-        raise BadInput("a password inside pqopt is not accepted; give it as PWD")
+        raise BadInput(KeywordText.CREDENTIALS_IN_PQOPT)
     password = lookup_keyword(keywords, *_PASSWORDS)
     return without_keywords(keywords, _PASSWORDS), Secret(password, origin) if password else None
 
@@ -116,7 +124,7 @@ def parse_conninfo(text: str) -> dict[str, str]:
     while at < len(text):
         found = _CONNINFO.match(text, at)
         if found is None:
-            raise BadInput("pqopt must be like name=value name='value with spaces'")
+            raise BadInput(KeywordText.BAD_PQOPT)
         raw = found[2] if found[2] is not None else found[3]
         out[found[1].lower()] = re.sub(r"\\(.)", r"\1", raw, flags=re.DOTALL)
         at = found.end()

@@ -9,6 +9,14 @@ from qmon.engines.base import Engine, EngineName, Target
 from qmon.engines.bounded_calls import log_in
 from qmon.engines.odbc_keywords import lookup_keyword
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class RegistryText(Text):
+    """Errors about kinds of servers."""
+
+    NOT_SUPPORTED = "{target}: qmon supports PostgreSQL and SQL Server, not {kind}"
+
 
 # Words in the names of drivers and servers, in lower case.
 _ENGINE_WORDS: Final[tuple[tuple[str, EngineName], ...]] = (
@@ -78,5 +86,5 @@ def _read_engine_name(target: Target) -> EngineName:
     kind = log_in(target.name, _LOGIN_S, ask, lambda _: None)
     name = engine_from_words(kind)
     if name is None:
-        raise BadInput(f"{target.name}: qmon supports PostgreSQL and SQL Server, not {kind or 'this server'}")
+        raise BadInput(RegistryText.NOT_SUPPORTED.render(target=target.name, kind=kind or "this server"))
     return name

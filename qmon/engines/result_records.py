@@ -13,6 +13,18 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 
 from qmon.engines.base import Rows, Statement
 from qmon.errors import QueryFailed
+from qmon.model.texts import Text
+
+
+class ResultText(Text):
+    """Errors of results that do not match their record."""
+
+    WRONG_COLUMNS = "{query} returned {given} instead of {declared}"
+    MISSING_COLUMNS = "{query}: the result lacks the column {columns}"
+    EXTRA_COLUMNS = "{query}: the result has an unexpected column: {columns}"
+    COLUMN_TWICE = "{query}: the result has a column twice: {columns}"
+    WRONG_TYPE = "{query}: the column {column} is {given}, not {wanted}"
+
 
 Record = TypeVar("Record")
 Cast = Callable[[Any], object]
@@ -37,7 +49,9 @@ def check_columns(rows: Rows, statement: Statement) -> None:
     """Raise ``QueryFailed`` if the statement declares columns and the result has other columns."""
     if statement.columns and rows.columns != statement.columns:
         given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
-        raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)
+        raise QueryFailed(
+            ResultText.WRONG_COLUMNS.render(query=statement.name, given=given, declared=declared), query=statement.name
+        )
 
 
 def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
@@ -74,11 +88,11 @@ class _RecordPlan:
         hints = get_type_hints(kind)
         self.types = tuple(_field_types(hints[name]) for name in self.names)
         if missing := [name for name in self.names if name not in columns]:
-            raise QueryFailed(f"{self.kind}: the result lacks the column {', '.join(missing)}")
+            raise QueryFailed(ResultText.MISSING_COLUMNS.render(query=self.kind, columns=", ".join(missing)))
         if extra := [name for name in columns if name not in self.names]:
-            raise QueryFailed(f"{self.kind}: the result has an unexpected column: {', '.join(extra)}")
+            raise QueryFailed(ResultText.EXTRA_COLUMNS.render(query=self.kind, columns=", ".join(extra)))
         if len(set(columns)) < len(columns):
-            raise QueryFailed(f"{self.kind}: the result has a column twice: {', '.join(columns)}")
+            raise QueryFailed(ResultText.COLUMN_TWICE.render(query=self.kind, columns=", ".join(columns)))
         self.known: dict[tuple[type, ...], tuple[tuple[Cast | None, ...] | None, tuple[int, ...]]] = {}
         order = [columns.index(name) for name in self.names]
         pick = itemgetter(*order)
@@ -124,7 +138,7 @@ class _RecordPlan:
     def _refusal(self, name: str, allowed: tuple[type, ...], value: object) -> str:
         wanted = " or ".join("NULL" if kind is NoneType else kind.__name__ for kind in allowed)
         given = "NULL" if value is None else f"{type(value).__name__} {value!r:.40}"
-        return f"{self.kind}: the column {name} is {given}, not {wanted}"
+        return ResultText.WRONG_TYPE.render(query=self.kind, column=name, given=given, wanted=wanted)
 
 
 @cache

@@ -11,6 +11,20 @@ from qmon.engines.odbc_keywords import format_conninfo
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
+from qmon.model.texts import Text
+
+
+class UrlText(Text):
+    """Errors of URLs."""
+
+    UNKNOWN_SCHEME = "qmon does not support {scheme}:// URLs; it supports: {schemes}"
+    CANNOT_BE_READ = "the {scheme}:// URL cannot be read; percent-encode special characters, such as %40 for @"
+    ONLY_DATABASE = "only a database may follow the host in the {scheme}:// URL; write # and / in names as %23 and %2F"
+    NO_PORT = "the {scheme}:// URL has no valid port after the host; write host:5432"
+    UNKNOWN_POSTGRES_SETTING = "the postgresql:// URL has the unknown setting {name}{hint}"
+    ONE_HOST = "an mssql:// URL names one host: mssql://user@host:1433/database"
+    UNKNOWN_MSSQL_SETTING = "the mssql:// URL has the unknown setting {name}{hint}"
+
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 
@@ -94,7 +108,7 @@ def read_url(text: str, origin: str) -> Address:
     """
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
-        raise BadInput(f"qmon does not support {scheme}:// URLs; it supports: {', '.join(SCHEMES)}")
+        raise BadInput(UrlText.UNKNOWN_SCHEME.render(scheme=scheme, schemes=", ".join(SCHEMES)))
     parts = _split_url(text, scheme)
     password = parts.options.pop("password", "") or parts.password
     reader = _postgres_keywords if SCHEMES[scheme] == "postgres" else _mssql_keywords
@@ -107,16 +121,12 @@ def _split_url(text: str, scheme: str) -> _UrlParts:
         url = urlsplit(text)
         options = {name.lower(): value for name, value in parse_qsl(url.query, strict_parsing=bool(url.query))}
     except ValueError:
-        raise BadInput(
-            f"the {scheme}:// URL cannot be read; percent-encode special characters, such as %40 for @"
-        ) from None
+        raise BadInput(UrlText.CANNOT_BE_READ.render(scheme=scheme)) from None
     credentials, _, hosts = url.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
     host, port = _split_hosts(hosts, scheme)
     if url.fragment or "/" in url.path[1:]:
-        raise BadInput(
-            f"only a database may follow the host in the {scheme}:// URL; write # and / in names as %23 and %2F"
-        )
+        raise BadInput(UrlText.ONLY_DATABASE.render(scheme=scheme))
     return _UrlParts(unquote(user), unquote(password), host, port, unquote(url.path[1:]), options)
 
 
@@ -131,7 +141,7 @@ def _split_hosts(text: str, scheme: str) -> tuple[str, str]:
         else:
             host, _, port = one.partition(":")
         if port and not (port.isdigit() and 0 < int(port) < 65536):
-            raise BadInput(f"the {scheme}:// URL has no valid port after the host; write host:5432")
+            raise BadInput(UrlText.NO_PORT.render(scheme=scheme))
         hosts.append(unquote(host))
         ports.append(port)
     return ",".join(hosts), ",".join(ports) if any(ports) else ""
@@ -149,7 +159,7 @@ def _postgres_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
     for name in options:
         if name not in _LIBPQ_SETTINGS:
             known = (*_LIBPQ_SETTINGS, "host", "port", "dbname", "user", "sslmode")
-            raise BadInput(f"the postgresql:// URL has the unknown setting {name}{suggest_nearest(name, known)}")
+            raise BadInput(UrlText.UNKNOWN_POSTGRES_SETTING.render(name=name, hint=suggest_nearest(name, known)))
     keywords["pqopt"] = format_conninfo(options)
     host = keywords["Server"]
     place = f"{'localhost' if not host or host.startswith('/') else host}/{keywords['Database'] or keywords['UID']}"
@@ -158,7 +168,7 @@ def _postgres_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
 
 def _mssql_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
     if not parts.host or "," in parts.host:
-        raise BadInput("an mssql:// URL names one host: mssql://user@host:1433/database")
+        raise BadInput(UrlText.ONE_HOST)
     keywords = {
         "Server": f"{parts.host},{parts.port}" if parts.port else parts.host,
         "Database": parts.database,
@@ -166,7 +176,7 @@ def _mssql_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
     }
     for name, value in parts.options.items():
         if name not in _MSSQL_OPTIONS:
-            raise BadInput(f"the mssql:// URL has the unknown setting {name}{suggest_nearest(name, _MSSQL_OPTIONS)}")
+            raise BadInput(UrlText.UNKNOWN_MSSQL_SETTING.render(name=name, hint=suggest_nearest(name, _MSSQL_OPTIONS)))
         keywords[_MSSQL_OPTIONS[name]] = value
     if not parts.user and "Authentication" not in keywords:
         keywords.setdefault("Trusted_Connection", "yes")

@@ -14,13 +14,18 @@ from string import Formatter
 class Text(StrEnum):
     """A template. A field is a name in braces, with a format if needed: ``"{count:,} ready in {queue}"``."""
 
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields."""
+        return _field_names(self)
+
     def render(self, /, **fields: object) -> str:
         """Return the text with the values of all its fields.
 
         Raises ``TypeError`` if a field is missing or the template has no such field.
         """
-        if fields.keys() != _field_names(self):
-            raise TypeError(f"{self!r} has the fields {sorted(_field_names(self))}, not {sorted(fields)}")
+        if fields.keys() != self.fields:
+            raise TypeError(f"{self!r} has the fields {sorted(self.fields)}, not {sorted(fields)}")
         return str(self).format(**fields)
 
 

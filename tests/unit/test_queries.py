@@ -11,12 +11,13 @@ import pytest
 
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.queries import Name, SqlFile
-from qmon.engines.sql.query_file import parse_query
+from qmon.engines.sql.queries import Name, QueryText, SqlFile
+from qmon.engines.sql.query_file import QueryFileText, parse_query
 from qmon.engines.sql.query_text import QueryFileError
 from qmon.engines.sqlserver.sqlserver_engine import _parse_version as version
 from qmon.errors import BadInput
 from tests.sqlfiles import each_folder
+from tests.wordings import pattern
 
 
 class Quoter:
@@ -70,9 +71,9 @@ def test_a_step_that_another_design_has_too_is_written_once(monkeypatch: pytest.
         shared = queries.load_query("postgres", "design/b/07_x", (18, 0))
         assert (shared.name, shared.text) == ("design/b/07_x", "DROP TABLE {t}")
         assert shared.names == {"t"}
-        with pytest.raises(QueryFileError, match="there is no statement"):
+        with pytest.raises(QueryFileError, match=pattern(QueryFileText.NO_STATEMENT)):
             queries.load_query("postgres", "design/c/01_x", (18, 0))
-        with pytest.raises(QueryFileError, match=r"designs/d/01_x\.sql:1: .*a/02_y\.sql, but that is no step"):
+        with pytest.raises(QueryFileError, match=pattern(QueryText.NO_STEP, file="sql/postgres/designs/d/01_x.sql")):
             queries.load_query("postgres", "design/d/01_x", (18, 0))
     finally:
         for function in cached:
@@ -96,7 +97,12 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
         }
         assert not queries.has_query("postgres", "probe/b", (15, 9))
         assert queries.has_query("postgres", "probe/b", (16, 0))
-        with pytest.raises(QueryFileError, match="no probe/b for postgres before version 16"):
+        with pytest.raises(
+            QueryFileError,
+            match=pattern(
+                QueryText.NO_QUERY, query="probe/b", engine="postgres", hint=QueryText.BEFORE_VERSION.render(version=16)
+            ),
+        ):
             queries.load_query("postgres", "probe/b", (15, 9))
         (probes / "c-d.sql").write_text("-- x\nSELECT 1\n")
         queries.all_files.cache_clear()
@@ -162,7 +168,12 @@ def taken(engine: EngineName, name: str, of: tuple[int, int], files: dict[int, s
     """Check that a server of version ``of`` gets the file of version ``wanted``; ``None``: it gets none."""
     assert queries.has_query(engine, name, of) == (wanted is not None)
     if wanted is None:
-        with pytest.raises(QueryFileError, match=f"no {name} for {engine} before version {min(files)}"):
+        with pytest.raises(
+            QueryFileError,
+            match=pattern(
+                QueryText.NO_QUERY, query=name, engine=engine, hint=QueryText.BEFORE_VERSION.render(version=min(files))
+            ),
+        ):
             queries.load_query(engine, name, of)
     else:
         (file,) = (each for each in queries.all_files() if each.path == files[wanted])
@@ -181,9 +192,9 @@ def test_there_are_files_for_several_versions_of_both_engines() -> None:
 
 
 def test_an_unknown_query_or_design_is_named() -> None:
-    with pytest.raises(QueryFileError, match="no probe/nothing for postgres"):
+    with pytest.raises(QueryFileError, match=pattern(QueryText.NO_QUERY, query="probe/nothing", engine="postgres")):
         queries.load_query("postgres", "probe/nothing", (18, 0))
-    with pytest.raises(BadInput, match="no design 'nothing' for postgres"):
+    with pytest.raises(BadInput, match=pattern(QueryText.NO_DESIGN, design="nothing", engine="postgres")):
         queries.design_files("postgres", "nothing", (18, 0))
 
 
@@ -229,14 +240,14 @@ def test_names_are_quoted(used: str, value: Name, expected: str) -> None:
 @pytest.mark.parametrize(
     ("used", "names", "part"),
     [
-        ("{n}", {}, "needs a name for n"),
-        ("{n}", {"n": "a", "o": "b"}, "does not use o"),
-        ("{n}", {"n": None}, "needs n"),
-        ("{n}", {"n": 5}, "takes an identifier for n"),
-        ("{n!int}", {"n": "5"}, "whole number for n"),
-        ("{n!int}", {"n": True}, "whole number for n"),
-        ("{n!int}", {"n": None}, "needs n"),
-        ("{n!list}", {"n": "a"}, "a list of columns for n"),
+        ("{n}", {}, pattern(QueryText.NAMES_MISSING, names="n")),
+        ("{n}", {"n": "a", "o": "b"}, pattern(QueryText.NAMES_UNUSED, names="o")),
+        ("{n}", {"n": None}, pattern(QueryText.LAYOUT_LACKS, name="n")),
+        ("{n}", {"n": 5}, pattern(QueryText.NEEDS_IDENTIFIER, name="n")),
+        ("{n!int}", {"n": "5"}, pattern(QueryText.NEEDS_WHOLE_NUMBER, name="n")),
+        ("{n!int}", {"n": True}, pattern(QueryText.NEEDS_WHOLE_NUMBER, name="n")),
+        ("{n!int}", {"n": None}, pattern(QueryText.LAYOUT_LACKS, name="n")),
+        ("{n!list}", {"n": "a"}, pattern(QueryText.NEEDS_COLUMNS, name="n")),
     ],
 )
 def test_wrong_names_are_refused(used: str, names: dict[str, Name], part: str) -> None:

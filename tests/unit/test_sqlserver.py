@@ -15,13 +15,15 @@ from qmon.engines.registry import engine_for, engine_from_words
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver import driver_wheel as wheels
 from qmon.engines.sqlserver import sqlserver_engine
-from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
+from qmon.engines.sqlserver.freetds import FreeTdsText
+from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer, SqlServerText
 from qmon.errors import (
     BadInput,
     MissingDriver,
 )
 from qmon.system import choose_for_system
 from tests.unit.targets import target
+from tests.wordings import pattern
 
 ENGINE = SqlServer()
 
@@ -47,9 +49,18 @@ def test_identifiers_are_in_brackets(parts: tuple[str, ...], quoted: str) -> Non
     assert ENGINE.quote(parts) == quoted
 
 
-@pytest.mark.parametrize("parts", [(), ("",), ("a\0",), ("x" * 129,), ("\U0001f600" * 65,)])
-def test_what_sql_server_would_refuse_is_no_identifier(parts: tuple[str, ...]) -> None:
-    with pytest.raises(BadInput, match="cannot be an identifier"):
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ((), SqlServerText.NO_PARTS),
+        (("",), SqlServerText.BAD_IDENTIFIER),
+        (("a\0",), SqlServerText.BAD_IDENTIFIER),
+        (("x" * 129,), SqlServerText.LONG_IDENTIFIER),
+        (("\U0001f600" * 65,), SqlServerText.LONG_IDENTIFIER),
+    ],
+)
+def test_what_sql_server_would_refuse_is_no_identifier(parts: tuple[str, ...], text: SqlServerText) -> None:
+    with pytest.raises(BadInput, match=pattern(text)):
         ENGINE.quote(parts)
 
 
@@ -167,7 +178,7 @@ def test_what_is_said_about_encryption_is_said_to_freetds_in_its_words(said: str
 
 
 def test_freetds_is_not_given_what_it_would_pass_over_in_silence() -> None:
-    with pytest.raises(BadInput, match="FreeTDS does not support encryption 'strict'"):
+    with pytest.raises(BadInput, match=pattern(FreeTdsText.NO_ENCRYPTION, value="strict")):
         keywords("mssql://me@db1/shop?driver=/usr/lib/libtdsodbc.so&encrypt=strict")
 
 

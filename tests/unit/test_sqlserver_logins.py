@@ -20,9 +20,12 @@ from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.engines.sqlserver import sqlserver_errors
 from qmon.engines.sqlserver.driver_wheel import find_wheel_driver
+from qmon.engines.sqlserver.login_methods import LoginMethodText
 from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
+from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
 from tests.unit.targets import target
+from tests.wordings import pattern
 
 DRIVER: Final = "ODBC Driver 18 for SQL Server"
 URL: Final = "driver=ODBC+Driver+18+for+SQL+Server"
@@ -104,19 +107,25 @@ def test_a_dsn_says_itself_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         (
             f"{URL}&authentication=ActiveDirectoryDefault",
-            "does not support Authentication=ActiveDirectoryDefault; it supports",
+            pattern(LoginMethodText.ODBC_UNSUPPORTED, keyword="Authentication", value="ActiveDirectoryDefault"),
         ),
         (
             f"{URL}&authentication=ActiveDirectoryDeviceCode",
-            "does not support Authentication=ActiveDirectoryDeviceCode; it supports",
+            pattern(LoginMethodText.ODBC_UNSUPPORTED, keyword="Authentication", value="ActiveDirectoryDeviceCode"),
         ),
         (
             "driver=FreeTDS&authentication=ActiveDirectoryMsi",
-            "FreeTDS does not support Authentication=ActiveDirectoryMsi",
+            pattern(LoginMethodText.FREETDS_UNSUPPORTED, keyword="Authentication", value="ActiveDirectoryMsi"),
         ),
-        (f"{URL}&authentication=ActiveDirectoryInteractive", "works only with Microsoft's driver for Windows"),
-        (f"{URL}&authentication=ActiveDirectoryServicePrincipal", "needs a user: the application's client id"),
-        (f"{URL}&authentication=ActiveDirectoryPassword", "ActiveDirectoryPassword needs a user: mssql://user@"),
+        (f"{URL}&authentication=ActiveDirectoryInteractive", pattern(LoginMethodText.WINDOW_NEEDED)),
+        (
+            f"{URL}&authentication=ActiveDirectoryServicePrincipal",
+            pattern(LoginMethodText.USER_NEEDED, example=LoginMethodText.CLIENT_ID),
+        ),
+        (
+            f"{URL}&authentication=ActiveDirectoryPassword",
+            pattern(LoginMethodText.USER_NEEDED, method="ActiveDirectoryPassword", example="mssql://user@"),
+        ),
     ],
 )
 def test_what_the_driver_cannot_is_one_line_and_no_login_is_tried(
@@ -129,7 +138,7 @@ def test_what_the_driver_cannot_is_one_line_and_no_login_is_tried(
 
 
 def test_an_account_that_is_logged_in_already_takes_no_other_user() -> None:
-    with pytest.raises(BadInput, match="it uses the account that runs qmon; leave 'me' out"):
+    with pytest.raises(BadInput, match=pattern(LoginMethodText.NO_USER, user="me")):
         SqlServer().odbc_keywords(
             target(f"mssql://me@sql1/Shop?{URL}&authentication=ActiveDirectoryIntegrated"), Session()
         )
@@ -186,7 +195,7 @@ def test_without_a_kerberos_ticket_it_says_how_to_get_one(tmp_path: Path, monkey
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'none'}")
     before = Before()
     try:
-        with pytest.raises(Unreachable, match="this account has no usable Kerberos ticket: kinit gets a ticket"):
+        with pytest.raises(Unreachable, match=pattern(SqlServerErrorText.NO_TICKET, hint=SqlServerErrorText.KINIT)):
             SqlServer().connect(target(f"mssql://127.0.0.1:{before.port}/Shop?encrypt=no"), Session("poll"))
         with pytest.raises(PasswordNeeded):
             text = f"mssql://id@127.0.0.1:{before.port}/Shop?encrypt=no&authentication=ActiveDirectoryServicePrincipal"

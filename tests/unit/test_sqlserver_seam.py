@@ -14,13 +14,15 @@ from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.bounded_calls import BoundedCalls
 from qmon.engines.driver_faults import read_fault
 from qmon.engines.sqlserver import sqlserver_errors as errors
-from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer, SqlServerText
+from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.operation_records import Progress
 from qmon.operate.row_set import Mark, pack_rows
 from qmon.operate.run.batches import Batches
 from qmon.operate.run.running_operation import RunningOperation, Tally
 from tests.unit.raw_driver import Raw, Result
+from tests.wordings import pattern
 
 T = TypeVar("T")
 
@@ -83,7 +85,7 @@ def test_a_session_that_would_write_is_refused_on_a_readable_secondary(monkeypat
     target = Target("shop", "sqlserver", {"Server": "db1", "Driver": "x"})
     monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
     assert SqlServer().connect(target, Session("poll", read_only=True)).version == (16, 0)
-    with pytest.raises(BadInput, match="shop is read-only"):
+    with pytest.raises(BadInput, match=pattern(SqlServerText.READ_ONLY, target="shop")):
         SqlServer().connect(target, Session("purge", writes=True))
 
 
@@ -144,5 +146,5 @@ def test_a_batch_whose_time_is_up_is_not_tried_again() -> None:
     batches = Batches(
         cast(RunningOperation, Operation()), cast(Connection, opened(Raw())), 1, lambda _: None, lambda: False
     )
-    with pytest.raises(QueryFailed, match="no result within the deadline"):
+    with pytest.raises(QueryFailed, match=pattern(SqlServerErrorText.DEADLINE)):
         batches.move_all(pack_rows([("1", "a")]), move)

@@ -14,6 +14,18 @@ from typing import Final
 from qmon.engines.base import Bound, Connection
 from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.errors import BadInput, QmonError
+from qmon.model.texts import Text
+
+
+class PoolerText(Text):
+    """Errors of poolers."""
+
+    SHARED_SESSIONS = (
+        "{target}: the connection goes through a pooler in {mode} mode, which gives this session to "
+        "other clients: connect to the server itself, or to a pool in session mode (pgbouncer: "
+        "pool_mode = session)"
+    )
+
 
 _ROUNDS: Final = 4
 _WAIT_S: Final = 2.0
@@ -63,7 +75,4 @@ def _connect_second(make: Callable[[], Connection], target: str) -> Connection |
 
 
 def _refusal_error(target: str, mode: str) -> BadInput:
-    return BadInput(
-        f"{target}: the connection goes through a pooler in {mode} mode, which gives this session to other clients:"
-        " connect to the server itself, or to a pool in session mode (pgbouncer: pool_mode = session)"
-    )
+    return BadInput(PoolerText.SHARED_SESSIONS.render(target=target, mode=mode))

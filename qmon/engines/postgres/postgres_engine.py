@@ -24,11 +24,34 @@ from qmon.engines.sql.queries import load_query, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
+from qmon.model.texts import Text
 
 if TYPE_CHECKING:
     import pyodbc
 
     from qmon.engines.odbc import OdbcConnection
+
+
+class PostgresText(Text):
+    """Errors of PostgreSQL targets."""
+
+    NO_PARTS = "a name without any part cannot be an identifier"
+    BAD_IDENTIFIER = "{name!r} cannot be an identifier: it is empty or contains a NUL character"
+    LONG_IDENTIFIER = "{name!r} cannot be an identifier: PostgreSQL truncates names after {limit} bytes"
+    NUL_CHARACTER = "a text with a NUL character cannot be sent to PostgreSQL"
+    STANDBY = "{target} is a standby: nothing can be changed here; connect to its primary"
+    ANSI_DRIVER = (
+        "{target}: the ANSI driver of psqlODBC loses characters; use its Unicode driver, such as Driver={driver}"
+    )
+    OLD_VERSION = "{target}: PostgreSQL {version} is too old; qmon needs {minimum} or later"
+    UNKNOWN_SSLMODE = "{target}: the sslmode {mode!r} is unknown{hint}"
+    CONN_SETTINGS = (
+        "{target}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an "
+        "empty ConnSettings= in the connection string to connect without it"
+    )
+    BAD_TIMEOUT = "{target}: connect_timeout takes whole seconds, such as 10, not {value!r}"
+    NO_DRIVER = "the ODBC driver for PostgreSQL is not installed: {hint}"
+
 
 T = TypeVar("T")
 
@@ -151,18 +174,18 @@ class Postgres:
     def quote(self, parts: Sequence[str]) -> str:
         """Put the parts in double quotes. Raises ``BadInput`` for names that PostgreSQL would refuse or truncate."""
         if not parts:
-            raise BadInput("a name without any part cannot be an identifier")
+            raise BadInput(PostgresText.NO_PARTS)
         for part in parts:
             if not part or "\0" in part:
-                raise BadInput(f"{part!r} cannot be an identifier: it is empty or contains a NUL character")
+                raise BadInput(PostgresText.BAD_IDENTIFIER.render(name=part))
             if len(part.encode("utf-8", "surrogatepass")) > _MAX_NAME:
-                raise BadInput(f"{part!r} cannot be an identifier: PostgreSQL truncates names after {_MAX_NAME} bytes")
+                raise BadInput(PostgresText.LONG_IDENTIFIER.render(name=part, limit=_MAX_NAME))
         return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
     def literal(self, text: str) -> str:
         """Return a string literal with the same meaning under all server settings."""
         if "\0" in text:
-            raise BadInput("a text with a NUL character cannot be sent to PostgreSQL")
+            raise BadInput(PostgresText.NUL_CHARACTER)
         quoted = "'" + text.replace("'", "''") + "'"
         return " E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
@@ -295,7 +318,7 @@ class Postgres:
         connection, found, application = self._open_connection(target, session)
         try:
             if session.writes and found.standby:
-                raise BadInput(f"{target.name} is a standby: nothing can be changed here; connect to its primary")
+                raise BadInput(PostgresText.STANDBY.render(target=target.name))
             if not _is_direct(found, application, time.monotonic() - began):
                 _reset_driver_settings(connection)
                 pooler.check_session_mode(connection, second, Bound(_catalog_statement("own_process")), target.name)
@@ -322,14 +345,11 @@ class Postgres:
         raw = _retry_for_room(lambda: _connect_driver(keywords, target, timeout_s))
         if _ANSI_DRIVER.search(odbc.driver_name(raw)):
             raw.close()
-            raise BadInput(
-                f"{target.name}: the ANSI driver of psqlODBC loses characters; use its Unicode driver, such as"
-                f" Driver={DRIVER_NAMES[0]}"
-            )
+            raise BadInput(PostgresText.ANSI_DRIVER.render(target=target.name, driver=DRIVER_NAMES[0]))
         major = int(odbc.server_version(raw).split(".")[0])
         if major < MIN_MAJOR:
             raw.close()
-            raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
+            raise BadInput(PostgresText.OLD_VERSION.render(target=target.name, version=major, minimum=MIN_MAJOR))
         role = lookup_keyword(target.parameters, "UID") or ""
         connection = odbc.OdbcConnection(
             raw,
@@ -362,7 +382,11 @@ class Postgres:
         given = dict(target.parameters)
         mode = lookup_keyword(given, "SSLmode", "CA")
         if mode is not None and mode not in _SSL_MODES:
-            raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{suggest_nearest(mode, _SSL_MODES)}")
+            raise BadInput(
+                PostgresText.UNKNOWN_SSLMODE.render(
+                    target=target.name, mode=mode, hint=suggest_nearest(mode, _SSL_MODES)
+                )
+            )
         libpq = _LIBPQ_SETTINGS | {"application_name": application_name(session)}
         # psqlODBC does not unquote a name in a keyword, so a keyword cannot contain a name with ; or braces.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
@@ -383,10 +407,7 @@ class Postgres:
         # ConnSettings may change what we read, and these settings stay in the sessions of a pooler. An empty value
         # replaces the DSN's ConnSettings.
         if lookup_keyword(given, "ConnSettings", "A6") != "" and _keyword_value(given, "ConnSettings", "A6"):
-            raise BadInput(
-                f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
-                " empty ConnSettings= in the connection string to connect without it"
-            )
+            raise BadInput(PostgresText.CONN_SETTINGS.render(target=target.name))
         rest = without_keywords(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "A6", *ours))
         if lookup_keyword(rest, "DSN", "FILEDSN", "Driver") is None:
             rest = {"DRIVER": find_driver()} | rest
@@ -421,7 +442,7 @@ def _login_timeout(target: str, stated: str, session: Session) -> str:
     try:
         seconds = int(stated)
     except ValueError:
-        raise BadInput(f"{target}: connect_timeout takes whole seconds, such as 10, not {stated!r}") from None
+        raise BadInput(PostgresText.BAD_TIMEOUT.render(target=target, value=stated)) from None
     return str(seconds) if seconds > 0 else _whole_seconds(session.login_timeout_s)
 
 
@@ -491,7 +512,7 @@ def find_driver() -> str:
     for folder in DRIVER_FOLDERS:
         if (library := Path(folder, DRIVER_LIBRARY)).is_file():
             return str(library)
-    raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES_HINT}")
+    raise MissingDriver(PostgresText.NO_DRIVER.render(hint=drivers.POSTGRES_HINT))
 
 
 def _session_settings(target: Target, session: Session) -> Mapping[str, Value]:

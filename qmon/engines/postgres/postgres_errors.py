@@ -29,6 +29,47 @@ from qmon.errors import (
     Unreachable,
     WrongPassword,
 )
+from qmon.model.texts import Text
+
+
+class PostgresErrorText(Text):
+    """Errors of PostgreSQL and psqlODBC."""
+
+    BAD_CREDENTIALS = "wrong password{origin} for user {user}, or no such user"
+    CREDENTIALS_NEEDED = "the server asks for the password{user}, but none is set"
+    DATABASE_CLOSED = "no permission to connect to database {database}; this helps: {grant}"
+    NO_SEARCH_PATH = (
+        "the pooler in between does not pass on qmon's search_path, so functions of other roles "
+        "could run with your rights: connect to the server itself, or see docs/connecting.md, Poolers"
+    )
+    NO_ROLE = "there is no role {role} on the server; check the user name"
+    ROLE_CANNOT_LOG_IN = "role {role} may not log in; ALTER ROLE {role} LOGIN allows it"
+    NO_DATABASE = "there is no database {database} on the server"
+    ACCESS_RULES = "the server's access rules reject the connection: {text}"
+    AUTHENTICATION_FAILED = "{text}; the server's pg_hba.conf decides how that user may log in"
+    NO_TLS = "the server offers no TLS, but sslmode requires it"
+    TLS_FAILED = "TLS failed: {text}; set sslrootcert to the certificate to trust"
+    NOT_READY = "not ready yet: {text}"
+    NO_CONNECTION_LEFT = "the server has no connection left: {text}"
+    NO_ANSWER = "no answer from {where} in time; is a firewall in between, or does the server hang?"
+    REFUSED = "nothing listens on {where}: connection refused; is the server running?"
+    NO_SOCKET = "there is no socket {where}; is the server running, and is the folder right?"
+    UNKNOWN_HOST = "the host name {host} is unknown"
+    NO_ROUTE = "there is no network route to {where}"
+    SOCKET_CLOSED = "your account may not open the socket {where}"
+    NOT_POSTGRESQL = "the service on {where} is not PostgreSQL"
+    CLOSED_AT_ONCE = "{where} closed the connection immediately; is it a PostgreSQL server, and is it healthy?"
+    FROM = " (from {origin})"
+    OF_USER = " of user {user!r}"
+    THE_SERVER = "the server"
+    HOST_PORT = "{host} port {port}"
+    CANNOT_BE_USED = "{where} cannot be used: {text}"
+    NO_DSN = "there is no DSN {dsn!r}; {hint}"
+    NO_DRIVER = "the connection string has no driver; add DRIVER={{PostgreSQL Unicode}}"
+    DRIVER_NOT_LOADED = "the ODBC driver cannot be loaded: {text}; {hint}"
+    CONNECTION_LOST = "the connection was lost: {text}"
+    LOCK_TIMEOUT = "{query}: could not get a lock in time"
+
 
 _SERVER_ADDRESS: Final = re.compile(
     r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: '
@@ -40,92 +81,106 @@ _NO_TEMPORARY: Final = re.compile(r'permission denied to create temporary tables
 _MakeError = Callable[[re.Match[str], str, Target], QmonError]
 
 
-def _retryable_error(text: str) -> _MakeError:
-    return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where))
+def _unreachable_error(text: PostgresErrorText, *, retryable: bool) -> _MakeError:
+    """Return a function that renders ``text`` with the named groups of its pattern and, if needed, ``where``."""
+
+    def make(found: re.Match[str], where: str, target: Target) -> QmonError:
+        place = {"where": where} if "where" in text.fields else {}
+        return Unreachable(text.render(**found.groupdict(), **place), retryable=retryable)
+
+    return make
 
 
-def _permanent_error(text: str) -> _MakeError:
-    return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where), retryable=False)
+def _retryable_error(text: PostgresErrorText) -> _MakeError:
+    return _unreachable_error(text, retryable=True)
+
+
+def _permanent_error(text: PostgresErrorText) -> _MakeError:
+    return _unreachable_error(text, retryable=False)
 
 
 def _wrong_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
-    origin = f" (from {target.password.origin})" if target.password and target.password.origin else ""
-    return WrongPassword(f"wrong password{origin} for user {found[1]}, or no such user")
+    origin = (
+        PostgresErrorText.FROM.render(origin=target.password.origin)
+        if target.password and target.password.origin
+        else ""
+    )
+    return WrongPassword(PostgresErrorText.BAD_CREDENTIALS.render(origin=origin, user=found[1]))
 
 
 def _no_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     user = lookup_keyword(target.parameters, "UID", "Username")
-    return PasswordNeeded(f"the server asks for the password{(f' of user {user!r}' if user else '')}, but none is set")
+    return PasswordNeeded(
+        PostgresErrorText.CREDENTIALS_NEEDED.render(user=PostgresErrorText.OF_USER.render(user=user) if user else "")
+    )
 
 
 def _closed_database_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     grant = grant_for("database", found[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
-    return Unreachable(f"no permission to connect to database {found[1]}; this helps: {grant}", retryable=False)
+    return Unreachable(PostgresErrorText.DATABASE_CLOSED.render(database=found[1], grant=grant), retryable=False)
 
 
-NO_SEARCH_PATH: Final = (
-    "the pooler in between does not pass on qmon's search_path, so functions of other roles could run with your"
-    " rights: connect to the server itself, or see docs/connecting.md, Poolers"
-)
+NO_SEARCH_PATH: Final = PostgresErrorText.NO_SEARCH_PATH
 
 
 _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
     (r"no password supplied", _no_password_error),
     (r'password authentication failed for user ("[^"]*")', _wrong_password_error),
-    (r'role ("[^"]*") does not exist', _permanent_error("there is no role {0} on the server; check the user name")),
+    (r'role (?P<role>"[^"]*") does not exist', _permanent_error(PostgresErrorText.NO_ROLE)),
     (
-        r'role ("[^"]*") is not permitted to log in',
-        _permanent_error("role {0} may not log in; ALTER ROLE {0} LOGIN allows it"),
+        r'role (?P<role>"[^"]*") is not permitted to log in',
+        _permanent_error(PostgresErrorText.ROLE_CANNOT_LOG_IN),
     ),
-    (r'database ("[^"]*") does not exist', _permanent_error("there is no database {0} on the server")),
+    (r'database (?P<database>"[^"]*") does not exist', _permanent_error(PostgresErrorText.NO_DATABASE)),
     (r'permission denied for database ("[^"]*")', _closed_database_error),
     (
-        r"(no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
-        _permanent_error("the server's access rules reject the connection: {0}"),
+        r"(?P<text>no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
+        _permanent_error(PostgresErrorText.ACCESS_RULES),
     ),
     (
-        r'((?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
-        _permanent_error("{0}; the server's pg_hba.conf decides how that user may log in"),
+        r'(?P<text>(?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
+        _permanent_error(PostgresErrorText.AUTHENTICATION_FAILED),
     ),
     (r"unsupported startup parameter", lambda found, where, target: BadInput(NO_SEARCH_PATH)),
-    (r"server does not support SSL", _permanent_error("the server offers no TLS, but sslmode requires it")),
+    (r"server does not support SSL", _permanent_error(PostgresErrorText.NO_TLS)),
     (
-        r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
-        _permanent_error("TLS failed: {0}; set sslrootcert to the certificate to trust"),
+        r"(?:SSL error: )?"
+        r"(?P<text>(?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
+        _permanent_error(PostgresErrorText.TLS_FAILED),
     ),
     (
-        r"(the database system is .*?|Hot standby mode is disabled.*?)\.?(?: DETAIL:.*)?$",
-        _retryable_error("not ready yet: {0}"),
+        r"(?P<text>the database system is .*?|Hot standby mode is disabled.*?)\.?(?: DETAIL:.*)?$",
+        _retryable_error(PostgresErrorText.NOT_READY),
     ),
     (
         r"(too many clients already|remaining connection slots are reserved.*|too many connections for .*)$",
-        lambda found, where, target: NoConnectionLeft(f"the server has no connection left: {found[1]}"),
+        lambda found, where, target: NoConnectionLeft(PostgresErrorText.NO_CONNECTION_LEFT.render(text=found[1])),
     ),
     (
         r"timeout expired",
-        _retryable_error("no answer from {where} in time; is a firewall in between, or does the server hang?"),
+        _retryable_error(PostgresErrorText.NO_ANSWER),
     ),
     (
         r"Connection refused",
-        _retryable_error("nothing listens on {where}: connection refused; is the server running?"),
+        _retryable_error(PostgresErrorText.REFUSED),
     ),
     (
         r"No such file or directory",
-        _retryable_error("there is no socket {where}; is the server running, and is the folder right?"),
+        _retryable_error(PostgresErrorText.NO_SOCKET),
     ),
-    (r"could not translate host name (\"[^\"]*\")", _retryable_error("the host name {0} is unknown")),
+    (r"could not translate host name (?P<host>\"[^\"]*\")", _retryable_error(PostgresErrorText.UNKNOWN_HOST)),
     (
         r"(?:No route to host|Network is unreachable)",
-        _retryable_error("there is no network route to {where}"),
+        _retryable_error(PostgresErrorText.NO_ROUTE),
     ),
-    (r"Permission denied", _permanent_error("your account may not open the socket {where}")),
+    (r"Permission denied", _permanent_error(PostgresErrorText.SOCKET_CLOSED)),
     (
         r"expected authentication request|received invalid response|invalid length of startup packet",
-        _permanent_error("the service on {where} is not PostgreSQL"),
+        _permanent_error(PostgresErrorText.NOT_POSTGRESQL),
     ),
     (
         r"server closed the connection unexpectedly|Connection reset by peer",
-        _retryable_error("{where} closed the connection immediately; is it a PostgreSQL server, and is it healthy?"),
+        _retryable_error(PostgresErrorText.CLOSED_AT_ONCE),
     ),
 )
 
@@ -141,14 +196,18 @@ def _classify_connecting(fault: DriverFault, target: Target) -> QmonError:
     if fault.sqlstate in ("IM002", "IM003", "IM004") or "Can't open lib" in fault.text:
         return _missing_driver_error(fault, target)
     address = _SERVER_ADDRESS.search(fault.text)
-    where = "the server"
+    where: str = PostgresErrorText.THE_SERVER
     if address is not None:
-        where = address[1] if address[1].startswith("/") else f"{address[1]} port {address[2]}"
+        where = (
+            address[1]
+            if address[1].startswith("/")
+            else PostgresErrorText.HOST_PORT.render(host=address[1], port=address[2])
+        )
     words = re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", _SERVER_ADDRESS.sub("", fault.text))
     for pattern, make in _CONNECTING_ERRORS:
         if found := re.search(pattern, words):
             return make(found, where, target)
-    return Unreachable(f"{where} cannot be used: {words}")
+    return Unreachable(PostgresErrorText.CANNOT_BE_USED.render(where=where, text=words))
 
 
 def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
@@ -160,21 +219,21 @@ def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
     if fault.sqlstate == "IM002":
         dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
-        return MissingDriver("the connection string has no driver; add DRIVER={PostgreSQL Unicode}")
-    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES_HINT}")
+            return BadInput(PostgresErrorText.NO_DSN.render(dsn=dsn, hint=drivers.DSN_HINT))
+        return MissingDriver(PostgresErrorText.NO_DRIVER.render())
+    return MissingDriver(PostgresErrorText.DRIVER_NOT_LOADED.render(text=fault.text, hint=drivers.POSTGRES_HINT))
 
 
 def statement_error(fault: DriverFault, name: str, role: str, text: str) -> QmonError:
     """Return the error for a fault of the statement ``name``, run as ``role``. ``text``: the SQL that was sent."""
     words = re.sub(r"^(?:ERROR|FATAL):\s*", "", fault.text)
     if fault.is_lost or (fault.sqlstate == "HY000" and "connection" in words.lower()):
-        return ConnectionLost(f"the connection was lost: {words}")
+        return ConnectionLost(PostgresErrorText.CONNECTION_LOST.render(text=words))
     line, state = f"{name}: {words}", fault.sqlstate
     if state == "57014":
         return DeadlineExceeded(line, sqlstate=state, query=name)
     if state == "55P03":
-        return LockTimeout(f"{name}: could not get a lock in time", sqlstate=state, query=name)
+        return LockTimeout(PostgresErrorText.LOCK_TIMEOUT.render(query=name), sqlstate=state, query=name)
     if state == "42501":
         grant = ""
         if denied := _DENIED.search(words):

@@ -19,6 +19,36 @@ from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
+from qmon.model.texts import Text
+
+
+class QueryText(Text):
+    """Errors of queries and their names."""
+
+    NO_FOLDER = "the sql folder of qmon is missing: the installation is broken"
+    FOLDER_NAME = "{path}: a folder is called {names}"
+    FILE_NAME = "{path}: a file is called name.sql or name.since_16.sql"
+    BEFORE_VERSION = " before version {version}"
+    NO_QUERY = "there is no {query} for {engine}{hint}"
+    NO_DESIGN = "there is no design {design!r} for {engine}; it has: {designs}"
+    NO_STEP = "{file}:1: the same as {path}, but that is no step of a design"
+    NAMES_MISSING = "{query} needs a name for {names}"
+    NAMES_UNUSED = "{query} does not use {names}"
+    FILTERED_INDEX = "{query} cannot name the filtered index {index!r}: the statement is not recompiled"
+    NOT_AN_IDENTIFIER = "{name!r} is not an identifier"
+    LAYOUT_LACKS = "{query} needs {name}, which this layout lacks"
+    NEEDS_WHOLE_NUMBER = "{query} takes a whole number for {name}, not {value!r}"
+    NEEDS_COLUMNS = "{query} takes a list of columns for {name}, not {value!r}"
+    NEEDS_IDENTIFIER = "{query} takes an identifier for {name}, not {value!r}"
+    OTHER_USE = "{query} has another use for {name} than {value!r}"
+    COLUMN_WITH_TYPE = "a column with its type"
+    CONDITION = "a condition"
+    ROW_COLUMNS = "columns of a row"
+    PART_OF_PAGE = "a part of a page"
+    INDEX = "an index"
+    NEEDS_OTHER = "{query} takes {wanted} for {name}, not {value!r}"
+    NEEDS_TIME = "{query} takes a column of times for {name}, not {value!r}"
+
 
 # A value that replaces `{name}`: the parts of an identifier, a single part, a whole number, a column with its type or
 # zone, an index, a column or condition of a group, the key of a row, the columns of a row with their values, a part of
@@ -83,7 +113,7 @@ def sql_folder() -> Traversable:
     """Return the ``sql`` folder. It is inside the package in a wheel, and next to the package in a checkout."""
     found = bundled.bundled_folder("sql")
     if found is None:
-        raise QueryFileError("the sql folder of qmon is missing: the installation is broken")
+        raise QueryFileError(QueryText.NO_FOLDER)
     return found
 
 
@@ -96,7 +126,7 @@ def all_files() -> tuple[SqlFile, ...]:
             if folder.is_dir():
                 path = f"sql/{engine}/{folder.name}"
                 if folder.name not in FOLDER_KINDS:
-                    raise QueryFileError(f"{path}: a folder is called {', '.join(FOLDER_KINDS)}")
+                    raise QueryFileError(QueryText.FOLDER_NAME.render(path=path, names=", ".join(FOLDER_KINDS)))
                 found.extend(_find_files(engine, FOLDER_KINDS[folder.name], folder, path))
     return tuple(sorted(found, key=lambda file: (file.engine, file.name, file.since)))
 
@@ -109,7 +139,7 @@ def _find_files(engine: EngineName, prefix: str, folder: Traversable, path: str)
         elif entry.name.endswith(".sql"):
             match = _FILE_NAME.fullmatch(entry.name)
             if match is None:
-                raise QueryFileError(f"{here}: a file is called name.sql or name.since_16.sql")
+                raise QueryFileError(QueryText.FILE_NAME.render(path=here))
             yield SqlFile(engine, f"{prefix}/{match[1]}", int(match[2] or 0), here, entry)
 
 
@@ -136,8 +166,8 @@ def load_query(engine: EngineName, name: str, version: tuple[int, int]) -> Query
     files = _files_by_name().get((engine, name), ())
     fitting = [file for file in files if file.since <= version[0]]
     if not fitting:
-        hint = f" before version {min(file.since for file in files)}" if files else ""
-        raise QueryFileError(f"there is no {name} for {engine}{hint}")
+        hint = QueryText.BEFORE_VERSION.render(version=min(file.since for file in files)) if files else ""
+        raise QueryFileError(QueryText.NO_QUERY.render(query=name, engine=engine, hint=hint))
     return read_query(fitting[-1])
 
 
@@ -156,7 +186,9 @@ def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> t
     """
     names = _step_names(engine, f"design/{design}/")
     if not names:
-        raise BadInput(f"there is no design {design!r} for {engine}; it has: {', '.join(designs(engine)) or 'none'}")
+        raise BadInput(
+            QueryText.NO_DESIGN.render(design=design, engine=engine, designs=", ".join(designs(engine)) or "none")
+        )
     names = [*_step_names(engine, f"{SWITCH_FOLDER}/"), *names]
     return tuple(load_query(engine, name, version) for name in names if has_query(engine, name, version))
 
@@ -188,7 +220,7 @@ def read_query(file: SqlFile) -> Query:
     path = f"sql/{file.engine}/designs/{same[1]}"
     found = next((other for other in all_files() if other.path == path), None)
     if found is None or file.kind != "design":
-        raise QueryFileError(f"{file.path}:1: the same as {path}, but that is no step of a design")
+        raise QueryFileError(QueryText.NO_STEP.render(file=file.path, path=path))
     return parse_query(found.file.read_text(encoding="utf-8"), file.engine, file.name, path)
 
 
@@ -200,9 +232,9 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     refuses this (8622).
     """
     if missing := sorted(query.names - names.keys()):
-        raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
+        raise BadInput(QueryText.NAMES_MISSING.render(query=query.name, names=", ".join(missing)))
     if extra := sorted(names.keys() - query.names):
-        raise BadInput(f"{query.name} does not use {', '.join(extra)}")
+        raise BadInput(QueryText.NAMES_UNUSED.render(query=query.name, names=", ".join(extra)))
     path, _, line = query.path.rpartition(":")
     parameters: list[str] = []
     known: dict[str, Value] = {}
@@ -239,13 +271,13 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
     for slot in slots:
         index = names[slot.name]
         if slot.form == "identifier" and isinstance(index, IndexName) and index.filtered and slot.name not in anew:
-            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: the statement is not recompiled")
+            raise BadInput(QueryText.FILTERED_INDEX.render(query=query, index=index.name))
 
 
 def bare_name(name: Name) -> Sequence[str] | str | int | None:
     """Return the bare name without the type, zone or other facts of a column or index."""
     if isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
-        raise BadInput(f"{name!r} is not an identifier")
+        raise BadInput(QueryText.NOT_AN_IDENTIFIER.render(name=name))
     if isinstance(name, RowValues):
         return name.column_names
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
@@ -261,22 +293,22 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
     if value is None:
         if slot.optional:
             return "NULL"
-        raise BadInput(f"{query} needs {slot.name}, which this layout lacks")
+        raise BadInput(QueryText.LAYOUT_LACKS.render(query=query, name=slot.name))
     if slot.form == "int":
         if isinstance(value, bool) or not isinstance(value, int):
-            raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")
+            raise BadInput(QueryText.NEEDS_WHOLE_NUMBER.render(query=query, name=slot.name, value=value))
         return str(value)
     if slot.form == "text" and isinstance(value, str):
         value = (value,)
     if slot.form in ("list", "set", "text", "numbered", "on"):
         if isinstance(value, str | int):
-            raise BadInput(f"{query} takes a list of columns for {slot.name}, not {value!r}")
+            raise BadInput(QueryText.NEEDS_COLUMNS.render(query=query, name=slot.name, value=value))
         columns = [engine.quote((column,)) for column in value]
         if slot.form == "text":
             return engine.text_expression([f"{slot.of}.{column}" if slot.of else column for column in columns])
         return _columns_text(slot, columns)
     if isinstance(value, int):
-        raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
+        raise BadInput(QueryText.NEEDS_IDENTIFIER.render(query=query, name=slot.name, value=value))
     return _identifier(slot, engine.quote((value,) if isinstance(value, str) else value), kind, engine)
 
 
@@ -301,7 +333,7 @@ def _row_text(
         return engine.readable_expression(text, value.kind) if slot.form == "read" else engine.newest(text, value.kind)
     if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
         return engine.text_expression([text]) if slot.form == "text" else text
-    raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
+    raise BadInput(QueryText.OTHER_USE.render(query=query, name=slot.name, value=value))
 
 
 def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
@@ -313,12 +345,12 @@ def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) 
     if slot.form == "recompile" and isinstance(value, IndexName):
         return ", RECOMPILE" if value.filtered else ""
     wanted = {
-        "type": "a column with its type",
-        "where": "a condition",
-        "values": "columns of a row",
-        "order": "a part of a page",
-    }.get(slot.form, "an index")
-    raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
+        "type": QueryText.COLUMN_WITH_TYPE,
+        "where": QueryText.CONDITION,
+        "values": QueryText.ROW_COLUMNS,
+        "order": QueryText.PART_OF_PAGE,
+    }.get(slot.form, QueryText.INDEX)
+    raise BadInput(QueryText.NEEDS_OTHER.render(query=query, wanted=wanted, name=slot.name, value=value))
 
 
 def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
@@ -331,7 +363,7 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
     elif isinstance(value, Sequence) and len(value) == 1:
         value = TimeColumn(value[0])
     if value is not None and not isinstance(value, TimeColumn):
-        raise BadInput(f"{query} takes a column of times for {slot.name}, not {value!r}")
+        raise BadInput(QueryText.NEEDS_TIME.render(query=query, name=slot.name, value=value))
     if slot.form == "clock":
         return engine.clock_expression(UTC_ZONE if value is None else value.zone)
     if value is None or value.zone == UNKNOWN_ZONE:

@@ -9,6 +9,27 @@ from typing import Final, cast
 
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.query_text import Parameter, Piece, Placeholder, QueryFileError, Separator, parse_slot, scan_text
+from qmon.model.texts import Text
+
+
+class QueryFileText(Text):
+    """Errors of files with SQL."""
+
+    TAKES_NO_VALUES = "{path}:{line}: an installation file takes no values, but uses :{name}"
+    NO_COLUMNS = "{path}:1: a probe names its columns, in order, as '-- > name'"
+    NO_STATEMENT = "{path}:{line}: there is no statement below the header"
+    SECOND_STATEMENT = "{path}:{line}: a file has only one statement, but a second statement starts after this ;"
+    NOT_A_NAME = "{path}:{line}: ':{name}' is not a name; write ':name  what it is'"
+    NOT_A_COLUMN = "{path}:{line}: {column!r} is not a column; write one column per line, in lower case"
+    DECLARED_TWICE = "{path}:{line}: {name} is declared twice"
+    NO_PURPOSE = "{path}:1: the file must start with '-- ' and its purpose"
+    VALUE_UNDECLARED = "{path}:{line}: :{name} is not declared in the header"
+    SLOT_UNDECLARED = "{path}:{line}: {{{name}}} is not declared in the header"
+    BOTH_MARKS = "with and without '?'"
+    BOTH_WAYS = "{path}:{line}: {{{name}}} is written both {ways}"
+    SLOT_UNUSED = "{path}:{line}: {{{name}}} is declared but not used"
+    VALUE_UNUSED = "{path}:{line}: :{name} is declared but not used"
+
 
 _ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog", "library"), "sqlserver": ("probe",)}
 
@@ -35,10 +56,10 @@ def parse_query(text: str, engine: EngineName, name: str, path: str) -> Query:
     used = {piece.name: piece for piece in pieces if isinstance(piece, Parameter)}
     if used and _SCRIPT.fullmatch(name):
         first = next(iter(used.values()))
-        raise QueryFileError(f"{path}:{first.line}: an installation file takes no values, but uses :{first.name}")
+        raise QueryFileError(QueryFileText.TAKES_NO_VALUES.render(path=path, line=first.line, name=first.name))
     header.check_uses(pieces)
     if name.startswith("probe/") and not header.columns:
-        raise QueryFileError(f"{path}:1: a probe names its columns, in order, as '-- > name'")
+        raise QueryFileError(QueryFileText.NO_COLUMNS.render(path=path))
     return Query(
         name=name,
         purpose=" ".join(header.purpose),
@@ -61,16 +82,14 @@ def _statement_text(text: str, engine: EngineName, name: str, path: str, line: i
     pieces = scan_text(text, engine, path, line)
     plain = "".join(piece if isinstance(piece, str) else "x" for piece in pieces if not isinstance(piece, Separator))
     if not _without_comments(plain):
-        raise QueryFileError(f"{path}:{line}: there is no statement below the header")
+        raise QueryFileError(QueryFileText.NO_STATEMENT.render(path=path, line=line))
     if name.partition("/")[0] not in _ONE_STATEMENT[engine]:
         return text.rstrip()
     for index, piece in enumerate(pieces):
         if isinstance(piece, Separator):
             after = pieces[index + 1 :]
             if any(not isinstance(other, str) or _without_comments(other) for other in after):
-                raise QueryFileError(
-                    f"{path}:{piece.line}: a file has only one statement, but a second statement starts after this ;"
-                )
+                raise QueryFileError(QueryFileText.SECOND_STATEMENT.render(path=path, line=piece.line))
             return text[: len(text) - sum(map(len, cast(tuple[str, ...], after))) - 1].rstrip()
     return text.rstrip()
 
@@ -100,26 +119,24 @@ class _Header:
             self.slots[declared.name] = declared
         elif (name := found["parameter"]) is not None:
             if not _PARAMETER.fullmatch(name):
-                raise QueryFileError(f"{self.path}:{number}: ':{name}' is not a name; write ':name  what it is'")
+                raise QueryFileError(QueryFileText.NOT_A_NAME.render(path=self.path, line=number, name=name))
             self._refuse_twice(name, name in self.parameters, number)
             self.parameters[name] = number
         else:
             column = found["column"] or ""
             if not _COLUMN.fullmatch(column):
-                raise QueryFileError(
-                    f"{self.path}:{number}: {column!r} is not a column; write one column per line, in lower case"
-                )
+                raise QueryFileError(QueryFileText.NOT_A_COLUMN.render(path=self.path, line=number, column=column))
             self._refuse_twice(column, column in self.columns, number)
             self.columns[column] = number
 
     def _refuse_twice(self, name: str, known: bool, number: int) -> None:
         if known:
-            raise QueryFileError(f"{self.path}:{number}: {name} is declared twice")
+            raise QueryFileError(QueryFileText.DECLARED_TWICE.render(path=self.path, line=number, name=name))
 
     def check_purpose(self) -> None:
         self.purpose = [line for line in self.purpose if line]
         if not self.purpose:
-            raise QueryFileError(f"{self.path}:1: the file must start with '-- ' and its purpose")
+            raise QueryFileError(QueryFileText.NO_PURPOSE.render(path=self.path))
 
     def check_uses(self, pieces: Sequence[Piece]) -> None:
         """Raise an error if a name is used but not declared, declared but not used, or used in another form."""
@@ -128,19 +145,25 @@ class _Header:
         for piece in pieces:
             if isinstance(piece, Parameter):
                 if piece.name not in self.parameters:
-                    raise QueryFileError(f"{self.path}:{piece.line}: :{piece.name} is not declared in the header")
+                    raise QueryFileError(
+                        QueryFileText.VALUE_UNDECLARED.render(path=self.path, line=piece.line, name=piece.name)
+                    )
                 parameters_used.add(piece.name)
             elif isinstance(piece, Placeholder):
                 declared = self.slots.get(piece.name)
                 if declared is None:
-                    raise QueryFileError(f"{self.path}:{piece.line}: {{{piece.name}}} is not declared in the header")
+                    raise QueryFileError(
+                        QueryFileText.SLOT_UNDECLARED.render(path=self.path, line=piece.line, name=piece.name)
+                    )
                 if declared.optional != piece.optional:
-                    both = "with and without '?'"
-                    raise QueryFileError(f"{self.path}:{piece.line}: {{{piece.name}}} is written both {both}")
+                    both = QueryFileText.BOTH_MARKS
+                    raise QueryFileError(
+                        QueryFileText.BOTH_WAYS.render(path=self.path, line=piece.line, name=piece.name, ways=both)
+                    )
                 slots_used.add(piece.name)
         for name, declared in self.slots.items():
             if name not in slots_used:
-                raise QueryFileError(f"{self.path}:{declared.line}: {{{name}}} is declared but not used")
+                raise QueryFileError(QueryFileText.SLOT_UNUSED.render(path=self.path, line=declared.line, name=name))
         for name, number in self.parameters.items():
             if name not in parameters_used:
-                raise QueryFileError(f"{self.path}:{number}: :{name} is declared but not used")
+                raise QueryFileError(QueryFileText.VALUE_UNUSED.render(path=self.path, line=number, name=name))

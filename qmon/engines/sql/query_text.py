@@ -9,6 +9,19 @@ from typing import Final, Literal, cast
 
 from qmon.engines.base import EngineName
 from qmon.errors import QmonError
+from qmon.model.texts import Text
+
+
+class SqlText(Text):
+    """Errors of SQL texts."""
+
+    NOT_A_SLOT = "{path}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}"
+    BODY_OPEN = "{path}:{line}: the body opened by {mark} does not end"
+    BARE_MARK = "{path}:{line}: a bare ? would be taken for a value; write :name"
+    NO_PARTNER = "{path}:{line}: this {mark} has no partner"
+    STATEMENT = "a statement"
+    COMMENT_OPEN = "{path}:{line}: the comment that begins here does not end"
+
 
 Form = Literal[
     "identifier",
@@ -105,7 +118,7 @@ def parse_slot(text: str, line: int, where: str) -> Placeholder:
     """
     found = _SLOT.fullmatch(text)
     if found is None or (found[4] and found[3] not in _WITH_ALIAS):
-        raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
+        raise QueryFileError(SqlText.NOT_A_SLOT.render(path=where, line=line, text=text))
     form = cast(Form, found[3] or "identifier")
     return Placeholder(found[1], found[2] is not None, form, line, found[4] or "")
 
@@ -143,7 +156,7 @@ def _split_pieces(text: str, engine: EngineName, where: str, line: int, *, body:
             case "dollar":
                 close = text.find(found[0], found.end())
                 if close < 0:
-                    raise QueryFileError(f"{where}:{here}: the body opened by {found[0]} does not end")
+                    raise QueryFileError(SqlText.BODY_OPEN.render(path=where, line=here, mark=found[0]))
                 yield found[0]
                 yield from _split_pieces(text[found.end() : close], engine, where, here, body=True)
                 yield found[0]
@@ -157,9 +170,9 @@ def _split_pieces(text: str, engine: EngineName, where: str, line: int, *, body:
             case "separator":
                 yield Separator(here)
             case "mark" if not body:
-                raise QueryFileError(f"{where}:{here}: a bare ? would be taken for a value; write :name")
+                raise QueryFileError(SqlText.BARE_MARK.render(path=where, line=here))
             case "open" | "unclosed" if not body or found[0] in "{}":
-                raise QueryFileError(f"{where}:{here}: this {found[0]} has no partner")
+                raise QueryFileError(SqlText.NO_PARTNER.render(path=where, line=here, mark=found[0]))
             case _:
                 yield found[0]
         at = end
@@ -175,7 +188,7 @@ def number_values(text: str) -> str:
         out.append(text[at : found.start()])
         end = found.end()
         if found.lastgroup == "block":
-            end = _block_end(text, found.start(), "a statement", 1)
+            end = _block_end(text, found.start(), SqlText.STATEMENT, 1)
         elif found.lastgroup == "dollar":
             end = text.find(found[0], end) + len(found[0])
         if found.lastgroup == "mark":
@@ -194,4 +207,4 @@ def _block_end(text: str, start: int, where: str, line: int) -> int:
         depth += 1 if edge[0] == "/*" else -1
         if depth == 0:
             return edge.end()
-    raise QueryFileError(f"{where}:{line}: the comment that begins here does not end")
+    raise QueryFileError(SqlText.COMMENT_OPEN.render(path=where, line=line))

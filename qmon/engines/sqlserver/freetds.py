@@ -12,6 +12,16 @@ from typing import Final
 
 from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class FreeTdsText(Text):
+    """Errors of FreeTDS settings."""
+
+    NO_ENCRYPTION = (
+        "FreeTDS does not support encryption {value!r}: use yes or no; Microsoft's driver also supports strict"
+    )
+
 
 # Encrypted unless the user asks otherwise.
 DEFAULTS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
@@ -38,7 +48,5 @@ def to_freetds(keywords: Mapping[str, str]) -> dict[str, str]:
         return out
     encryption = _ENCRYPTION.get(wanted.strip().lower())
     if encryption is None:
-        raise BadInput(
-            f"FreeTDS does not support encryption {wanted!r}: use yes or no; Microsoft's driver also supports strict"
-        )
+        raise BadInput(FreeTdsText.NO_ENCRYPTION.render(value=wanted))
     return {"Encryption": encryption} | without_keywords(out, ("Encrypt",))

@@ -13,6 +13,26 @@ from typing import Final
 from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.engines.sqlserver.freetds import is_freetds
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class LoginMethodText(Text):
+    """Errors of login methods."""
+
+    FREETDS_UNSUPPORTED = (
+        "FreeTDS does not support {keyword}={value}: Entra needs Microsoft's driver; for Windows "
+        "logins use Trusted_Connection with Kerberos"
+    )
+    ODBC_UNSUPPORTED = "Microsoft's ODBC driver does not support {keyword}={value}; it supports: {names}"
+    WINDOW_NEEDED = (
+        "{method} opens a window and works only with Microsoft's driver for Windows; on this system, "
+        "use ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, or ActiveDirectoryIntegrated with "
+        "a Kerberos ticket"
+    )
+    CLIENT_ID = "the application's client id; its secret is the password"
+    USER_NEEDED = "{method} needs a user: {example}"
+    NO_USER = "{method} takes no user: it uses the account that runs qmon; leave {user!r} out"
+
 
 AUTHENTICATION: Final = "Authentication"
 
@@ -69,28 +89,26 @@ def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, st
     if not wanted:
         return dict(keywords)
     if driver and is_freetds(driver):
-        raise BadInput(
-            f"FreeTDS does not support {AUTHENTICATION}={wanted}: Entra needs Microsoft's driver; for Windows logins"
-            " use Trusted_Connection with Kerberos"
-        )
+        raise BadInput(LoginMethodText.FREETDS_UNSUPPORTED.render(keyword=AUTHENTICATION, value=wanted))
     method = _find_method(keywords)
     if method is None:
         names = ", ".join(each.name for each in _METHODS.values())
-        raise BadInput(f"Microsoft's ODBC driver does not support {AUTHENTICATION}={wanted}; it supports: {names}")
+        raise BadInput(LoginMethodText.ODBC_UNSUPPORTED.render(keyword=AUTHENTICATION, value=wanted, names=names))
     if method.windows_only and sys.platform != "win32":
-        raise BadInput(
-            f"{method.name} opens a window and works only with Microsoft's driver for Windows; on this system, use"
-            " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, or ActiveDirectoryIntegrated with a Kerberos ticket"
-        )
+        raise BadInput(LoginMethodText.WINDOW_NEEDED.render(method=method.name))
     user = lookup_keyword(keywords, "UID")
     if method.user is True and not user:
-        raise BadInput(f"{method.name} needs a user: {_USER_HINTS.get(method.name, 'mssql://user@host/Database')}")
+        raise BadInput(
+            LoginMethodText.USER_NEEDED.render(
+                method=method.name, example=_USER_HINTS.get(method.name, "mssql://user@host/Database")
+            )
+        )
     if method.user is False and user:
-        raise BadInput(f"{method.name} takes no user: it uses the account that runs qmon; leave {user!r} out")
+        raise BadInput(LoginMethodText.NO_USER.render(method=method.name, user=user))
     return without_keywords(keywords, (AUTHENTICATION,)) | {AUTHENTICATION: method.name}
 
 
-_USER_HINTS: Final = {"ActiveDirectoryServicePrincipal": "the application's client id; its secret is the password"}
+_USER_HINTS: Final = {"ActiveDirectoryServicePrincipal": LoginMethodText.CLIENT_ID}
 
 
 def _find_method(keywords: Mapping[str, str]) -> _Method | None:

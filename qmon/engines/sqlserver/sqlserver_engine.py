@@ -21,11 +21,27 @@ from qmon.engines.sqlserver import sqlserver_errors as errors
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, to_freetds
 from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
+from qmon.model.texts import Text
 
 if TYPE_CHECKING:
     import pyodbc
 
     from qmon.engines.odbc import OdbcConnection
+
+
+class SqlServerText(Text):
+    """Errors of SQL Server targets."""
+
+    NO_PARTS = "a name without any part cannot be an identifier"
+    BAD_IDENTIFIER = "{name!r} cannot be an identifier: it is empty or contains a NUL character"
+    LONG_IDENTIFIER = "{name!r} cannot be an identifier: SQL Server allows at most {limit} characters"
+    NO_ADVISORY_LOCKS = "advisory_lock: SQL Server has no locks with numbers as keys"
+    READ_ONLY = (
+        "{target} is read-only (a readable secondary, or a read-only database): nothing can be "
+        "changed here; connect to its primary"
+    )
+    NO_DRIVER = "no ODBC driver for SQL Server is installed: {hint}"
+
 
 # Drivers used if the user names no driver, best first. The driver of Microsoft's wheel comes before FreeTDS.
 DRIVER_NAMES: Final = (driver_wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
@@ -123,12 +139,12 @@ class SqlServer:
     def quote(self, parts: Sequence[str]) -> str:
         """Put the parts in brackets. Raises ``BadInput`` for names that SQL Server would refuse."""
         if not parts:
-            raise BadInput("a name without any part cannot be an identifier")
+            raise BadInput(SqlServerText.NO_PARTS)
         for part in parts:
             if not part or "\0" in part:
-                raise BadInput(f"{part!r} cannot be an identifier: it is empty or contains a NUL character")
+                raise BadInput(SqlServerText.BAD_IDENTIFIER.render(name=part))
             if len(part.encode("utf-16-le", "surrogatepass")) > 2 * _MAX_NAME:
-                raise BadInput(f"{part!r} cannot be an identifier: SQL Server allows at most {_MAX_NAME} characters")
+                raise BadInput(SqlServerText.LONG_IDENTIFIER.render(name=part, limit=_MAX_NAME))
         return ".".join("[" + part.replace("]", "]]") + "]" for part in parts)
 
     def literal(self, text: str) -> str:
@@ -190,7 +206,7 @@ class SqlServer:
 
     def advisory_lock_condition(self, key: str) -> str:
         """Raise ``BadInput``, because the server shows only a part of the name of an application lock."""
-        raise BadInput("advisory_lock: SQL Server has no locks with numbers as keys")
+        raise BadInput(SqlServerText.NO_ADVISORY_LOCKS)
 
     def text_type(self, kind: str) -> str:
         """Return ``varchar`` for a ``varchar`` column, else ``nvarchar``, which loses no character.
@@ -312,10 +328,7 @@ class SqlServer:
             statement = render(load_query("sqlserver", name, _SETUP_VERSION), {"lock_timeout": wait}, self)
             (found,) = to_records(_Introduction, connection.fetch(Bound(statement)))
             if session.writes and found.standby:
-                raise BadInput(
-                    f"{target.name} is read-only (a readable secondary, or a read-only database): nothing can be"
-                    " changed here; connect to its primary"
-                )
+                raise BadInput(SqlServerText.READ_ONLY.render(target=target.name))
             connection.set_identity(_parse_version(found.version), found.session_id)
             connection.configure_deadline(session)
         except BaseException:
@@ -404,7 +417,7 @@ def find_driver(given: str | None = None) -> str:
         or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
     )
     if found is None:
-        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.sql_server_hint()}")
+        raise MissingDriver(SqlServerText.NO_DRIVER.render(hint=drivers.sql_server_hint()))
     return found
 
 

@@ -31,7 +31,65 @@ from qmon.errors import (
     Unreachable,
     WrongPassword,
 )
+from qmon.model.texts import Text
 from qmon.system import choose_for_system
+
+
+class SqlServerErrorText(Text):
+    """Errors of SQL Server and its drivers."""
+
+    NOT_HOST_PORT = "{server} is not host,port"
+    NO_INSTANCE = "no instance {instance} answered on {host}; SQL Browser (UDP 1434) may be off there: give host,port"
+    UNKNOWN_HOST = "the host name {host!r} is unknown"
+    NO_ANSWER = "no answer from {host} port {port} in time; is a firewall in between?"
+    REFUSED = "nothing listens on {host} port {port}: connection refused; is the server running?"
+    CANNOT_BE_REACHED = "{host} port {port} cannot be reached: {problem}"
+    NO_SQL_SERVER = "{host} port {port} accepts connections, but no SQL Server answered in time"
+    KINIT = "kinit gets a ticket, klist lists the existing tickets"
+    DOMAIN = "the account must belong to the domain, and the server's name (SPN) must be registered in the domain"
+    YES_OR_NO = "yes or no"
+    ENCRYPT_VALUES = "yes, no or strict (also mandatory for yes, optional for no)"
+    INTENT_VALUES = "ReadOnly or ReadWrite"
+    CLOSED_CONNECTION = "the server closed the connection"
+    NETWORK_SILENT = "the network did not answer in time"
+    CONNECTION_REFUSED = "connection refused"
+    NO_ROUTE = "no route to the server"
+    FROM = " (from {origin})"
+    THIS_ACCOUNT = "this account"
+    THE_SERVER = "the server"
+    LOGIN_HANGS = "the login to {server} does not finish; is it a SQL Server, and does it support this encryption?"
+    NOT_READY = "not ready yet: {text}"
+    NO_CONNECTION_LEFT = "the server has no connection left: {text}"
+    UNTRUSTED = (
+        "TLS failed: this machine does not trust the server's certificate; install its CA "
+        "certificate, or trust the certificate without a check with trust=yes in the URL "
+        "(TrustServerCertificate=yes)"
+    )
+    TLS_FAILED = "TLS failed: {text}"
+    NOT_SQL_SERVER = "the service on {server} is not SQL Server"
+    CLOSED_AT_ONCE = "{server} closed the connection immediately; is it a SQL Server, and is it healthy?"
+    NO_CREDENTIALS = "the server does not accept login {user!r} without a password, and none is set: {text}"
+    CANNOT_CONNECT = "cannot connect: {text}"
+    NO_TICKET = "this account has no usable Kerberos ticket: {hint}; {text}"
+    VALUE_REFUSED = "{keyword} does not accept this value; use {values}"
+    NO_DATABASE = "there is no database {database!r} on the server, or this login may not open it"
+    DATABASE_CLOSED = "the login may not open database {database!r}; run CREATE USER in it"
+    NO_DSN = "there is no DSN {dsn!r}; {hint}"
+    NO_DRIVER = "the connection string has no driver; add DRIVER={{ODBC Driver 18 for SQL Server}}"
+    DRIVER_NOT_LOADED = "the ODBC driver cannot be loaded: {text}; {hint}"
+    CREDENTIALS_NEEDED = "the server asks for the password of login {user!r}, but none is set"
+    LOCKED_OUT = "login {user!r} is locked out; ask a DBA to unlock it"
+    DISABLED = "login {user!r} is disabled; ask a DBA to enable it"
+    EXPIRED = "the password of login {user!r} has expired; change it first"
+    LOGIN_FAILED = "login failed for {user}: no such login, or it may not connect"
+    BAD_CREDENTIALS = "login failed: wrong password{origin} for {user}, no such login, or it may not connect"
+    CONNECTION_LOST = "the connection was lost: {text}"
+    LOCK_TIMEOUT = "{query}: could not get a lock in time"
+    DEADLINE = "{query}: no result within the deadline, or cancelled"
+    DEADLOCK_VICTIM = "chosen as the victim of a deadlock"
+    TRY_AGAIN = "{query}: {text}; try again"
+    NO_OBJECT = "{query}: this server has no {object}"
+
 
 DEFAULT_PORT: Final = 1433
 _SERVER: Final = re.compile(r"(?:tcp:)?(?P<host>[^,\\]+)(?:\\(?P<instance>[^,]+))?(?:,\s*(?P<port>\d+))?", re.I)
@@ -44,22 +102,22 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
     """
     found = _SERVER.fullmatch(server.strip())
     if found is None:
-        return f"{server} is not host,port"
+        return SqlServerErrorText.NOT_HOST_PORT.render(server=server)
     host, instance = found["host"].strip(), found["instance"]
     port = int(found["port"] or DEFAULT_PORT)
     if instance is not None and found["port"] is None:
-        return f"no instance {instance} answered on {host}; SQL Browser (UDP 1434) may be off there: give host,port"
+        return SqlServerErrorText.NO_INSTANCE.render(instance=instance, host=host)
     try:
         socket.create_connection((host, port), timeout_s).close()
     except socket.gaierror:
-        return f"the host name {host!r} is unknown"
+        return SqlServerErrorText.UNKNOWN_HOST.render(host=host)
     except TimeoutError:
-        return f"no answer from {host} port {port} in time; is a firewall in between?"
+        return SqlServerErrorText.NO_ANSWER.render(host=host, port=port)
     except ConnectionRefusedError:
-        return f"nothing listens on {host} port {port}: connection refused; is the server running?"
+        return SqlServerErrorText.REFUSED.render(host=host, port=port)
     except OSError as problem:
-        return f"{host} port {port} cannot be reached: {problem.strerror or problem}"
-    return f"{host} port {port} accepts connections, but no SQL Server answered in time"
+        return SqlServerErrorText.CANNOT_BE_REACHED.render(host=host, port=port, problem=problem.strerror or problem)
+    return SqlServerErrorText.NO_SQL_SERVER.render(host=host, port=port)
 
 
 def is_refused(server: str, timeout_s: float = 1.0) -> bool:
@@ -105,19 +163,19 @@ _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 # Our session was killed during a statement. The driver reports HY000, and the connection is lost.
 _KILLED: Final = 596
 _TICKET_HINT: Final = choose_for_system(
-    linux="kinit gets a ticket, klist lists the existing tickets",
-    macos="kinit gets a ticket, klist lists the existing tickets",
-    windows="the account must belong to the domain, and the server's name (SPN) must be registered in the domain",
+    linux=SqlServerErrorText.KINIT,
+    macos=SqlServerErrorText.KINIT,
+    windows=SqlServerErrorText.DOMAIN,
 )
-_YES_NO: Final = "yes or no"
+_YES_NO: Final = SqlServerErrorText.YES_OR_NO
 
 # Values that Microsoft's driver 18 accepts, by the keyword in the driver's error. All values were tested.
 _ACCEPTED_VALUES: Final = {
-    "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
+    "encrypt": SqlServerErrorText.ENCRYPT_VALUES,
     "trustservercertificate": _YES_NO,
     "trusted_connection": _YES_NO,
     "multisubnetfailover": _YES_NO,
-    "applicationintent": "ReadOnly or ReadWrite",
+    "applicationintent": SqlServerErrorText.INTENT_VALUES,
 }
 
 # Socket errors in the driver's texts: the errno or, on Windows, the number of Winsock.
@@ -126,11 +184,11 @@ _SOCKET_ERROR: Final = re.compile(
 )
 _SOCKET_WORDS: Final = {
     **dict.fromkeys(
-        (errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, 10053, 10054), "the server closed the connection"
+        (errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, 10053, 10054), SqlServerErrorText.CLOSED_CONNECTION
     ),
-    **dict.fromkeys((errno.ETIMEDOUT, 10060), "the network did not answer in time"),
-    **dict.fromkeys((errno.ECONNREFUSED, 10061), "connection refused"),
-    **dict.fromkeys((errno.EHOSTUNREACH, errno.ENETUNREACH, 10051, 10065), "no route to the server"),
+    **dict.fromkeys((errno.ETIMEDOUT, 10060), SqlServerErrorText.NETWORK_SILENT),
+    **dict.fromkeys((errno.ECONNREFUSED, 10061), SqlServerErrorText.CONNECTION_REFUSED),
+    **dict.fromkeys((errno.EHOSTUNREACH, errno.ENETUNREACH, 10051, 10065), SqlServerErrorText.NO_ROUTE),
 }
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
@@ -154,17 +212,15 @@ def connecting_error(fault: DriverFault, target: Target) -> QmonError:
 
 def hanging_error(target: Target) -> QmonError:
     """Return the error for a login that hung until its deadline."""
-    server = lookup_keyword(target.parameters, "Server", "Address") or "the server"
+    server = lookup_keyword(target.parameters, "Server", "Address") or SqlServerErrorText.THE_SERVER
     if is_refused(server):
         return _with_name(Unreachable(why_unreachable(server)), target)
-    problem = Unreachable(
-        f"the login to {server} does not finish; is it a SQL Server, and does it support this encryption?"
-    )
+    problem = Unreachable(SqlServerErrorText.LOGIN_HANGS.render(server=server))
     return _with_name(problem, target)
 
 
 def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError:
-    server = lookup_keyword(target.parameters, "Server", "Address") or "the server"
+    server = lookup_keyword(target.parameters, "Server", "Address") or SqlServerErrorText.THE_SERVER
     text = fault.text
     missing = _missing_driver_error(fault, target)
     if missing is not None:
@@ -172,28 +228,27 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
     if refused := _permanent_refusal(fault, target, numbers):
         return refused
     if numbers.intersection(_NOT_READY):
-        return Unreachable(f"not ready yet: {text}")
+        return Unreachable(SqlServerErrorText.NOT_READY.render(text=text))
     if numbers.intersection(_NO_CONNECTION_LEFT):
-        return NoConnectionLeft(f"the server has no connection left: {text}")
+        return NoConnectionLeft(SqlServerErrorText.NO_CONNECTION_LEFT.render(text=text))
     if _UNTRUSTED.search(text):
         return Unreachable(
-            "TLS failed: this machine does not trust the server's certificate; install its CA certificate, or"
-            " trust the certificate without a check with trust=yes in the URL (TrustServerCertificate=yes)",
+            SqlServerErrorText.UNTRUSTED,
             retryable=False,
         )
     if problem := _refused_by_driver(text):
         return problem
     if _TLS.search(text):
-        return Unreachable(f"TLS failed: {text}", retryable=False)
+        return Unreachable(SqlServerErrorText.TLS_FAILED.render(text=text), retryable=False)
     if "Protocol error in TDS stream" in text:
-        return Unreachable(f"the service on {server} is not SQL Server", retryable=False)
+        return Unreachable(SqlServerErrorText.NOT_SQL_SERVER.render(server=server), retryable=False)
     if "handshakes before login" in text:
-        return Unreachable(f"{server} closed the connection immediately; is it a SQL Server, and is it healthy?")
+        return Unreachable(SqlServerErrorText.CLOSED_AT_ONCE.render(server=server))
     if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
         return Unreachable(why_unreachable(server))
     if user := _user_without_credentials(target):
-        return PasswordNeeded(f"the server does not accept login {user!r} without a password, and none is set: {text}")
-    return Unreachable(f"cannot connect: {text}")
+        return PasswordNeeded(SqlServerErrorText.NO_CREDENTIALS.render(user=user, text=text))
+    return Unreachable(SqlServerErrorText.CANNOT_CONNECT.render(text=text))
 
 
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
@@ -208,23 +263,21 @@ def _with_socket_texts(fault: DriverFault) -> DriverFault:
 def _refused_by_driver(text: str) -> QmonError | None:
     """Return the error if the driver refused a value before it contacted the server, else ``None``."""
     if "SSPI Provider" in text:
-        return Unreachable(f"this account has no usable Kerberos ticket: {_TICKET_HINT}; {text}")
+        return Unreachable(SqlServerErrorText.NO_TICKET.render(hint=_TICKET_HINT, text=text))
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
         takes = _ACCEPTED_VALUES.get(found[1].lower())
-        return BadInput(f"{found[1]} does not accept this value; use {takes}" if takes else text)
+        return BadInput(SqlServerErrorText.VALUE_REFUSED.render(keyword=found[1], values=takes) if takes else text)
     return None
 
 
 def _permanent_refusal(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
     database = lookup_keyword(target.parameters, "Database")
     if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
-        return Unreachable(
-            f"there is no database {database!r} on the server, or this login may not open it", retryable=False
-        )
+        return Unreachable(SqlServerErrorText.NO_DATABASE.render(database=database), retryable=False)
     if numbers.intersection(_LOGIN_FAILED):
         return _login_error(fault, target, lookup_keyword(target.parameters, "UID"))
     if numbers.intersection(_CLOSED_DATABASE):
-        return Unreachable(f"the login may not open database {database!r}; run CREATE USER in it", retryable=False)
+        return Unreachable(SqlServerErrorText.DATABASE_CLOSED.render(database=database), retryable=False)
     return None
 
 
@@ -240,28 +293,32 @@ def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError | Non
     if fault.sqlstate == "IM002":
         dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
-        return MissingDriver("the connection string has no driver; add DRIVER={ODBC Driver 18 for SQL Server}")
-    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_load_hint()}")
+            return BadInput(SqlServerErrorText.NO_DSN.render(dsn=dsn, hint=drivers.DSN_HINT))
+        return MissingDriver(SqlServerErrorText.NO_DRIVER.render())
+    return MissingDriver(
+        SqlServerErrorText.DRIVER_NOT_LOADED.render(text=fault.text, hint=drivers.sql_server_load_hint())
+    )
 
 
 def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonError:
     if user is not None and _user_without_credentials(target):
-        return PasswordNeeded(f"the server asks for the password of login {user!r}, but none is set")
+        return PasswordNeeded(SqlServerErrorText.CREDENTIALS_NEEDED.render(user=user))
     if 18486 in fault.numbers:
-        return Unreachable(f"login {user!r} is locked out; ask a DBA to unlock it", retryable=False)
+        return Unreachable(SqlServerErrorText.LOCKED_OUT.render(user=user), retryable=False)
     if 18470 in fault.numbers:
-        return Unreachable(f"login {user!r} is disabled; ask a DBA to enable it", retryable=False)
+        return Unreachable(SqlServerErrorText.DISABLED.render(user=user), retryable=False)
     if {18487, 18488}.intersection(fault.numbers):
-        return Unreachable(f"the password of login {user!r} has expired; change it first", retryable=False)
+        return Unreachable(SqlServerErrorText.EXPIRED.render(user=user), retryable=False)
     if target.password is None:
         return Unreachable(
-            f"login failed for {user or 'this account'}: no such login, or it may not connect", retryable=False
+            SqlServerErrorText.LOGIN_FAILED.render(user=user or SqlServerErrorText.THIS_ACCOUNT), retryable=False
         )
     origin = target.password.origin
     return WrongPassword(
-        f"login failed: wrong password{f' (from {origin})' if origin else ''} for {user or 'this account'}, no such "
-        "login, or it may not connect"
+        SqlServerErrorText.BAD_CREDENTIALS.render(
+            origin=SqlServerErrorText.FROM.render(origin=origin) if origin else "",
+            user=user or SqlServerErrorText.THIS_ACCOUNT,
+        )
     )
 
 
@@ -284,20 +341,25 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
     numbers, state = frozenset(fault.numbers), fault.sqlstate
     gone = state in _LOST_STATES or _KILLED in numbers
     if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
-        return ConnectionLost(f"the connection was lost: {fault.text}")
+        return ConnectionLost(SqlServerErrorText.CONNECTION_LOST.render(text=fault.text))
     line = f"{name}: {fault.text}"
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
-        return LockTimeout(f"{name}: could not get a lock in time", sqlstate=state, query=name)
+        return LockTimeout(SqlServerErrorText.LOCK_TIMEOUT.render(query=name), sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
-        return DeadlineExceeded(f"{name}: no result within the deadline, or cancelled", sqlstate=state, query=name)
+        return DeadlineExceeded(SqlServerErrorText.DEADLINE.render(query=name), sqlstate=state, query=name)
     if numbers.intersection(_RETRYABLE):
-        text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
-        return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
+        text = SqlServerErrorText.DEADLOCK_VICTIM if _DEADLOCK in numbers else fault.text
+        return QueryFailed(
+            SqlServerErrorText.TRY_AGAIN.render(query=name, text=text),
+            sqlstate="40001",
+            query=name,
+            numbers=fault.numbers,
+        )
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant_statement(fault.text, login, restricted=restricted)
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     if found := _MISSING_OBJECT.search(fault.text):
-        line = f"{name}: this server has no {found[1]}"
+        line = SqlServerErrorText.NO_OBJECT.render(query=name, object=found[1])
     return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 
