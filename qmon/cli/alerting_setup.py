@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
     from qmon.monitor.notify.sender import Deliver
     from qmon.monitor.source import SourceState
+from qmon.model.texts import Text
+
+
+class AlertingText(Text):
+    """Warnings about alerts that cannot be sent."""
+
+    NOTICES_TO = "notices to {receiver}: {advice}"
+    NOT_NOTIFIED = "qmon: {problem}; this dashboard does not notify this receiver"
+    NO_RULE = "qmon: no notices will be sent: no [[alert]] applies to the watched targets"
+
 
 _PATIENCE_S: Final = 5.0
 
@@ -38,7 +48,7 @@ def deliveries_for(
     for receiver in receivers:
         deliver = delivery_for(receiver)
         if deliver is None:
-            on_missing(f"notices to {receiver.name}: {receiver_secret_advice(receiver)}")
+            on_missing(AlertingText.NOTICES_TO.render(receiver=receiver.name, advice=receiver_secret_advice(receiver)))
         else:
             out.append((receiver, deliver))
     return out
@@ -111,9 +121,7 @@ def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
         return None
     from qmon.monitor.notify.notifier import Notifier
 
-    ways = deliveries_for(
-        wanted, lambda words: print_note(f"qmon: {words}; this dashboard does not notify this receiver")
-    )
+    ways = deliveries_for(wanted, lambda words: print_note(AlertingText.NOT_NOTIFIED.render(problem=words)))
     return Notifier(ways) if ways else None
 
 
@@ -156,7 +164,7 @@ def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, 
     alerting = {name: found for name in names if (found := alerting_for(name, config, notifier)) is not None}
     if not config.receivers or not alerting:
         if config.receivers:
-            print_note("qmon: no notices will be sent: no [[alert]] applies to the watched targets")
+            print_note(AlertingText.NO_RULE)
         yield _QueueNames(config, names).record_event
         return
     notifier.on_failure = lambda words: print_note(f"qmon: {words}")

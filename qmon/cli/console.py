@@ -12,6 +12,15 @@ import os
 import sys
 from typing import IO, Final
 
+from qmon.model.texts import Text
+
+
+class ConsoleText(Text):
+    """Why output cannot be written."""
+
+    UNWRITABLE = "cannot write to standard output: {problem}"
+
+
 _ASCII_BY_SIGNS: Final = {
     "–−─━┄‑": "-",
     "—": "--",
@@ -58,7 +67,7 @@ class OutputLost(Exception):
     """
 
     def __init__(self, problem: OSError) -> None:
-        super().__init__(f"cannot write to standard output: {problem.strerror or problem}")
+        super().__init__(ConsoleText.UNWRITABLE.render(problem=problem.strerror or problem))
         self.reader_gone = isinstance(problem, BrokenPipeError)
         self.exit_code = _READER_GONE if self.reader_gone else _FAILED
 

@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from qmon.model.texts import Text
+
+
+class GuessText(Text):
+    """Advice after a mistyped command or option."""
+
+    SERVE_QUEUE = (
+        "qmon serve has no --queue: it reads all queues of a target; choose a queue when you connect: qmon connect URL"
+        " --queue QUEUE"
+    )
+    NO_COMMAND = "no such command {name!r}; use: {hint}"
+
+
 # Other names for commands, from similar programs.
 ALIASES: Final[dict[str, tuple[str, ...]]] = {
     "ls": ("queues",),
@@ -48,10 +61,7 @@ HINTS: Final[dict[str, str]] = {
     "tour": "qmon demo --tour",
 }
 # Options that some commands do not have, each with advice on what to do instead.
-_OPTION_HINTS: Final = {
-    ("serve", "--queue"): "qmon serve has no --queue: it reads all queues of a target; choose a queue when you"
-    " connect: qmon connect URL --queue QUEUE"
-}
+_OPTION_HINTS: Final = {("serve", "--queue"): GuessText.SERVE_QUEUE}
 _TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
 
 
@@ -60,7 +70,7 @@ def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
     for text in arguments:
         if hint := _OPTION_HINTS.get((name, text.partition("=")[0])):
             return hint
-    return f"no such command {name!r}; use: {HINTS[name]}" if name in HINTS else ""
+    return GuessText.NO_COMMAND.render(name=name, hint=HINTS[name]) if name in HINTS else ""
 
 
 def rewrite_arguments(arguments: Sequence[str]) -> list[str]:

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import TableName
     from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
+from qmon.model.texts import Text
+
+
+class AnswerText(Text):
+    """Why an answer cannot be used."""
+
+    NOT_A_ZONE = "{answer!r} is not a time zone"
+    NO_READY = "no value of {column} means ready; nothing was written"
+    NOT_WHOLE = "{value!r} is not a whole number, but the column contains only whole numbers; nothing was written"
+    NOT_A_CHOICE = "{answer!r} is not one of the choices"
+
 
 STATE_KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
 _NO_ANSWER: Final = "-"
@@ -171,7 +182,7 @@ def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
         answer = str(typer.prompt(question, err=True)).strip()
         if answer in ("utc", "local", _NO_ANSWER) or load_zone(answer, time.time()) is not None:
             return "" if answer == _NO_ANSWER else answer
-        typer.echo(f"{clean_text(answer)!r} is not a time zone", err=True)
+        typer.echo(AnswerText.NOT_A_ZONE.render(answer=clean_text(answer)), err=True)
 
 
 def _has_unknown_zone(details: TableDetails, name: str) -> bool:
@@ -201,7 +212,7 @@ def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str,
         if kind != _NO_ANSWER:
             out[kind].append(_parse_whole_number(value) if number else value)
     if not out["ready"]:
-        raise BadInput(f"no value of {column} means ready; nothing was written")
+        raise BadInput(AnswerText.NO_READY.render(column=column))
     return {kind: values for kind, values in out.items() if values}
 
 
@@ -209,9 +220,7 @@ def _parse_whole_number(value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise BadInput(
-            f"{value!r} is not a whole number, but the column contains only whole numbers; nothing was written"
-        ) from None
+        raise BadInput(AnswerText.NOT_WHOLE.render(value=value)) from None
 
 
 def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
@@ -227,5 +236,5 @@ def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, nee
 def _ask_choice(question: str, choices: Sequence[str], default: str | None = None) -> str:
     text = f"{question} ({', '.join(map(clean_text, choices))})"
     while (answer := str(typer.prompt(text, default=default, err=True)).strip()) not in choices:
-        typer.echo(f"{clean_text(answer)!r} is not one of the choices", err=True)
+        typer.echo(AnswerText.NOT_A_CHOICE.render(answer=clean_text(answer)), err=True)
     return answer

@@ -19,10 +19,23 @@ if TYPE_CHECKING:
     from qmon.operate.context import OperatorContext
     from qmon.operate.open_context import Connections
     from qmon.operate.operator import Operator
+from qmon.model.texts import Text
+
+
+class SessionText(Text):
+    """Why a command cannot use a target or its queues."""
+
+    READ_ONLY = "qmon was started with --read-only"
+    NOT_INSTALLED = "qmon has not installed a queue {queue!r}; installed queues: {queues}"
+    REGISTRY_UNREADABLE = "not allowed to read qmon's registry: {problem}"
+    IF_QUEUE = "{problem}; if {word} is a queue: --queue {word}"
+    NAMED_TWICE = "{targets}: named twice; name each target once"
+    EVERY = "--every must be {lowest:g} to {highest:g} seconds, not {seconds:g}"
+    TARGET_READ_ONLY = "{target} is read-only: qmon.toml sets read_only = true; nothing was changed"
+
 
 DEADLINE_S: Final = 15.0
 LOCK_WAIT_S: Final = 1.0
-READ_ONLY: Final = "qmon was started with --read-only"
 
 # Purposes of commands that change nothing.
 _READING_PURPOSES: Final = frozenset({"operations", "trash"})
@@ -42,7 +55,7 @@ class ChosenTarget:
         from qmon.redact import build_redactor
 
         settings = self.config.settings
-        why = READ_ONLY if read_only else None
+        why = SessionText.READ_ONLY if read_only else None
         return open_context(
             self.target, read_only=why, redact=build_redactor(settings.redact), trash_days=settings.trash_days
         )
@@ -61,7 +74,7 @@ class ConnectedTarget(ChosenTarget):
 
         known = read_registry(self.connection, self.engine)
         if queue not in known:
-            raise BadInput(f"qmon has not installed a queue {queue!r}; installed queues: {', '.join(known) or 'none'}")
+            raise BadInput(SessionText.NOT_INSTALLED.render(queue=queue, queues=", ".join(known) or "none"))
         return known[queue]
 
     def archived_layout(self, queue: str) -> Layout:
@@ -78,7 +91,7 @@ class ConnectedTarget(ChosenTarget):
         try:
             return self.installed_layout(queue)
         except PermissionMissing as problem:
-            raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+            raise BadInput(SessionText.REGISTRY_UNREADABLE.render(problem=problem)) from problem
 
 
 def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
@@ -94,11 +107,11 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
         known = [_choose_from(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
     except BadInput as problem:
         if texts[1:2] and texts[1].isidentifier() and texts[1] not in {*config.targets, *config.fleets}:
-            raise BadInput(f"{problem}; if {texts[1]} is a queue: --queue {texts[1]}") from None
+            raise BadInput(SessionText.IF_QUEUE.render(problem=problem, word=texts[1])) from None
         raise
     names = [each.target.name for each in known]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise BadInput(f"{', '.join(sorted(twice))}: named twice; name each target once")
+        raise BadInput(SessionText.NAMED_TWICE.render(targets=", ".join(sorted(twice))))
     return known
 
 
@@ -109,7 +122,7 @@ def choose_polled_targets(
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
-        raise BadInput(f"--every must be {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
+        raise BadInput(SessionText.EVERY.render(lowest=MIN_INTERVAL_S, highest=MAX_INTERVAL_S, seconds=every_s))
     return choose_targets(texts, path, all_targets=all_targets)
 
 
@@ -158,7 +171,7 @@ def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[C
 def refuse_read_only(target: Target) -> None:
     """Raise ``BadInput`` if the target is configured as read-only."""
     if target.read_only:
-        raise BadInput(f"{target.name} is read-only: qmon.toml sets read_only = true; nothing was changed")
+        raise BadInput(SessionText.TARGET_READ_ONLY.render(target=target.name))
 
 
 @contextlib.contextmanager

@@ -13,6 +13,15 @@ import typer
 from qmon.cli.guard import FAILED
 from qmon.cli.output import print_note, print_output
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class TrialText(Text):
+    """Results of test notices."""
+
+    NO_RECEIVER = "{path} contains no [[notify]]; see qmon help alerts-and-checks"
+    NO_SUCH_RECEIVER = "{path} contains no [[notify]] named {name!r}{nearest}"
+    SUMMARY = "this is a test notice; nothing is wrong"
 
 
 def send_test_notice(names: Sequence[str], config: Path | None) -> None:
@@ -29,10 +38,12 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
     found = read_config(config)
     known = [receiver.name for receiver in found.receivers]
     if not known:
-        raise BadInput(f"{found.path} contains no [[notify]]; see qmon help alerts-and-checks")
+        raise BadInput(TrialText.NO_RECEIVER.render(path=found.path))
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{found.path} contains no [[notify]] named {name!r}{suggest_nearest(name, known)}")
+            raise BadInput(
+                TrialText.NO_SUCH_RECEIVER.render(path=found.path, name=name, nearest=suggest_nearest(name, known))
+            )
     wanted = [receiver for receiver in found.receivers if not names or receiver.name in names]
     missing: list[str] = []
     ways = deliveries_for(wanted, missing.append)
@@ -48,7 +59,7 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
             "",
             (),
             receiver.severity,
-            "this is a test notice; nothing is wrong",
+            TrialText.SUMMARY,
             None,
             now,
             now,

@@ -6,18 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmon import files
-from qmon.config.config_file import Config, parse_config
+from qmon.config.config_file import Config, ConfigText, parse_config
 from qmon.config.toml_writer import target_to_toml
 from qmon.errors import BadInput
-from qmon.model.texts import Text
-
-
-class AddText(Text):
-    """Why queues cannot be added to the configuration."""
-
-    NOT_UTF8 = "it is not UTF-8 text"
-    UNREADABLE = "{path}: cannot be read: {reason}"
-    UNWRITABLE = "{path}: cannot be written: {reason}"
 
 
 def unused_name(base_name: str, config: Config) -> str:
@@ -39,8 +30,8 @@ def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[s
         place = files.real_path(path)  # a symbolic link stays a link
         before = place.read_text(encoding="utf-8") if place.exists() else ""
     except (OSError, UnicodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else AddText.NOT_UTF8
-        raise BadInput(AddText.UNREADABLE.render(path=path, reason=reason)) from None
+        reason = problem.strerror if isinstance(problem, OSError) else ConfigText.NOT_UTF8
+        raise BadInput(ConfigText.UNREADABLE.render(path=path, reason=reason)) from None
     new = [*([] if connect is None else [target_to_toml(name, connect)]), *blocks]
     text = "\n".join([*([before if before.endswith("\n") else f"{before}\n"] if before else []), *new])
     config = parse_config(text, path)
@@ -48,5 +39,5 @@ def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[s
         files.make_folder(place.parent)
         files.replace_file(place, text)
     except OSError as problem:
-        raise BadInput(AddText.UNWRITABLE.render(path=path, reason=problem.strerror)) from None
+        raise BadInput(ConfigText.UNWRITABLE.render(path=path, reason=problem.strerror)) from None
     return config

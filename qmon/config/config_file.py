@@ -34,6 +34,7 @@ class ConfigText(Text):
     NO_FILE = "{path}: there is no such file"
     NOT_UTF8 = "it is not UTF-8 text"
     UNREADABLE = "{path}: cannot be read: {reason}"
+    UNWRITABLE = "{path}: cannot be written: {reason}"
     UNSAFE = "{path}: contains {what}, but {why}"
     A_COMMAND = "a command to run"
     A_DRIVER = "the path of a driver"

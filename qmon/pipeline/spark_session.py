@@ -19,6 +19,16 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class SparkText(Text):
+    """Why Spark cannot be used."""
+
+    RUNNING = "this process already runs Spark, so its master cannot be changed; leave out --master"
+    NO_CONNECT = "the pipeline does not support Spark Connect; use --master spark://… or spark-submit"
+    CANNOT_START = "cannot start Spark: {problem}; Spark needs Java 17 or later in JAVA_HOME or as `java`"
+
 
 LOCAL: Final = "local[*]"
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties").as_uri()
@@ -89,7 +99,7 @@ def spark_session(
             stop_session(session)
         return
     if master is not None:
-        raise BadInput("this process already runs Spark, so its master cannot be changed; leave out --master")
+        raise BadInput(SparkText.RUNNING)
     session = running.newSession()
     for name, value in (_DEFAULTS | dict(conf or {})).items():
         if session.conf.isModifiable(name):
@@ -101,7 +111,7 @@ def _refuse_connect(master: str | None, conf: Mapping[str, str]) -> None:
     """Raise ``BadInput`` if the settings ask for Spark Connect, whose sessions have no access to files."""
     asked = (master or "").startswith("sc://") or "spark.remote" in conf or conf.get("spark.api.mode") == "connect"
     if asked or (master is None and "SPARK_REMOTE" in os.environ):
-        raise BadInput("the pipeline does not support Spark Connect; use --master spark://… or spark-submit")
+        raise BadInput(SparkText.NO_CONNECT)
 
 
 def start_session(
@@ -138,10 +148,7 @@ def start_session(
                 _start_java(settings | {"spark.master": master or LOCAL})
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
-            raise BadInput(
-                f"cannot start Spark: {first_error_line(problem)}; "
-                "Spark needs Java 17 or later in JAVA_HOME or as `java`"
-            ) from None
+            raise BadInput(SparkText.CANNOT_START.render(problem=first_error_line(problem))) from None
     return session
 
 

@@ -8,6 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
+from qmon.model.texts import Text
+
+
+class CountText(Text):
+    """Why a flow cannot be computed."""
+
+    EMPTY_SPAN = "cannot compute the flow from {start} to {end}: the end must be later than the start"
+    OUTSIDE = "no counts of {queue} at {at}: this is outside the counted time"
+
+
 # Points are kept for this number of seconds.
 KEEP_S: Final = 900.0
 
@@ -126,7 +136,7 @@ class CommittedCounts:
         if a time is not between the oldest point and the last point.
         """
         if start >= end:
-            raise ValueError(f"cannot compute the flow from {start} to {end}: the end must be later than the start")
+            raise ValueError(CountText.EMPTY_SPAN.render(start=start, end=end))
         out = {}
         for queue in self.queues:
             first, last = self._interpolate(queue, start), self._interpolate(queue, end)
@@ -149,7 +159,7 @@ class CommittedCounts:
         with self._guard:
             points = self._points[queue]
             if not points or not points[0].at <= at <= points[-1].at:
-                raise ValueError(f"no counts of {queue} at {at}: this is outside the counted time")
+                raise ValueError(CountText.OUTSIDE.render(queue=queue, at=at))
             index = max(1, bisect.bisect_left(points, at, key=lambda point: point.at))
             if len(points) == 1:
                 before = after = points[0]

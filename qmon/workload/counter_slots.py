@@ -10,6 +10,13 @@ from enum import IntEnum
 from typing import Final
 
 from qmon import system
+from qmon.model.texts import Text
+
+
+class SlotText(Text):
+    """Why a slot cannot be used."""
+
+    NO_SLOT = "slot {index} does not exist; there are {count}"
 
 
 class CounterField(IntEnum):
@@ -61,7 +68,7 @@ class Slots:
     def open_slot(self, index: int) -> CounterSlot:
         """Return the counters of one member, for writing."""
         if not 0 <= index < self.count:
-            raise IndexError(f"slot {index} does not exist; there are {self.count}")
+            raise IndexError(SlotText.NO_SLOT.render(index=index, count=self.count))
         return CounterSlot(self._numbers[index * SLOT_WIDTH : (index + 1) * SLOT_WIDTH])
 
     def read_slot(self, index: int) -> tuple[int, ...]:

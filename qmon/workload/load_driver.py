@@ -15,6 +15,7 @@ from typing import Final, Self
 from qmon.engines import registry
 from qmon.engines.base import Target
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.workload.committed_counts import COUNTED_FIELDS, CommittedCounts, Totals
 from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed
@@ -22,6 +23,14 @@ from qmon.workload.member_thread import connect_as
 from qmon.workload.spec import Role, WorkerSpec
 from qmon.workload.worker_process import Crew, WorkerProcess
 from qmon.workload.workload_statements import WorkloadStatements
+
+
+class LoadText(Text):
+    """Why a load cannot run."""
+
+    ONE_LOAD = "each queue can have only one load"
+    NO_LOAD = "the queue {queue!r} has no load; queues with a load: {queues}"
+
 
 SAMPLE_S: Final = 0.1
 CONNECTIONS_PER_PROCESS: Final = 8
@@ -48,7 +57,7 @@ class Load:
             load.check_possible()
         self._loads = {load.layout.queue: load for load in loads}
         if len(self._loads) != len(loads):
-            raise BadInput("each queue can have only one load")
+            raise BadInput(LoadText.ONE_LOAD)
         for fault in faults:
             self._check_fault(fault)
         self._target = target
@@ -148,7 +157,7 @@ class Load:
 
     def _check_fault(self, fault: PlannedFault) -> None:
         if fault.kind != "pin" and fault.queue not in self._loads:
-            raise BadInput(f"the queue {fault.queue!r} has no load; queues with a load: {', '.join(self._loads)}")
+            raise BadInput(LoadText.NO_LOAD.render(queue=fault.queue, queues=", ".join(self._loads)))
 
     def _schedule(self, at: float, fault: PlannedFault) -> None:
         def happen() -> None:

@@ -9,8 +9,19 @@ from typing import Literal
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
 from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
 from qmon.workload.workload_statements import check_drivable
+
+
+class LoadPlanText(Text):
+    """Why a load is not possible."""
+
+    CLIENTS = "a queue can have 0 to 200 producers and 0 to 200 consumers"
+    SHARE = "{name} must be 0 to 1, not {value}"
+    NEGATIVE = "{name} must be 0 or more, not {value}"
+    SIZES = "a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes"
+
 
 FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_consumers"]
 
@@ -74,15 +85,15 @@ class QueueLoad(MemberWork):
         """Raise ``BadInput`` if the load is not possible."""
         check_drivable(self.layout)
         if not 0 <= self.producers <= 200 or not 0 <= self.consumers <= 200:
-            raise BadInput("a queue can have 0 to 200 producers and 0 to 200 consumers")
+            raise BadInput(LoadPlanText.CLIENTS)
         for name in ("rollback_share", "poison_share", "fail_share"):
             if not 0 <= getattr(self, name) <= 1:
-                raise BadInput(f"{name.replace('_', ' ')} must be 0 to 1, not {getattr(self, name)}")
+                raise BadInput(LoadPlanText.SHARE.render(name=name.replace("_", " "), value=getattr(self, name)))
         for name in ("rate", "pop_rate", "requeue_after_s"):
             if (value := getattr(self, name)) is not None and value < 0:
-                raise BadInput(f"{name.replace('_', ' ')} must be 0 or more, not {value}")
+                raise BadInput(LoadPlanText.NEGATIVE.render(name=name.replace("_", " "), value=value))
         if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
-            raise BadInput("a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes")
+            raise BadInput(LoadPlanText.SIZES)
 
     def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
         """Return the members of one role. Their slots begin with ``first_slot``."""

@@ -11,9 +11,17 @@ from typing import Final
 
 from qmon.engines.base import Target
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.workload.committed_counts import CommittedFlow, Totals
 from qmon.workload.load_driver import SAMPLE_S, Load
 from qmon.workload.load_plan import QueueLoad, slots_needed
+
+
+class RunLoadText(Text):
+    """Why a load is not possible."""
+
+    SECONDS = "a load must last more than 0 seconds and at most seven days, not {seconds:g} s"
+
 
 MAX_SECONDS: Final = 7 * 24 * 3600.0
 _REPORT_EVERY_S: Final = 0.5
@@ -57,7 +65,7 @@ def run_load(
     function returns or raises (including ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
-        raise BadInput(f"a load must last more than 0 seconds and at most seven days, not {seconds:g} s")
+        raise BadInput(RunLoadText.SECONDS.render(seconds=seconds))
     queue, members = load.layout.queue, slots_needed((load,))
     with Load(target, [load], connections=_connections_per_process(load)) as running:
         counts = running.counts

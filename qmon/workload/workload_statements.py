@@ -10,6 +10,17 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
+
+
+class StatementText(Text):
+    """Why a load may not use a queue."""
+
+    NOT_INSTALLED = (
+        "{queue} was not installed by qmon, and a load would write to this queue; install a separate queue with: qmon"
+        " design install"
+    )
+
 
 # The routine of a design that each statement calls.
 _ROUTINES = {
@@ -43,10 +54,7 @@ _HOLD_STATEMENTS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 def check_drivable(layout: Layout) -> Layout:
     """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
     if layout.routine_for("push") is None or layout.routine_for("pop") is None:
-        raise BadInput(
-            f"{layout.queue} was not installed by qmon, and a load would write to this queue; "
-            "install a separate queue with: qmon design install"
-        )
+        raise BadInput(StatementText.NOT_INSTALLED.render(queue=layout.queue))
     return layout
 
 

@@ -17,10 +17,11 @@ import qmon.recording
 from qmon.model.operation_records import Operation
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.recording.format.codec import decode, encode, typed_fields
+from qmon.recording.format.codec import CodecText, decode, encode, typed_fields
 from qmon.recording.format.frames import Damaged
-from qmon.recording.format.records import KINDS, IndexLine, Line, encode_line, parse_line
+from qmon.recording.format.records import KINDS, IndexLine, Line, RecordText, encode_line, parse_line
 from tests.recording.made import default_of, made, types_in
+from tests.wordings import pattern
 
 # Required fields of the records of format 1. A further field without a default would make old recordings unreadable.
 REQUIRED = {
@@ -127,10 +128,12 @@ def test_what_json_does_not_know_comes_back_and_is_covered_all_the_same(record: 
 
 
 def test_a_field_that_is_damaged_is_named() -> None:
-    with pytest.raises(Damaged, match=r"not a valid Odd: Expected `float`, got `str` - at `\$\.number`"):
+    with pytest.raises(
+        Damaged, match=pattern(CodecText.NOT_VALID, kind="Odd", problem="Expected `float`, got `str` - at `$.number`")
+    ):
         decode(Odd, b'{"number":"x"}')
     for text in (b"", b"{", b"[]", b"\xff", b"[" * 100_000):
-        with pytest.raises(Damaged, match="not a valid Odd: "):
+        with pytest.raises(Damaged, match=pattern(CodecText.NOT_VALID, kind="Odd")):
             decode(Odd, text)
 
 
@@ -143,7 +146,7 @@ def test_fields_of_the_future_are_passed_over_and_missing_ones_take_their_defaul
 
     assert decode(Newer, b'{"a":1,"unheard_of":{"x":[]}}') == Newer(1)
     assert encode(Newer(1, c=(2,))) == b'{"a":1,"c":[2]}'
-    with pytest.raises(Damaged, match="not a valid Newer"):
+    with pytest.raises(Damaged, match=pattern(CodecText.NOT_VALID, kind="Newer")):
         decode(Newer, b'{"b":"x"}')
     assert parse_line(b'{"v":1,"r":"x","n":1,"at":0,"k":"unheard_of","unheard_of":{}}') is None
     assert parse_line(b'{"v":2,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
@@ -161,7 +164,7 @@ NO_LINES = {
 
 @pytest.mark.parametrize("text", NO_LINES.values(), ids=NO_LINES)
 def test_what_is_no_line_is_said_to_be_none(text: bytes) -> None:
-    with pytest.raises(Damaged, match="not a line of a recording"):
+    with pytest.raises(Damaged, match=pattern(RecordText.NOT_A_LINE)):
         parse_line(text)
 
 

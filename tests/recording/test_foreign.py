@@ -21,8 +21,8 @@ from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
 from qmon.recording.format import frames
-from qmon.recording.format.codec import decode, encode
-from qmon.recording.format.frames import Damaged, FrameWriter, inflate_frame, line_kind, locator_bytes
+from qmon.recording.format.codec import CodecText, decode, encode
+from qmon.recording.format.frames import Damaged, FrameText, FrameWriter, inflate_frame, line_kind, locator_bytes
 from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import (
     KIND_BY_TYPE,
@@ -30,6 +30,7 @@ from qmon.recording.format.records import (
     IndexLine,
     Line,
     PhaseChange,
+    RecordText,
     SessionLine,
     VerdictsLine,
     encode_line,
@@ -40,13 +41,14 @@ from qmon.recording.history.collected_range import FIGURES, CollectedRange
 from qmon.recording.history.range_query import gather_segment
 from qmon.recording.history.recording_archive import archive_from_reader
 from qmon.recording.history.timeline_query import _segment_events
-from qmon.recording.read.recording_reader import open_recording
+from qmon.recording.read.recording_reader import ReaderText, open_recording
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.segment_export import export_range
 from qmon.recording.write.recovery import salvage_segments
 from tests.cli.calling import call
 from tests.recording.made import made
 from tests.recording.writing import snapshots
+from tests.wordings import has, pattern
 
 BEGAN = 1_780_000_000.0
 SEED = 14  # snapshots that a replay can fold: not every seed gives such
@@ -214,7 +216,7 @@ def bomb(size: int, what: bytes = b"a" * 2**20) -> bytes:
 def test_a_frame_inflates_to_so_much_and_no_more(partly: bool) -> None:
     data = bomb(2**30)
     assert len(data) < 200_000
-    with pytest.raises(Damaged, match="a frame decompresses to more than 256 MB"):
+    with pytest.raises(Damaged, match=pattern(FrameText.TOO_LARGE, megabytes=256)):
         inflate_frame(data, allow_partial=partly)
 
 
@@ -235,19 +237,22 @@ def test_a_bomb_among_frames_is_left_out_with_one_line_and_the_rest_is_read(tmp_
     reader = open_recording(path)
     polls = [each.event.sequence for each in reader.read_moments(0.0) if isinstance(each.event, Snapshot)]
     assert polls == [1, 3, 4]
-    why = f"skipped 1 damaged part; {NAME}: a frame decompresses to more than 256 MB"
+    why = ReaderText.SKIPPED.render(
+        parts=ReaderText.ONE_PART, file=NAME, problem=FrameText.TOO_LARGE.render(megabytes=256)
+    )
     assert reader.damage == why
     done = call("replay", str(path), "--output", "json")
     assert (done.exit_code, done.stderr) == (0, f"qmon: {why}\n")
     read = list(read_segment(str(path), path.read_bytes()))
     assert [each.kind for each in read].count("figures") == 3
-    assert [each.reason for each in read if each.reason] == [f"byte {second}: a frame decompresses to more than 256 MB"]
+    damage = FrameText.TOO_LARGE.render(megabytes=256)
+    assert [each.reason for each in read if each.reason] == [f"byte {second}: {damage}"]
 
 
 def test_a_file_that_is_a_bomb_alone_holds_nothing(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(bomb(2**30))
-    with pytest.raises(BadInput, match="has no recording"):
+    with pytest.raises(BadInput, match=pattern(ReaderText.NO_RECORDING)):
         open_recording(path)
     done = call("replay", str(path))
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
@@ -279,7 +284,7 @@ def test_a_line_is_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> Non
     from qmon.recording.format import records as lines
 
     monkeypatch.setattr(lines, "LINE_BYTES", 1000)
-    with pytest.raises(Damaged, match="not a line of a recording: it is longer than"):
+    with pytest.raises(Damaged, match=pattern(RecordText.NOT_A_LINE) + pattern(RecordText.TOO_LONG)):
         parse_line(b'{"v":1,"r":"' + b"x" * 2000 + b'","n":1,"at":0,"k":"end","end":{"reason":""}}')
 
 
@@ -302,7 +307,7 @@ def test_json_that_is_nested_deep_is_damage(deep: bytes, tmp_path: Path) -> None
     path = write(tmp_path / NAME, FIRST)
     writer = FrameWriter()
     path.write_bytes(path.read_bytes() + writer.finish(odd))
-    assert "skipped" in known(path)["damage"]
+    assert has(known(path)["damage"], ReaderText.SKIPPED, parts=ReaderText.ONE_PART, file=NAME)
 
 
 NUMBERS = ("1e400", "-1e400", "1" + "0" * 30, "1" + "0" * 400, "-1" + "0" * 30, "1" + "0" * 5000)
@@ -315,11 +320,11 @@ def test_numbers_that_no_server_gives_are_damage(number: str, tmp_path: Path) ->
         value = json.loads(encode(snapshots(1)[0]))
         value[field] = "HERE"
         text = json.dumps(value).replace('"HERE"', number).encode()
-        with pytest.raises(Damaged, match="not a valid Snapshot: "):
+        with pytest.raises(Damaged, match=pattern(CodecText.NOT_VALID, kind="Snapshot")):
             taken.append(decode(Snapshot, text))
     for head in ('"n":HERE,"at":0', '"n":1,"at":HERE'):
         said = b'{"v":1,"r":"x",%s,"k":"end","end":{"reason":""}}' % head.replace("HERE", number).encode()
-        with pytest.raises(Damaged, match="not a line of a recording"):
+        with pytest.raises(Damaged, match=pattern(RecordText.NOT_A_LINE)):
             taken.append(parse_line(said))
     assert taken == []
 

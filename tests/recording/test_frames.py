@@ -10,12 +10,14 @@ import pytest
 from qmon.recording.format.frames import (
     LOCATOR_BYTES,
     Damaged,
+    FrameText,
     FrameWriter,
     inflate_frame,
     locator_bytes,
     parse_locator,
 )
 from tests.recording.writing import text_of
+from tests.wordings import pattern
 
 
 def written(lines: int) -> tuple[bytes, list[bytes]]:
@@ -31,7 +33,7 @@ def test_a_frame_is_read_while_it_grows_and_by_whatever_reads_zstandard(tmp_path
     text, used = inflate_frame(frame[: len(frame) // 2], allow_partial=True)
     assert used == 0
     assert 20 <= text.count(b"\n") < 50
-    with pytest.raises(Damaged, match="the file ends in the middle of a frame"):
+    with pytest.raises(Damaged, match=pattern(FrameText.CUT_OFF)):
         inflate_frame(frame[:-10])
     file = tmp_path / "x.jsonl.zst"
     file.write_bytes(frame + frame + locator_bytes(len(frame)))
@@ -44,7 +46,7 @@ def test_of_a_damaged_frame_nothing_is_given(place: int) -> None:
     damaged = bytearray(frame)
     damaged[place] ^= 0xFF
     for partly in (False, True):
-        with pytest.raises(Damaged, match="unreadable from here on"):
+        with pytest.raises(Damaged, match=pattern(FrameText.UNREADABLE)):
             inflate_frame(bytes(damaged), allow_partial=partly)
 
 

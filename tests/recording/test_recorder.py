@@ -20,11 +20,17 @@ from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.operate.context import OperatorContext
-from qmon.recording.read.recording_paths import folder_name_for, list_segments, segment_start, target_from_folder
+from qmon.recording.read.recording_paths import (
+    PathText,
+    folder_name_for,
+    list_segments,
+    segment_start,
+    target_from_folder,
+)
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write import segment_writer
 from qmon.recording.write.operations_watch import OperationsWatch
-from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.recorder import Recorder, RecorderText
 from qmon.recording.write.recovery import salvage_segments
 from tests import needs
 from tests.cli.calling import ROOT, surroundings
@@ -33,6 +39,7 @@ from tests.recording.killing import killed
 from tests.recording.made import made
 from tests.recording.writing import lines_of, sequences, snapshots, text_of, value
 from tests.tui.scripted import queue, view
+from tests.wordings import pattern
 
 HOUR = 1_795_255_200.0
 
@@ -153,7 +160,7 @@ def test_any_name_becomes_a_safe_folder_and_comes_back(tmp_path: Path, name: str
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="too long"):
+    with pytest.raises(BadInput, match=pattern(PathText.BAD_NAME)):
         Recorder(tmp_path, "x" * 300, interval_s=2.0)
 
 
@@ -270,7 +277,7 @@ print(recorder.status.snapshots, recorder.close().stopped, sep="|")
 
 def test_where_nothing_can_be_written_it_is_said_before_anything_begins(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(BadInput, match="choose another folder"):
+    with pytest.raises(BadInput, match=pattern(RecorderText.OTHER_FOLDER)):
         Recorder(tmp_path / "file", "orders", interval_s=2.0)
 
 

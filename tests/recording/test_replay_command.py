@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.replay import ReplayText
 from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
 from qmon.recording.read.recording_paths import list_segments
-from qmon.recording.read.recording_reader import open_recording
-from qmon.recording.times import parse_moment
+from qmon.recording.read.recording_reader import ReaderText, open_recording
+from qmon.recording.segment_export import ExportText
+from qmon.recording.times import TimeText, parse_moment
 from tests.cli.calling import call
 from tests.recording.sameness import plain
 from tests.recording.writing import BEGIN, recorded
 from tests.schemas import valid
+from tests.wordings import has, pattern
 
 
 def test_one_moment_is_printed(tmp_path: Path) -> None:
@@ -44,39 +48,45 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     assert [mark.kind for mark in reader.read_marks()] == ["operation"]
     assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--output", "json").exit_code == 0
     again = call("export", str(tmp_path / "kept"), str(file), *times)
-    assert again.exit_code == 2 and "already exists" in again.stderr
+    assert again.exit_code == 2 and has(again.stderr, ExportText.EXISTS, path=file)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "fault"),
     [
-        (("replay", "{}/nowhere", "--output", "json"), "has no recording"),
-        (("replay", "{}", "--output", "json"), "several targets"),
-        (("replay", "{}", "--target", "none", "--output", "json"), "has no recording of 'none'"),
-        (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is not a time"),
+        (("replay", "{}/nowhere", "--output", "json"), pattern(ReaderText.NO_RECORDING)),
+        (("replay", "{}", "--output", "json"), pattern(ReaderText.SEVERAL_TARGETS)),
+        (("replay", "{}", "--target", "none", "--output", "json"), pattern(ReaderText.NO_SUCH_TARGET, target="none")),
+        (
+            ("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"),
+            pattern(TimeText.NOT_A_TIME, text="noon", examples=TimeText.EXAMPLES),
+        ),
         (
             ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
-            "nothing was recorded before",
+            pattern(ReplayText.NOTHING_BEFORE),
         ),
         (("replay", "{}", "--target", "orders"), "is not a terminal"),
-        (("export", "{}", "{}/x", "--target", "orders", "--from", "-1s", "--to", "-5s"), "must be before"),
+        (
+            ("export", "{}", "{}/x", "--target", "orders", "--from", "-1s", "--to", "-5s"),
+            pattern(ExportText.EMPTY_RANGE),
+        ),
         (
             ("export", "{}", "{}/x", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02"),
-            "nothing",
+            pattern(ExportText.NOTHING_RECORDED),
         ),
         (
             ("export", "{}", "{}/no/x", "--target", "orders", "--from", "-5s", "--to", "+5s"),
-            "cannot write",
+            pattern(ExportText.UNWRITABLE),
         ),
     ],
 )
-def test_bad_input_is_said_in_a_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+def test_bad_input_is_said_in_a_line(tmp_path: Path, arguments: tuple[str, ...], fault: str) -> None:
     recorded(tmp_path, 3)
     recorded(tmp_path, 3, "other")
     (tmp_path / "no").write_text("a file, no folder")
     done = call(*(each.replace("{}", str(tmp_path)) for each in arguments))
     assert done.exit_code == 2, done.output
-    assert why in done.stderr and done.stderr.count("\n") == 1
+    assert re.search(fault, done.stderr) and done.stderr.count("\n") == 1
     assert not (tmp_path / "x").exists()
 
 

@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.alerting_setup import screen_alerting
+from qmon.cli.alerting_setup import AlertingText, screen_alerting
 from qmon.config.config_file import AlertSettings, parse_config, read_config
-from qmon.config.credentials import endpoint_for, receiver_secret, receiver_secret_advice
-from qmon.config.receivers import EVENTS_URL, Receiver
+from qmon.config.credentials import CredentialText, endpoint_for, receiver_secret, receiver_secret_advice
+from qmon.config.receivers import EVENTS_URL, Receiver, ReceiverText
 from qmon.errors import BadInput
+from qmon.model.alerts.alert_rules import AlertText
+from qmon.model.alerts.rule_parser import RuleText
+from qmon.model.config_reader import KeyText
 from qmon.model.figure import Severity
+from qmon.model.formatting import DurationText
+from tests.wordings import has, pattern
 
 PATH = Path("some/qmon.toml")
+VARIABLE = CredentialText.VARIABLE.render(name="QMON_NOTIFY_A")
 WHOLE = """
 [alerts]
 bell = false
@@ -44,6 +50,16 @@ severity = "critical"
 """
 
 
+def at(key: str) -> str:
+    """Return the key as an error names it."""
+    return f"{PATH}: {key}"
+
+
+def nearest(word: str) -> str:
+    """Return the end of an error that suggests this word."""
+    return KeyText.DID_YOU_MEAN.render(word=word)
+
+
 def test_rules_and_how_they_are_told() -> None:
     config = parse_config(WHOLE, PATH)
     assert [rule.name for rule in config.alerts] == ["oldest (1)", "anything critical"]
@@ -60,43 +76,75 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "fault"),
     [
-        ("[[alert]]\nfigure = 'redy'\nwarn = 1", "alert[1].figure: 'redy' is not a figure; did you mean ready?"),
-        ("[[alert]]\nverdict = '*'\n[[alert]]\nverdict = 5", "alert[2].verdict: must be a list of texts, not a whole"),
-        ("[alert]\nfigure = 'ready'", "alert: must be written as [[alert]], not as a table of keys"),
-        ("[alerts]\nbel = true", "alerts.bel: unknown key; did you mean bell?"),
-        ("[alerts]\nbell = 'no'", "alerts.bell: must be true or false, not a text"),
-        ("[alerts]\ngroup_wait = 'long'", "alerts.group_wait: 'long' is not a duration"),
-        ("[[notify]]\ncommand = 'page-me --now'", "notify[1].command: must be a list of texts, not a text"),
-        ("[[notify]]\ncommand = []", "notify[1]: needs either shape or command, not both"),
-        ("[[notify]]\ncommand = ['a']\nshape = 'slack'", "notify[1]: needs either shape or command, not both"),
-        ("[[notify]]\ncommand = ['a']\nurl = 'https://a'", "notify[1].url: unknown key"),
-        ("[[notify]]\ncommand = ['a']\ntimeout = 'long'", "notify[1].timeout: 'long' is not a duration"),
-        ("[[notify]]\nshape = 'slak'", "notify[1].shape: 'slak' is unknown; did you mean slack?"),
+        (
+            "[[alert]]\nfigure = 'redy'\nwarn = 1",
+            pattern(RuleText.NO_SUCH_FIGURE, where=at("alert[1].figure"), name="redy", hint=nearest("ready")),
+        ),
+        (
+            "[[alert]]\nverdict = '*'\n[[alert]]\nverdict = 5",
+            pattern(KeyText.NOT_TEXTS, path=at("alert[2].verdict"), kind=KeyText.WHOLE_NUMBER),
+        ),
+        ("[alert]\nfigure = 'ready'", pattern(KeyText.NOT_TABLES, path=at("alert"), name="alert", kind=KeyText.TABLE)),
+        ("[alerts]\nbel = true", pattern(KeyText.UNKNOWN_KEY, path=at("alerts.bel"), hint=nearest("bell"))),
+        ("[alerts]\nbell = 'no'", pattern(KeyText.NOT_A_BOOLEAN, path=at("alerts.bell"), kind=KeyText.TEXT)),
+        (
+            "[alerts]\ngroup_wait = 'long'",
+            f"{re.escape(at('alerts.group_wait'))}: {pattern(DurationText.NOT_A_DURATION, text='long')}",
+        ),
+        (
+            "[[notify]]\ncommand = 'page-me --now'",
+            pattern(KeyText.NOT_TEXTS, path=at("notify[1].command"), kind=KeyText.TEXT),
+        ),
+        ("[[notify]]\ncommand = []", pattern(ReceiverText.SHAPE_OR_COMMAND, key=at("notify[1]"))),
+        ("[[notify]]\ncommand = ['a']\nshape = 'slack'", pattern(ReceiverText.SHAPE_OR_COMMAND, key=at("notify[1]"))),
+        ("[[notify]]\ncommand = ['a']\nurl = 'https://a'", pattern(KeyText.UNKNOWN_KEY, path=at("notify[1].url"))),
+        (
+            "[[notify]]\ncommand = ['a']\ntimeout = 'long'",
+            f"{re.escape(at('notify[1].timeout'))}: {pattern(DurationText.NOT_A_DURATION, text='long')}",
+        ),
+        (
+            "[[notify]]\nshape = 'slak'",
+            pattern(KeyText.UNKNOWN_VALUE, path=at("notify[1].shape"), value="slak", hint=nearest("slack")),
+        ),
         (
             "[[notify]]\nshape = 'slack'\n[[notify]]\nshape = 'slack'",
-            "notify[2].name: a receiver 'slack' is already defined above",
+            pattern(ReceiverText.TWICE, key=at("notify[2].name"), name="slack"),
         ),
         (
             "[[notify]]\nname = 'a b'\nshape = 'slack'\n[[notify]]\nname = 'A-B'\nshape = 'json'",
-            "notify[2].name: the variable QMON_NOTIFY_A_B is already the variable of 'a b'",
+            pattern(ReceiverText.VARIABLE_TAKEN, key=at("notify[2].name"), variable="QMON_NOTIFY_A_B", other="a b"),
         ),
         (
             "[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'",
-            "notify[1].url: anyone who knows the URL of a webhook",
+            pattern(ReceiverText.WEBHOOK_URL, key=at("notify[1].url"), advice=ReceiverText.KEY_ADVICE),
         ),
-        ("[[notify]]\nshape = 'json'\nurl = 'https://me:S3CRET@a/'", "notify[1].url: may hold a secret"),
-        ("[[notify]]\nshape = 'json'\nurl = 'https://a/?key=S3CRET'", "notify[1].url: may hold a secret"),
-        ("[[notify]]\nshape = 'json'\nurl = 'ftp://a/S3CRET'", "notify[1].url: not a URL"),
-        ("[[notify]]\nshape = 'json'\nurl = 'https://a:99999/'", "notify[1].url: not a URL"),
-        ("[[notify]]\nshape = 'json'\nbearer = true", "notify[1].bearer: is only for the url of alertmanager or json"),
+        (
+            "[[notify]]\nshape = 'json'\nurl = 'https://me:S3CRET@a/'",
+            pattern(ReceiverText.CONFIDENTIAL_URL, key=at("notify[1].url"), advice=ReceiverText.KEY_ADVICE),
+        ),
+        (
+            "[[notify]]\nshape = 'json'\nurl = 'https://a/?key=S3CRET'",
+            pattern(ReceiverText.CONFIDENTIAL_URL, key=at("notify[1].url"), advice=ReceiverText.KEY_ADVICE),
+        ),
+        (
+            "[[notify]]\nshape = 'json'\nurl = 'ftp://a/S3CRET'",
+            pattern(ReceiverText.NOT_A_URL, where=at("notify[1].url")),
+        ),
+        (
+            "[[notify]]\nshape = 'json'\nurl = 'https://a:99999/'",
+            pattern(ReceiverText.NOT_A_URL, where=at("notify[1].url")),
+        ),
+        (
+            "[[notify]]\nshape = 'json'\nbearer = true",
+            pattern(ReceiverText.BEARER, key=at("notify[1].bearer"), alertmanager="alertmanager", json="json"),
+        ),
     ],
 )
-def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
-    with pytest.raises(BadInput) as caught:
+def test_each_fault_is_one_line_with_file_and_key(text: str, fault: str) -> None:
+    with pytest.raises(BadInput, match=f"^{fault}") as caught:
         parse_config(text, PATH)
-    assert str(caught.value).startswith(f"{PATH}: {message}")
     assert "S3CRET" not in str(caught.value)
 
 
@@ -107,14 +155,17 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
     assert screen_alerting("elsewhere", read_config(place)) is None
-    assert "applies to no target: no target is called shop*" in capsys.readouterr().err
+    assert has(capsys.readouterr().err, AlertText.NO_SUCH_TARGET, targets="shop*")
     found = screen_alerting("shop-1", read_config(place))
     assert found is not None
     assert found.notifier is not None
-    assert capsys.readouterr().err == (
-        "qmon: notices to on-call: the receiver's key is missing: set QMON_NOTIFY_ON_CALL, or store it with "
-        "'keyring set qmon \"notify on-call\"'; this dashboard does not notify this receiver\n"
+    advice = CredentialText.RECEIVER_ADVICE.render(
+        what="key",
+        first=CredentialText.SET_VARIABLE.render(variable="QMON_NOTIFY_ON_CALL"),
+        command=CredentialText.KEYRING_SET.render(service="qmon", user="notify on-call"),
     )
+    missing = AlertingText.NOTICES_TO.render(receiver="on-call", advice=advice)
+    assert capsys.readouterr().err == AlertingText.NOT_NOTIFIED.render(problem=missing) + "\n"
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
     quiet = screen_alerting("shop-1", read_config(place))
     assert quiet is not None
@@ -122,24 +173,27 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
 
 
 @pytest.mark.parametrize(
-    ("receiver", "secret", "message"),
+    ("receiver", "secret", "fault"),
     [
-        (Receiver("a", "slack"), "not a url S3CRET", "the environment variable QMON_NOTIFY_A: not a URL"),
+        (Receiver("a", "slack"), "not a url S3CRET", pattern(ReceiverText.NOT_A_URL, where=VARIABLE)),
         (
             Receiver("a", "slack"),
             "http://hooks.example/S3CRET",
-            "the environment variable QMON_NOTIFY_A: must start with https://",
+            pattern(CredentialText.UNENCRYPTED, where=VARIABLE),
         ),
-        (Receiver("a", "json", "http://b", bearer=True), "S3CRET", "url of a: must start with https://"),
-        (Receiver("a", "alertmanager"), "https://me:S3CRET@", "the environment variable QMON_NOTIFY_A: not a URL"),
-        (Receiver("a", "slack"), "https://b/S3CRET\nc", "the environment variable QMON_NOTIFY_A: not a URL"),
-        (Receiver("a", "pagerduty", EVENTS_URL), "S3CRET\nc", "the environment variable QMON_NOTIFY_A: not a key"),
+        (
+            Receiver("a", "json", "http://b", bearer=True),
+            "S3CRET",
+            pattern(CredentialText.UNENCRYPTED, where=CredentialText.URL_OF.render(receiver="a")),
+        ),
+        (Receiver("a", "alertmanager"), "https://me:S3CRET@", pattern(ReceiverText.NOT_A_URL, where=VARIABLE)),
+        (Receiver("a", "slack"), "https://b/S3CRET\nc", pattern(ReceiverText.NOT_A_URL, where=VARIABLE)),
+        (Receiver("a", "pagerduty", EVENTS_URL), "S3CRET\nc", pattern(CredentialText.NOT_A_KEY, origin=VARIABLE)),
     ],
 )
-def test_a_secret_that_cannot_be_used_is_not_repeated(receiver: Receiver, secret: str, message: str) -> None:
-    with pytest.raises(BadInput) as caught:
+def test_a_secret_that_cannot_be_used_is_not_repeated(receiver: Receiver, secret: str, fault: str) -> None:
+    with pytest.raises(BadInput, match=f"^{fault}") as caught:
         endpoint_for(receiver, {"QMON_NOTIFY_A": secret})
-    assert str(caught.value).startswith(message)
     assert "S3CRET" not in str(caught.value)
 
 
@@ -164,9 +218,8 @@ def test_what_is_secret_is_in_the_keyring_where_the_environment_has_it_not(monke
     )
     assert (found and found.reveal(), named and named.reveal()) == ("https://b/kept", "https://b/named")
     assert receiver_secret(Receiver("other", "json"), {}) is None
-    assert (
-        receiver_secret_advice(Receiver("–", "json"))
-        == "the receiver's URL is missing: store it with 'keyring set qmon \"notify –\"'"
+    assert receiver_secret_advice(Receiver("–", "json")) == CredentialText.RECEIVER_ADVICE.render(
+        what="URL", first="", command=CredentialText.KEYRING_SET.render(service="qmon", user="notify –")
     )
 
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,10 @@ import keyring.backend
 import keyring.errors
 import pytest
 
-from qmon.config.chosen_target import find_target
+from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import parse_config
 from qmon.config.credentials import (
+    CredentialText,
     ask_password,
     password_from_environment,
     password_from_keyring,
@@ -29,9 +31,16 @@ from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable, WrongPassword
 from tests import needs
+from tests.wordings import has, pattern
 
 PATH = Path("some/qmon.toml")
 EMPTY = parse_config("", PATH)
+
+
+def asks_for(variable: str, target: str) -> str:
+    """Return the pattern of an error that asks for the password of a target."""
+    advice = CredentialText.ADVICE.render(variable=variable, service="qmon", target=target)
+    return pattern(CredentialText.ASKS, advice=advice)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +56,7 @@ def test_a_password_typed_with_the_target_is_taken_hidden_and_warned_about(text:
     assert chosen.target.password is not None
     assert chosen.target.password.reveal() == "hush"
     assert len(chosen.warnings) == 1
-    assert "history" in chosen.warnings[0]
+    assert has(chosen.warnings[0], CredentialText.ON_COMMAND_LINE)
     everything = repr(chosen) + str(chosen) + repr(chosen.target.password) + f"{chosen.target.password:>9}"
     assert "hush" not in everything
     assert "hush" not in repr(dict(chosen.target.parameters))
@@ -58,14 +67,18 @@ def test_a_password_in_the_file_is_refused(connect: str) -> None:
     config = parse_config(f"[target.my-shop]\nconnect = '{connect}'", PATH)
     with pytest.raises(BadInput) as caught:
         find_target("my-shop", config, {})
-    assert "QMON_PASSWORD_MY_SHOP" in str(caught.value)
-    assert "keyring set qmon my-shop" in str(caught.value)
+    advice = CredentialText.ADVICE.render(variable="QMON_PASSWORD_MY_SHOP", service="qmon", target="my-shop")
+    key = TargetText.KEY.render(path=PATH, target="my-shop")
+    assert str(caught.value) == TargetText.NOT_FOR_THE_FILE.render(key=key, advice=advice)
     assert "hush" not in str(caught.value)
 
 
 def test_a_fault_in_the_file_s_url_names_the_file() -> None:
     config = parse_config("[target.a]\nconnect = 'postgresql://u:hush@h:x/d'", PATH)
-    with pytest.raises(BadInput, match=r"^some/qmon.toml: target.a.connect: the postgresql:// URL has no valid port"):
+    with pytest.raises(
+        BadInput,
+        match=f"^{re.escape(TargetText.KEY.render(path=PATH, target='a'))}: the postgresql:// URL has no valid port",
+    ):
         find_target("a", config, {})
 
 
@@ -80,8 +93,9 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
     for name, other in (("orders-prod", "orders_prod"), ("orders_prod", "orders-prod")):
         with pytest.raises(BadInput) as caught:
             find_target(name, config, shared)
-        assert f"QMON_PASSWORD_ORDERS_PROD would hold the password of {name} and of {other}" in str(caught.value)
-        assert f"keyring set qmon {name}" in str(caught.value)
+        assert str(caught.value) == TargetText.SHARED_VARIABLE.render(
+            variable="QMON_PASSWORD_ORDERS_PROD", target=name, others=other, service="qmon"
+        )
         assert "hush" not in str(caught.value)
         password = find_target(name, config, {"QMON_PASSWORD": "one for all"}).target.password
         assert password is not None
@@ -93,9 +107,10 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
 def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_name() -> None:
     config = parse_config("[target.localhost-shop]\nconnect = 'postgresql://me@db1/x'\n", PATH)
     shared = {"QMON_PASSWORD_LOCALHOST_SHOP": "hush", "QMON_PASSWORD": "for all"}
-    with pytest.raises(
-        BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP holds the password of localhost-shop in"
-    ) as caught:
+    taken = pattern(
+        TargetText.VARIABLE_TAKEN, variable="QMON_PASSWORD_LOCALHOST_SHOP", targets="localhost-shop", path=PATH
+    )
+    with pytest.raises(BadInput, match=f"^{taken}$") as caught:
         find_target("postgresql://me@localhost/shop", config, shared)
     assert "hush" not in str(caught.value)
     for text, environment, found in (
@@ -114,12 +129,12 @@ def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
     environment = {"QMON_PASSWORD_": "somebody's", "QMON_PASSWORD": "ours"}
     password = find_target("заказы", config, environment).target.password
     assert password is not None
-    assert password.origin == "the environment variable QMON_PASSWORD"
+    assert password.origin == CredentialText.VARIABLE.render(name="QMON_PASSWORD")
 
     def asks(_: Target) -> None:
         raise PasswordNeeded("the server asks")
 
-    with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD, store it with 'keyring set qmon заказы'"):
+    with pytest.raises(PasswordNeeded, match=asks_for("QMON_PASSWORD", "заказы")):
         retry_with_password(find_target("заказы", config, {}).target, asks, ())
 
 
@@ -132,9 +147,9 @@ def test_the_most_particular_variable_counts() -> None:
         found.append((secret.reveal(), secret.origin))
         del every[secret.origin.split()[-1]]
     assert found == [
-        ("1", "the environment variable QMON_PASSWORD_ORDERS_PROD"),
-        ("2", "the environment variable QMON_PASSWORD"),
-        ("3", "the environment variable PGPASSWORD"),
+        ("1", CredentialText.VARIABLE.render(name="QMON_PASSWORD_ORDERS_PROD")),
+        ("2", CredentialText.VARIABLE.render(name="QMON_PASSWORD")),
+        ("3", CredentialText.VARIABLE.render(name="PGPASSWORD")),
     ]
     assert password_from_environment(Target("x", "sqlserver", {}), {"PGPASSWORD": "3"}) is None
 
@@ -166,7 +181,7 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
     assert attempt(unlocked) == "connected"
     with pytest.raises(Unreachable, match="wrong"):
         retry_with_password(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
-    with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD_A, store it with 'keyring set qmon a'"):
+    with pytest.raises(PasswordNeeded, match=asks_for("QMON_PASSWORD_A", "a")):
         retry_with_password(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
 
 
@@ -229,7 +244,7 @@ def test_the_keyring_is_asked_under_qmon_and_the_target_s_name() -> None:
     try:
         found = password_from_keyring(Target("a", "postgres", {}))
         assert found is not None
-        assert (found.reveal(), found.origin) == ("hush", "keyring, service qmon, user a")
+        assert (found.reveal(), found.origin) == ("hush", CredentialText.KEYRING.render(service="qmon", user="a"))
         assert password_from_keyring(Target("b", "postgres", {})) is None
         assert password_from_keyring(Target("locked", "postgres", {})) is None
     finally:

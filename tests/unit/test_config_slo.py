@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from qmon.config.config_file import parse_config
-from qmon.config.slo import Objective
+from qmon.config.slo import Objective, ObjectiveText
 from qmon.errors import BadInput
+from qmon.model.config_reader import KeyText
+from qmon.model.formatting import DurationText
+from tests.wordings import pattern
 
 PATH = Path("some/qmon.toml")
 GOOD = "[[slo]]\nfigure = 'oldest'\nbelow = '2m'\nobjective = 0.99\n"
@@ -30,28 +33,46 @@ def test_an_objective_is_about_each_queue_that_fits() -> None:
     assert second.applies_to("anything", "at all")
 
 
+def at(key: str) -> str:
+    """Return the key as an error names it."""
+    return f"{PATH}: {key}"
+
+
+def unknown_key(key: str, nearest: str) -> str:
+    """Return the pattern of the error about an unknown key."""
+    return pattern(KeyText.UNKNOWN_KEY, path=at(key), hint=KeyText.DID_YOU_MEAN.render(word=nearest))
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "fault"),
     [
-        (GOOD.replace("below", "belw"), "slo[1].belw: unknown key; did you mean below?"),
-        (GOOD.replace("objective", "objectiv"), "slo[1].objectiv: unknown key; did you mean objective?"),
-        (GOOD + "windows = '7d'", "slo[1].windows: unknown key; did you mean window?"),
-        (GOOD.replace("[[slo]]", "[[slos]]"), "slos: unknown key; did you mean slo?"),
-        (GOOD.replace("[[slo]]", "[slo]"), "slo: must be written as [[slo]]"),
-        (GOOD.replace("figure = 'oldest'\n", ""), "slo[1]: needs figure"),
+        (GOOD.replace("below", "belw"), unknown_key("slo[1].belw", "below")),
+        (GOOD.replace("objective", "objectiv"), unknown_key("slo[1].objectiv", "objective")),
+        (GOOD + "windows = '7d'", unknown_key("slo[1].windows", "window")),
+        (GOOD.replace("[[slo]]", "[[slos]]"), unknown_key("slos", "slo")),
+        (GOOD.replace("[[slo]]", "[slo]"), pattern(KeyText.NOT_TABLES, path=at("slo"), name="slo")),
+        (GOOD.replace("figure = 'oldest'\n", ""), pattern(KeyText.MISSING, path=at("slo[1]"), name="figure")),
         (
             GOOD.replace("oldest", "oldst"),
-            "slo[1].figure: 'oldst' is not a figure for service levels; did you mean oldest?",
+            pattern(
+                ObjectiveText.NO_SUCH_FIGURE,
+                key=at("slo[1].figure"),
+                figure="oldst",
+                nearest=KeyText.DID_YOU_MEAN.render(word="oldest"),
+            ),
         ),
-        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is not a figure for service levels; choose from:"),
-        (GOOD.replace("0.99", "99"), "slo[1].objective: must be a share of the time"),
-        (GOOD.replace("0.99", "1"), "slo[1].objective: must be a share of the time"),
-        (GOOD.replace("'2m'", "'soon'"), "slo[1].below: 'soon' is not a duration"),
-        (GOOD.replace("oldest", "depth").replace("'2m'", "0"), "slo[1].below: must be more than 0"),
-        (GOOD + "window = '1h'", "slo[1].window: must be at least 1d"),
-        (GOOD + GOOD + "name = 'oldest (1)'", "slo[2].name: an slo 'oldest (1)' is already defined above"),
+        (GOOD.replace("oldest", "fill"), pattern(ObjectiveText.NO_SUCH_FIGURE, key=at("slo[1].figure"), figure="fill")),
+        (GOOD.replace("0.99", "99"), pattern(ObjectiveText.SHARE, key=at("slo[1].objective"))),
+        (GOOD.replace("0.99", "1"), pattern(ObjectiveText.SHARE, key=at("slo[1].objective"))),
+        (
+            GOOD.replace("'2m'", "'soon'"),
+            f"{re.escape(at('slo[1].below'))}: {pattern(DurationText.NOT_A_DURATION, text='soon')}",
+        ),
+        (GOOD.replace("oldest", "depth").replace("'2m'", "0"), pattern(ObjectiveText.BELOW, key=at("slo[1].below"))),
+        (GOOD + "window = '1h'", pattern(ObjectiveText.WINDOW, key=at("slo[1].window"))),
+        (GOOD + GOOD + "name = 'oldest (1)'", pattern(ObjectiveText.TWICE, key=at("slo[2].name"), name="oldest (1)")),
     ],
 )
-def test_a_fault_is_named_with_its_key(text: str, message: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(f"{PATH}: {message}")):
+def test_a_fault_is_named_with_its_key(text: str, fault: str) -> None:
+    with pytest.raises(BadInput, match=f"^{fault}"):
         parse_config(text, PATH)

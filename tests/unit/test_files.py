@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from qmon import files
+from qmon.cli.commands.queues import QueuesText
 from qmon.cli.commands.queues import write_config as write_proposal
 from qmon.config.add_queues import append_blocks
-from qmon.config.config_file import read_config
+from qmon.config.config_file import ConfigText, read_config
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text
 from qmon.operate.audit import Audit
 from qmon.recording.write.segment_writer import SegmentWriter
 from qmon.tui.shared.saving import write_new_file
+from tests.wordings import has, pattern
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in lists of its own")
 OLD = 'x = "' + "old" * 1000 + '"\n'
@@ -84,7 +86,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, room: int) -> Non
     place = tmp_path / "qmon.toml"
     place.write_text(OLD)
     with full_disk(room):
-        with pytest.raises(BadInput, match=r"cannot write .*qmon\.toml: File too large"):
+        with pytest.raises(BadInput, match=pattern(QueuesText.UNWRITABLE, path=place, problem="File too large")):
             write_proposal(place, "y = 1\n" * 1000, force=True)
         with pytest.raises(OSError, match="File too large"):
             files.replace_file(place, "y = 1\n" * 1000)
@@ -167,7 +169,7 @@ def test_a_configuration_that_others_may_change_runs_nothing(
         read_config(place)
     told = str(refused.value)
     assert "\n" not in told
-    assert told.startswith(f"{place}: contains ")
+    assert has(told, ConfigText.UNSAFE, path=place)
     assert told.endswith(f"/{which}: chmod go-w '{place if which == 'qmon.toml' else place.parent}'")
     place.chmod(0o644)
     place.parent.chmod(0o1777)  # like /tmp: no other user can replace the file
@@ -188,7 +190,11 @@ def test_a_configuration_of_another_user_runs_nothing(tmp_path: Path) -> None:
     place = tmp_path / "qmon.toml"
     place.write_text(COMMAND)
     os.chown(place, 12_345, -1)
-    with pytest.raises(BadInput, match=r"contains a command to run, but .* belongs to another user: chown 0 "):
+    with pytest.raises(
+        BadInput,
+        match=pattern(ConfigText.UNSAFE, path=place, what=ConfigText.A_COMMAND)
+        + ".* belongs to another user: chown 0 ",
+    ):
         read_config(place)
 
 
@@ -197,8 +203,9 @@ def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_i
 ) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
+    unusable = f"{pattern(ConfigText.UNREADABLE)}|{pattern(ConfigText.UNWRITABLE)}"
     for path in (tmp_path / "a", tmp_path / "a" / "qmon.toml"):
-        with pytest.raises(BadInput, match=r"cannot be (read|written)"):
+        with pytest.raises(BadInput, match=unusable):
             append_blocks(path / "qmon.toml", "x", "postgresql://h/x", [])
     if sys.platform == "win32":
         return  # a folder that a process is in cannot be deleted
@@ -208,7 +215,7 @@ def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_i
     gone.rmdir()
     with pytest.raises(BadInput, match=r"the working folder cannot be used \(No such file or directory\)"):
         files.path_from("a.csv")
-    with pytest.raises(BadInput, match=r"cannot be (read|written)"):
+    with pytest.raises(BadInput, match=unusable):
         append_blocks(Path("qmon.toml"), "x", "postgresql://h/x", [])
     assert files.path_from("/tmp/a.csv") == Path("/tmp/a.csv")
     assert files.path_from("a.csv", Path("/etc")) == Path("/etc/a.csv")

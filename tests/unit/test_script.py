@@ -14,7 +14,9 @@ from qmon.model.layout.layout_io import layout_to_json
 from qmon.operate.install import roles
 from qmon.operate.install.install_queue import REGISTER_FILE, prepare_install
 from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_file_version
+from qmon.operate.install.roles import RoleText
 from tests.unit.sent_tsql import DESIGNS, ENGINE, HOSTILE, design_script, printed_designs, printed_setups, setup_script
+from tests.wordings import pattern
 
 VERSIONS: Final = (11, 12, 13, newest_file_version("sqlserver"), 17)
 
@@ -84,7 +86,7 @@ def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
     for step in steps:
         code = "\n".join(line for line in step.split("\n") if not line.startswith("--")).strip()
         assert "ALTER PROCEDURE" not in code or code.startswith("/* qmon control/0"), step
-    with pytest.raises(BadInput, match="line GO"):
+    with pytest.raises(BadInput, match=pattern(RoleText.LINE_GO)):
         setup_script(major, "a\nGO\nb")
 
 

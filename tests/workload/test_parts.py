@@ -14,14 +14,16 @@ from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
-from qmon.workload.committed_counts import CommittedCounts, Totals
+from qmon.workload.committed_counts import CommittedCounts, CountText, Totals
 from qmon.workload.counter_slots import CounterField, Slots
-from qmon.workload.load_driver import Load
-from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed
+from qmon.workload.load_driver import Load, LoadText
+from qmon.workload.load_plan import LoadPlanText, PlannedFault, QueueLoad, processes_for, slots_needed
 from qmon.workload.member_thread import MAX_DEBT_S, Pacer
 from qmon.workload.spec import MemberSpec, WorkerSpec
 from qmon.workload.workload_messages import is_poison, make_message
+from qmon.workload.workload_statements import StatementText
 from tests import needs
+from tests.wordings import pattern
 
 TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
 
@@ -105,7 +107,10 @@ def test_the_flow_between_two_moments_is_even_between_points() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(99.9, 101), (101, 103.1), (102, 102), (102, 101)])
 def test_what_is_not_known_is_refused(start: float, end: float) -> None:
-    with pytest.raises(ValueError, match=r"no counts of|must be later"):
+    with pytest.raises(
+        ValueError,
+        match=f"{pattern(CountText.OUTSIDE, queue='a')}|{pattern(CountText.EMPTY_SPAN, start=start, end=end)}",
+    ):
         counted().flow_between(start, end)
 
 
@@ -114,7 +119,7 @@ def test_old_points_are_let_go() -> None:
     for second in range(4000):
         counts.record_point(float(second), {"a": Totals(pushed=second)})
     assert counts.flow_between(3200, 3999)["a"].pushed == 799
-    with pytest.raises(ValueError, match="no counts"):
+    with pytest.raises(ValueError, match=pattern(CountText.OUTSIDE, queue="a", at=0)):
         counts.flow_between(0, 3999)
 
 
@@ -156,20 +161,20 @@ def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loads", "faults", "words"),
+    ("loads", "faults", "refused"),
     [
-        ([QueueLoad(layout("a", installed=False))], [], "a was not installed by qmon"),
-        ([QueueLoad(layout("a"), producers=201)], [], "0 to 200 producers"),
-        ([QueueLoad(layout("a"), rate=-1.0)], [], "rate must be 0 or more, not -1"),
-        ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share must be 0 to 1, not 1.5"),
-        ([QueueLoad(layout("a"), batch=0)], [], "1 to 10,000 messages"),
-        ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], "each queue can have only one load"),
-        ([QueueLoad(layout("a"))], [PlannedFault("crash", "b")], "the queue 'b' has no load; queues with a load: a"),
+        ([QueueLoad(layout("a", installed=False))], [], StatementText.NOT_INSTALLED.render(queue="a")),
+        ([QueueLoad(layout("a"), producers=201)], [], LoadPlanText.CLIENTS),
+        ([QueueLoad(layout("a"), rate=-1.0)], [], LoadPlanText.NEGATIVE.render(name="rate", value=-1.0)),
+        ([QueueLoad(layout("a"), fail_share=1.5)], [], LoadPlanText.SHARE.render(name="fail share", value=1.5)),
+        ([QueueLoad(layout("a"), batch=0)], [], LoadPlanText.SIZES),
+        ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], LoadText.ONE_LOAD),
+        ([QueueLoad(layout("a"))], [PlannedFault("crash", "b")], LoadText.NO_LOAD.render(queue="b", queues="a")),
     ],
 )
 def test_a_load_that_cannot_be_is_refused_before_anything_starts(
-    loads: list[QueueLoad], faults: list[PlannedFault], words: str
+    loads: list[QueueLoad], faults: list[PlannedFault], refused: str
 ) -> None:
     with pytest.raises(BadInput) as problem:
         Load(TARGET, loads, faults)
-    assert words in str(problem.value)
+    assert str(problem.value) == refused

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.alert_rules import AlertRule
     from qmon.model.alerts.target_check import CheckResult
+from qmon.model.texts import Text
+
+
+class CheckText(Text):
+    """Why a check has no result."""
+
+    TOO_SLOW = "{polls} polls every {every} take longer than --timeout {timeout} allows"
+    NO_ANSWER = "no answer within {duration}"
+
 
 _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
@@ -218,7 +227,7 @@ def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
         return _TIMEOUT_S + needed
     if needed >= timeout:
         every, most = duration(interval_s), duration(timeout)
-        raise BadInput(f"{polls} polls every {every} take longer than --timeout {most} allows")
+        raise BadInput(CheckText.TOO_SLOW.render(polls=polls, every=every, timeout=most))
     return timeout
 
 
@@ -243,7 +252,7 @@ def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     thread.start()
     thread.join(allowed_s)
     if not got:
-        raise Unreachable(f"no answer within {duration(allowed_s)}")
+        raise Unreachable(CheckText.NO_ANSWER.render(duration=duration(allowed_s)))
     if isinstance(got[0], Exception):
         raise got[0]
     return got[0]

@@ -26,6 +26,21 @@ if TYPE_CHECKING:
     from qmon.monitor.source import SnapshotSource
     from qmon.operate.context import OperatorContext
     from qmon.recording.write.recorder import Recorder
+from qmon.model.texts import Text
+
+
+class ConnectText(Text):
+    """Options that do not go together."""
+
+    POLLED_BY_SERVE = "qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect"
+    URL_AND_OTHERS = (
+        "the URL of a qmon serve cannot be combined with other targets: name only that URL, or only databases"
+    )
+    CA_NEEDS_URL = "--ca is for the https:// URL of a qmon serve"
+    ONE_TARGET = "--queue needs a single target"
+    OUTPUT_NEEDS_FOR = "--output needs --for, such as --for 20s"
+    TOUR_NEEDS_SCREEN = "--tour needs the screen: leave out --output"
+    WITHOUT_TERMINAL = "`--for 20s --output table` runs without a terminal"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -87,19 +102,17 @@ def connect(
     named = targets or ([] if all_targets else [ask_target(config)])
     if any(map(is_served, named)):
         if interval is not None or record is not None:
-            raise BadInput("qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect")
+            raise BadInput(ConnectText.POLLED_BY_SERVE)
         if len(named) > 1:
-            raise BadInput(
-                "the URL of a qmon serve cannot be combined with other targets: name only that URL, or only databases"
-            )
+            raise BadInput(ConnectText.URL_AND_OTHERS)
         raise typer.Exit(show_served(named[0], config, ca))
     if ca is not None:
-        raise BadInput("--ca is for the https:// URL of a qmon serve")
+        raise BadInput(ConnectText.CA_NEEDS_URL)
 
     known = choose_targets(named, config, all_targets=all_targets)
     preferences = read_preferences()
     if len(known) > 1 and queue is not None:
-        raise BadInput("--queue needs a single target")
+        raise BadInput(ConnectText.ONE_TARGET)
     if len(known) > 1:
         from qmon.cli.fleet_dashboard import show_fleet
 
@@ -224,9 +237,9 @@ def demo(
     from qmon.demo import runner
 
     if output is not None and length is None:
-        raise BadInput("--output needs --for, such as --for 20s")
+        raise BadInput(ConnectText.OUTPUT_NEEDS_FOR)
     if output is not None and tour:
-        raise BadInput("--tour needs the screen: leave out --output")
+        raise BadInput(ConnectText.TOUR_NEEDS_SCREEN)
     with exit_on_signals():
         if output is None:
             raise typer.Exit(_run_demo(length, tour=tour))
@@ -249,7 +262,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
-    require_terminal("`--for 20s --output table` runs without a terminal")
+    require_terminal(ConnectText.WITHOUT_TERMINAL)
     with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(

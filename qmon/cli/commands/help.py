@@ -11,7 +11,18 @@ from qmon.cli.guard import FAILED
 from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.redact import environment_without_secrets
+
+
+class HelpText(Text):
+    """Results of a search in the manual."""
+
+    ALIAS = "qmon: {topic} is explained under {alias}"
+    NO_WORD = "--search needs a word"
+    NO_PAGE = "the manual has no page {page!r}{nearest}"
+    NOT_FOUND = "qmon: the manual does not contain {word!r}"
+
 
 # Maximum width of text in cells, because longer lines are hard to read.
 _MAX_WIDTH = 100
@@ -67,7 +78,7 @@ def _print_topic(context: typer.Context, words: str) -> None:
     if (found := manual.find_topic(words)) is not None:
         _print_page(found)
     elif alias is not None:
-        print_note(f"qmon: {words} is explained under {alias}")
+        print_note(HelpText.ALIAS.render(topic=words, alias=alias))
         if not _print_command(context, alias):
             _print_page(manual.topic_text(alias))
     elif rows := list(manual.find_lines(words.strip(), whole=True)):
@@ -109,12 +120,12 @@ def _print_matches(word: str, page: str) -> None:
     from qmon.model.config_reader import suggest_nearest
 
     if not word.strip():
-        raise BadInput("--search needs a word")
+        raise BadInput(HelpText.NO_WORD)
     if page and page not in manual.pages():
-        raise BadInput(f"the manual has no page {page!r}{suggest_nearest(page, manual.pages())}")
+        raise BadInput(HelpText.NO_PAGE.render(page=page, nearest=suggest_nearest(page, manual.pages())))
     rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]
     if not rows:
-        print_note(f"qmon: the manual does not contain {word.strip()!r}")
+        print_note(HelpText.NOT_FOUND.render(word=word.strip()))
         raise typer.Exit(FAILED)
     print_table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
 

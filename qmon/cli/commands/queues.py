@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.proposal import ConfigProposal
     from qmon.monitor.catalog.resolve import Resolved
+from qmon.model.texts import Text
+
+
+class QueuesText(Text):
+    """Why queues cannot be listed or configured."""
+
+    NO_LIBRARY_TABLE = "no table has the name of a library table; to list the libraries: qmon help libraries"
+    EXISTS = "{path} already exists: replace it with --force, or write another file with --config"
+    UNWRITABLE = "cannot write {path}: {problem}"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -108,7 +117,7 @@ def _reason_text(finding: Candidate) -> str:
 
 
 def _print_explanation(listing: _Listing, *, named: bool) -> None:
-    nothing = ("no table has the name of a library table; to list the libraries: qmon help libraries",)
+    nothing = (QueuesText.NO_LIBRARY_TABLE,)
     for line in listing.resolved.explained or nothing:
         print_output(clean_text(f"{listing.target}: {line}" if named else line))
 
@@ -283,11 +292,11 @@ def write_config(path: Path, text: str, *, force: bool) -> Path | None:
     try:
         if path.exists():
             if not force:
-                raise BadInput(f"{path} already exists: replace it with --force, or write another file with --config")
+                raise BadInput(QueuesText.EXISTS.render(path=path))
             kept = path.with_name(path.name + ".bak")
             files.replace_file(kept, path.read_bytes())
         files.make_folder(path.parent)
         files.replace_file(path, text)
     except OSError as problem:
-        raise BadInput(f"cannot write {path}: {problem.strerror}") from None
+        raise BadInput(QueuesText.UNWRITABLE.render(path=path, problem=problem.strerror)) from None
     return kept

@@ -16,6 +16,14 @@ from qmon.model.formatting import size
 if TYPE_CHECKING:
     from qmon.model.view import View
     from qmon.recording.read.recording_reader import RecordingReader
+from qmon.model.texts import Text
+
+
+class ReplayText(Text):
+    """Why a recording has nothing to show."""
+
+    NOTHING_BEFORE = "nothing was recorded before {at}; the recording covers {begins} to {ends}"
+
 
 Recording = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="Folder of recordings, or an exported file.", show_default=False)
@@ -115,8 +123,11 @@ def _view_at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     if found is None:
         zone = reader.session.zone
         raise BadInput(
-            f"nothing was recorded before {local_time(at, zone)}; the recording covers"
-            f" {local_time(reader.begins_at, zone)} to {local_time(reader.ends_at, zone)}"
+            ReplayText.NOTHING_BEFORE.render(
+                at=local_time(at, zone),
+                begins=local_time(reader.begins_at, zone),
+                ends=local_time(reader.ends_at, zone),
+            )
         )
     return found
 

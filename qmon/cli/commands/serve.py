@@ -27,6 +27,17 @@ if TYPE_CHECKING:
     from qmon.recording.write.headless_recorder import RecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
+from qmon.model.texts import Text
+
+
+class ServeOptionText(Text):
+    """Options that do not go together."""
+
+    CERTIFICATE_AND_KEY = "--certificate and --key need each other: give both"
+    NEED_RECORD = "--keep and --max-size need --record"
+    NEED_ADDRESS = "with --textfile, --users, --certificate, --key and --allow-host need --listen or --web"
+    NOT_A_HOST = "--allow-host needs a host name or address without a port, such as ops-1, not {name!r}"
+
 
 _LISTEN: Final = "127.0.0.1:9777"
 
@@ -82,11 +93,11 @@ def _check_options(
 ) -> list[str]:
     """Return the allowed hosts in normal form. Raises ``BadInput`` for invalid hosts and conflicting options."""
     if (certificate is None) != (key is None):
-        raise BadInput("--certificate and --key need each other: give both")
+        raise BadInput(ServeOptionText.CERTIFICATE_AND_KEY)
     if record is None and (keep is not None or max_size is not None):
-        raise BadInput("--keep and --max-size need --record")
+        raise BadInput(ServeOptionText.NEED_RECORD)
     if textfile is not None and listen is web is None and (users is not None or certificate is not None or allow_host):
-        raise BadInput("with --textfile, --users, --certificate, --key and --allow-host need --listen or --web")
+        raise BadInput(ServeOptionText.NEED_ADDRESS)
     return [_normalize_host(name) for name in allow_host or ()]
 
 
@@ -94,7 +105,7 @@ def _normalize_host(name: str) -> str:
     """Return a host name or address in normal form. Raises ``BadInput`` for a URL, a port, or a pattern."""
     bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
     if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
-        raise BadInput(f"--allow-host needs a host name or address without a port, such as ops-1, not {name!r}")
+        raise BadInput(ServeOptionText.NOT_A_HOST.render(name=name))
     return bare.lower()
 
 

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.roles import SetupResult, SetupStep
+from qmon.model.texts import Text
+
+
+class SetupText(Text):
+    """Options and results of a setup."""
+
+    REMOVE_NEEDS_GATE = "--remove needs --gate QUEUE"
+    NOTHING_TO_DO = "nothing to do: everything exists already"
 
 
 class RoleChoice(StrEnum):
@@ -66,7 +74,7 @@ def setup(
         _gate(target, config, gate, options.ConfirmationOptions(**asdict(given) | shown), remove=remove)
         return
     if remove:
-        raise BadInput("--remove needs --gate QUEUE")
+        raise BadInput(SetupText.REMOVE_NEEDS_GATE)
     from qmon.cli.target_session import open_target
     from qmon.operate.install import roles as steps
 
@@ -76,7 +84,7 @@ def setup(
         ids += steps.read_table_ids(at.connection, at.engine, resolved.of_libraries)
         planned = steps.plan_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
-            print_note("nothing to do: everything exists already")
+            print_note(SetupText.NOTHING_TO_DO)
         elif show:
             print(steps.setup_script(at.engine, planned), end="")
         elif given.dry_run:

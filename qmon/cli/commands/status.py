@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from qmon.model.figure import Verdict
     from qmon.model.service_broker import BrokerView
     from qmon.model.view import QueueView, View
+from qmon.model.texts import Text
+
+
+class StatusText(Text):
+    """Texts about queues that are not shown."""
+
+    INSTALLED_ONLY = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
+    NO_QUEUE = "no queue {queues}; to list the queues: qmon status {targets}"
+
 
 _DEFAULT_OVER_S: Final = 2.0
 _HEADERS: Final = (
@@ -52,7 +61,6 @@ _FIGURES: Final = (
     ("gap", count),
 )
 _NONE: Final = Figure()
-_INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -92,14 +100,14 @@ def status(
             first=connection,
         )
         if not found.configured and any(queue.layout.source is LayoutSource.REGISTRY for queue in view.queues):
-            print_note(f"qmon: {where}{_INSTALLED_ONLY}")
+            print_note(f"qmon: {where}{StatusText.INSTALLED_ONLY}")
         return view
 
     views = [view.with_queues(queues) if queues else view for view in ask_targets(known, ask)]
     unseen = set(queues or ()) - {queue.name for view in views for queue in view.queues}
     if unseen:
         names = ", ".join(sorted(unseen))
-        raise BadInput(f"no queue {names}; to list the queues: qmon status {' '.join(targets or ())}")
+        raise BadInput(StatusText.NO_QUEUE.render(queues=names, targets=" ".join(targets or ())))
     print_status(views, output, named=not alone)
     exit_unless_all(known, views)
     if any(is_unwatchable(queue) for view in views for queue in view.queues):

@@ -29,15 +29,24 @@ from qmon.metrics.connections import ClientConnection
 from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metrics_server import MetricsServer
+from qmon.model.texts import Text
 from qmon.redact import environment_without_secrets
 from qmon.stream.sending import PollStream
 from qmon.system import install_command, require_posix
+
+
+class WebText(Text):
+    """Why a dashboard cannot be served to browsers."""
+
+    NEEDS_EXTRA = "--web needs a web server: {command}"
+    LIMIT = "the limit of {count} connected browsers is reached; close one and try again\n"
+
 
 try:
     import textual_serve  # noqa: F401
     from aiohttp import WSMsgType, web
 except ModuleNotFoundError:
-    raise BadInput(f"--web needs a web server: {install_command('web')}") from None
+    raise BadInput(WebText.NEEDS_EXTRA.render(command=install_command("web"))) from None
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -56,7 +65,7 @@ _SHUTDOWN_S: Final = 0.1
 _UPGRADE_HEADERS: Final = ("host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version")
 _ERROR_BYTES: Final = 2_000
 _USER: Final = "viewer"
-_LIMIT: Final = f"the limit of {MAX_VIEWERS} connected browsers is reached; close one and try again\n".encode()
+_LIMIT: Final = WebText.LIMIT.render(count=MAX_VIEWERS).encode()
 
 
 class WebDashboard:

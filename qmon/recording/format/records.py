@@ -24,10 +24,10 @@ from qmon.recording.format.poll_figures import Figures
 class RecordText(Text):
     """Why a line is not a line of a recording."""
 
-    TOO_LONG = "not a line of a recording: it is longer than {megabytes} MB"
-    NO_KEY = "not a line of a recording: it has no {key}"
-    NO_NUMBER_OR_TIME = "not a line of a recording: its number or its time is invalid"
-    INVALID = "not a line of a recording: {problem}"
+    TOO_LONG = "it is longer than {megabytes} MB"
+    NO_KEY = "it has no {key}"
+    NO_NUMBER_OR_TIME = "its number or its time is invalid"
+    NOT_A_LINE = "not a line of a recording: {problem}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def parse_line(text: bytes) -> Line | None:
     Raises ``Damaged`` if the line is invalid.
     """
     if len(text) > LINE_BYTES:
-        raise Damaged(RecordText.TOO_LONG.render(megabytes=LINE_BYTES // 2**20))
+        raise Damaged(RecordText.NOT_A_LINE.render(problem=RecordText.TOO_LONG.render(megabytes=LINE_BYTES // 2**20)))
     try:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
@@ -199,9 +199,9 @@ def parse_line(text: bytes) -> Line | None:
     if version > FORMAT_VERSION or kind not in KINDS:
         return None
     if not value:
-        raise Damaged(RecordText.NO_KEY.render(key=kind))
+        raise Damaged(RecordText.NOT_A_LINE.render(problem=RecordText.NO_KEY.render(key=kind)))
     if not (abs(at) < LATEST_TIME and abs(number) < _GREATEST):  # also false for NaN
-        raise Damaged(RecordText.NO_NUMBER_OR_TIME)
+        raise Damaged(RecordText.NOT_A_LINE.render(problem=RecordText.NO_NUMBER_OR_TIME))
     return Line(recorder, number, at, kind, value)
 
 
@@ -211,5 +211,5 @@ def _parse_with_python(text: bytes) -> tuple[tuple[int, str, int, float, str], b
         head = msgspec.convert(raw, _HEAD.type)
         value = json.dumps(raw[head.k]).encode() if head.k in raw else b""
     except (ValueError, RecursionError, Damaged) as problem:
-        raise Damaged(RecordText.INVALID.render(problem=problem)) from None
+        raise Damaged(RecordText.NOT_A_LINE.render(problem=problem)) from None
     return (head.v, head.r, head.n, head.at, head.k), value

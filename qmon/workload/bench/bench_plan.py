@@ -10,6 +10,19 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
+
+
+class BenchPlanText(Text):
+    """Why a bench is not possible."""
+
+    NOTHING = "a bench needs at least one design and one part"
+    SESSIONS = "a bench needs at least 1 producer and 1 consumer, and at most {limit} in total"
+    SECONDS = "a run must last more than 0 seconds and at most one day, not {seconds:g} s"
+    MESSAGE_BYTES = "a message must have 1 to 1,000,000 bytes, not {bytes:,}"
+    BATCH = "a batch must have 1 to 10,000 messages"
+    NO_DESIGN = "cannot measure the design {design!r} here; available: {designs}"
+
 
 MAX_SESSIONS: Final = 500
 MAX_SECONDS: Final = 24 * 3600.0
@@ -54,15 +67,15 @@ class BenchPlan:
     def check_possible(self) -> None:
         """Raise ``BadInput`` if the plan is not possible."""
         if not self.designs or not self.parts:
-            raise BadInput("a bench needs at least one design and one part")
+            raise BadInput(BenchPlanText.NOTHING)
         if self.producers < 1 or self.consumers < 1 or self.producers + self.consumers > MAX_SESSIONS:
-            raise BadInput(f"a bench needs at least 1 producer and 1 consumer, and at most {MAX_SESSIONS} in total")
+            raise BadInput(BenchPlanText.SESSIONS.render(limit=MAX_SESSIONS))
         if not 0 < self.seconds <= MAX_SECONDS:
-            raise BadInput(f"a run must last more than 0 seconds and at most one day, not {self.seconds:g} s")
+            raise BadInput(BenchPlanText.SECONDS.render(seconds=self.seconds))
         if not 1 <= self.message_bytes <= 1_000_000:
-            raise BadInput(f"a message must have 1 to 1,000,000 bytes, not {self.message_bytes:,}")
+            raise BadInput(BenchPlanText.MESSAGE_BYTES.render(bytes=self.message_bytes))
         if not self.batches or any(not 1 <= batch <= 10_000 for batch in self.batches):
-            raise BadInput("a batch must have 1 to 10,000 messages")
+            raise BadInput(BenchPlanText.BATCH)
 
     def load_cases(self) -> tuple[Case, ...]:
         """Return the runs under load, part by part.
@@ -125,6 +138,6 @@ def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[
     """
     for design in requested:
         if design not in available:
-            raise BadInput(f"cannot measure the design {design!r} here; available: {', '.join(available)}")
+            raise BadInput(BenchPlanText.NO_DESIGN.render(design=design, designs=", ".join(available)))
     names = dict.fromkeys(requested or available)
     return tuple(sorted(names, key=lambda name: (name != REFERENCE, tuple(names).index(name))))

@@ -14,6 +14,17 @@ from qmon.engines.registry import engine_for
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
+from qmon.model.texts import Text
+
+
+class SiteText(Text):
+    """Why a server cannot run a bench."""
+
+    NO_SEQUENCES = (
+        "the bench needs sequences, which SQL Server has since 2012 (version 11), but this server has version"
+        " {major}.{minor}; nothing was created"
+    )
+
 
 _LOCK_WAIT_S: Final = 2.0
 _DROP_WITHIN_S: Final = 30.0
@@ -30,10 +41,7 @@ def check_version(engine: Engine, version: tuple[int, int]) -> None:
     Every server that the bench supports can run all designs.
     """
     if not queries.has_query(engine.name, "action/bench/gate", version):
-        raise BadInput(
-            "the bench needs sequences, which SQL Server has since 2012 (version 11), but this server has version"
-            f" {version[0]}.{version[1]}; nothing was created"
-        )
+        raise BadInput(SiteText.NO_SEQUENCES.render(major=version[0], minor=version[1]))
 
 
 def bench_statement(

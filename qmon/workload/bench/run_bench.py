@@ -11,12 +11,24 @@ from qmon.engines.base import Bound, Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
 from qmon.workload.bench.bench_plan import BenchPlan, Case
 from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditions, Dequeue
 from qmon.workload.bench.bench_site import BenchSite, bench_statement
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.janitor import drop_schema_afterwards
 from qmon.workload.bench.measure import measure_case, measure_empty_rate
+
+
+class RunBenchText(Text):
+    """Why a bench cannot run."""
+
+    POOLER = "a bench cannot run through a connection pooler: connect to the server directly"
+    CONNECTIONS = (
+        "the server allows {available} more connections, but the bench needs {needed}: use fewer producers and"
+        " consumers, or raise the connection limit of the server"
+    )
+
 
 QUEUE = "q"
 
@@ -58,7 +70,7 @@ def run_bench(
     engine = engine_for(target)
     with contextlib.closing(engine.connect(target, Session("bench", writes=True))) as connection:
         if connection.is_pooled:
-            raise BadInput("a bench cannot run through a connection pooler: connect to the server directly")
+            raise BadInput(RunBenchText.POOLER)
         site = BenchSite(connection, engine, target, schema)
         known = read_conditions(site, plan)
         with drop_schema_afterwards(target, schema):
@@ -82,10 +94,7 @@ def read_conditions(site: BenchSite, plan: BenchPlan) -> Conditions:
     settings = {name: str(value) for name, value in zip(rows.columns, row, strict=True) if value is not None}
     version, room, needed = settings.pop("version", ""), int(settings.pop("room")), plan.producers + plan.consumers + 2
     if room < needed:
-        raise BadInput(
-            f"the server allows {room} more connections, but the bench needs {needed}: use fewer producers"
-            " and consumers, or raise the connection limit of the server"
-        )
+        raise BadInput(RunBenchText.CONNECTIONS.render(available=room, needed=needed))
     step = float(str(site.fetch_rows("clock_step")[0][0])) if site.has_statement("clock_step") else None
     return Conditions(site.target.name, site.engine.name, version, settings, 0.0, step)
 

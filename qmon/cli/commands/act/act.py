@@ -16,6 +16,18 @@ from qmon.model.operation_records import Side
 
 if TYPE_CHECKING:
     from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
+from qmon.model.texts import Text
+
+
+class ActText(Text):
+    """Faults of the options of actions."""
+
+    NOT_WHOLE = "--stop-after: {text!r} is not a whole number"
+    NEEDS_DEAD = "--rate and --stop-after need --state dead"
+    NOT_A_NUMBER = "{option}: {text!r} is neither a number nor none"
+    EMPTY_ID = "--ids: an id is empty; write --ids 17,18,21"
+    UNKNOWN_OWNER = "--owners: {word!r} is unknown{nearest}"
+
 
 _EXAMPLES: Final = {
     "requeue": "qmon requeue orders-prod invoices --older-than 10m --dry-run",
@@ -121,13 +133,13 @@ class RedriveOptions:
         rate = DEFAULT_RATE if self.rate is None else _parse_number("--rate", self.rate)
         failures = DEFAULT_FAILURES if self.stop_after is None else _parse_number("--stop-after", self.stop_after)
         if failures is not None and not float(failures).is_integer():
-            raise BadInput(f"--stop-after: {self.stop_after!r} is not a whole number")
+            raise BadInput(ActText.NOT_WHOLE.render(text=self.stop_after))
         return RedriveLimits(rate, None if failures is None else int(failures))
 
     def refuse_unless_dead(self) -> None:
         """Raise ``BadInput`` if a limit was given for messages that are not dead."""
         if self.rate is not None or self.stop_after is not None:
-            raise BadInput("--rate and --stop-after need --state dead")
+            raise BadInput(ActText.NEEDS_DEAD)
 
 
 def _parse_number(option: str, text: str) -> float | None:
@@ -139,7 +151,7 @@ def _parse_number(option: str, text: str) -> float | None:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise BadInput(f"{option}: {text!r} is neither a number nor none")
+        raise BadInput(ActText.NOT_A_NUMBER.render(option=option, text=text))
     return found
 
 
@@ -185,7 +197,7 @@ def parse_ids(texts: list[str] | None) -> tuple[str, ...]:
 
     found = [part for text in texts or () for part in split_ids(text)]
     if not all(found):
-        raise BadInput("--ids: an id is empty; write --ids 17,18,21")
+        raise BadInput(ActText.EMPTY_ID)
     return tuple(dict.fromkeys(found))
 
 
@@ -197,7 +209,7 @@ def _parse_owner_states(text: str) -> frozenset[OwnerState]:
     words = [word.strip() for word in text.split(",")]
     for word in words:
         if word not in known:
-            raise BadInput(f"--owners: {word!r} is unknown{suggest_nearest(word, known)}")
+            raise BadInput(ActText.UNKNOWN_OWNER.render(word=word, nearest=suggest_nearest(word, known)))
     return frozenset(known[word] for word in words)
 
 

@@ -13,6 +13,16 @@ from qmon.cli.output import print_note, print_report, print_table
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.operation_records import Operation
+from qmon.model.texts import Text
+
+
+class HistoryText(Text):
+    """Texts in place of an empty list."""
+
+    LOCAL_AUDIT = "; {path} contains the operations of this machine"
+    NO_RECORD = "the database has no record of operations{here}"
+    EMPTY_TRASH = "the trash is empty"
+
 
 _ALL: Final = 10_000
 _DAY_S: Final = 86_400.0
@@ -70,8 +80,8 @@ def operations(
     else:
         from qmon.operate.audit import default_path
 
-        here = f"; {default_path()} contains the operations of this machine" if default_path().exists() else ""
-        print_note(f"the database has no record of operations{here}")
+        here = HistoryText.LOCAL_AUDIT.render(path=default_path()) if default_path().exists() else ""
+        print_note(HistoryText.NO_RECORD.render(here=here))
     exit_unless_all(known, found)
 
 
@@ -135,7 +145,7 @@ def show(
             wrap=7,
         )
     else:
-        print_note("the trash is empty")
+        print_note(HistoryText.EMPTY_TRASH)
 
 
 def empty(

@@ -28,6 +28,25 @@ if TYPE_CHECKING:
     from qmon.operate.open_context import Connections
     from qmon.operate.operator import Operator
     from qmon.operate.run.prepared_action import PreparedAction
+from qmon.model.texts import Text
+
+
+class RunText(Text):
+    """Why an action does not run, and how it ends."""
+
+    WHICH_TARGET = "{problem}; which target? qmon {command} TARGET {target}"
+    REFUSED = "{target}: {queue}: refused: {reason}{left_out}; nothing was changed"
+    DRY_RUN = "dry run: nothing was changed"
+    WITH_CONFIRM = " with --confirm and --reason"
+    WITH_REASON = " with --reason"
+    NO_TERMINAL = "stdin is not a terminal: add --yes{options}; nothing was changed"
+    YES_NOT_ENOUGH = "--yes is not enough for this plan: also give --confirm {queue} and --reason; nothing was changed"
+    TYPE_NAME = "type the queue's name ({queue})"
+    WRONG_NAME = "the name does not match: the queue is {queue}; nothing was changed"
+    NOT_CONFIRMED = "not confirmed; nothing was changed"
+    STOPPING = "stopping after the current batch; press Ctrl-C again to cancel that batch and exit"
+    INTERRUPTED = "interrupted after {done:,}, which stay done; run the command again to finish"
+
 
 T = TypeVar("T")
 
@@ -59,7 +78,7 @@ def act_on_queue(
     except BadInput as problem:
         if queue is None and target.isidentifier():  # probably the name of a queue
             command = _COMMANDS.get(kind.value, kind.value)
-            raise BadInput(f"{problem}; which target? qmon {command} TARGET {target}") from None
+            raise BadInput(RunText.WHICH_TARGET.render(problem=problem, command=command, target=target)) from None
         raise
     with connect_for_action(chosen, kind.value) as at:
         layout = at.queue_layout(queue)
@@ -83,7 +102,7 @@ def run_action(prepare: Callable[[], PreparedAction], connections: Connections, 
     if plan.refused is not None:
         _print_result(plan, None, 0.0, given)
         left = f" (left out: {_left_out_text(plan)})" if plan.left_out else ""
-        raise BadInput(f"{plan.target}: {plan.queue}: refused: {plan.refused}{left}; nothing was changed")
+        raise BadInput(RunText.REFUSED.render(target=plan.target, queue=plan.queue, reason=plan.refused, left_out=left))
     if given.dry_run:
         _print_result(plan, None, 0.0, given)
         return
@@ -172,7 +191,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
         for line in result_text(result, took_s):
             print_output(line)
     elif plan.refused is None:
-        print_output("dry run: nothing was changed")
+        print_output(RunText.DRY_RUN)
 
 
 def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
@@ -180,27 +199,25 @@ def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> P
     from qmon.operate.context import Permission
 
     if not given.yes and not sys.stdin.isatty():
-        more = " with --confirm and --reason" if typed else " with --reason" if plan.needs_reason else ""
-        raise BadInput(f"stdin is not a terminal: add --yes{more}; nothing was changed")
+        more = RunText.WITH_CONFIRM if typed else RunText.WITH_REASON if plan.needs_reason else ""
+        raise BadInput(RunText.NO_TERMINAL.render(options=more))
     name, reason = given.confirm, given.reason
     if typed and given.yes and (name is None or not reason.strip()):
-        raise BadInput(
-            f"--yes is not enough for this plan: also give --confirm {plan.queue} and --reason; nothing was changed"
-        )
+        raise BadInput(RunText.YES_NOT_ENOUGH.render(queue=plan.queue))
     if typed and not given.yes:
         name = typer.prompt(
-            f"type the queue's name ({clean_text(plan.queue)})", default="", show_default=False, err=True
+            RunText.TYPE_NAME.render(queue=clean_text(plan.queue)), default="", show_default=False, err=True
         )
     if not given.yes and not reason and plan.needs_reason:
         reason = typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean_text(plan.queue)):
-        raise BadInput(f"the name does not match: the queue is {plan.queue}; nothing was changed")
+        raise BadInput(RunText.WRONG_NAME.render(queue=plan.queue))
     if (
         not typed
         and not given.yes
         and not typer.confirm(f"{clean_text(plan.title).rstrip('?')}?", default=False, err=True)
     ):
-        raise BadInput("not confirmed; nothing was changed")
+        raise BadInput(RunText.NOT_CONFIRMED)
     return Permission(reason, plan.queue if name is not None else "")
 
 
@@ -213,7 +230,7 @@ def _apply_plan(
 
     def interrupted() -> None:
         meter.clear_line()
-        print_note("stopping after the current batch; press Ctrl-C again to cancel that batch and exit")
+        print_note(RunText.STOPPING)
         stop.set()
 
     def report(progress: Progress) -> None:
@@ -229,7 +246,7 @@ def _apply_plan(
     except BaseException:
         meter.clear_line()
         if newest and newest[0].done:
-            print_note(f"interrupted after {newest[0].done:,}, which stay done; run the command again to finish")
+            print_note(RunText.INTERRUPTED.render(done=newest[0].done))
         raise
     finally:
         meter.clear_line()

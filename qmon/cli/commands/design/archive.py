@@ -15,14 +15,23 @@ from qmon.system import HANGUP
 
 if TYPE_CHECKING:
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
+from qmon.model.texts import Text
+
+
+class ArchiveEnd(Text):
+    """How an archive run ends."""
+
+    NOTHING_LEFT = "nothing is left to archive"
+    FAILED = "failed; messages archived so far stay archived"
+
 
 _PIPED_EVERY_S: Final = 10.0
 # Minimum pause between two batches, in seconds. After a slow batch, the pause is longer.
 _LEAST_PAUSE_S: Final = 0.1
 _ENDINGS: Final = {
-    "empty": "nothing is left to archive",
+    "empty": ArchiveEnd.NOTHING_LEFT,
     "stopped": "stopped",
-    "failed": "failed; messages archived so far stay archived",
+    "failed": ArchiveEnd.FAILED,
 }
 
 

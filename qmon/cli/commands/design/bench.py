@@ -13,7 +13,18 @@ from qmon.cli import options
 from qmon.cli.output import clean_text, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
+from qmon.model import texts
 from qmon.model.formatting import duration
+
+
+class BenchText(texts.Text):
+    """Why a bench does not run."""
+
+    BATCHES = "--batch needs whole numbers separated by commas, such as 1,10,100, not {text!r}"
+    READ_ONLY = "{target} is marked read_only, but a bench writes; nothing was created"
+    PROD = "{target} is marked prod, and a bench loads the server fully: add --yes; nothing was created"
+    NOTHING_CREATED = "nothing was created"
+
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
@@ -100,7 +111,7 @@ def _parse_batches(text: str) -> tuple[int, ...]:
     try:
         return tuple(dict.fromkeys(int(word) for word in _split_list(text)))
     except ValueError:
-        raise BadInput(f"--batch needs whole numbers separated by commas, such as 1,10,100, not {text!r}") from None
+        raise BadInput(BenchText.BATCHES.render(text=text)) from None
 
 
 def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
@@ -127,15 +138,13 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
 def _check_allowed(target: Target, *, yes: bool) -> None:
     """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
-        raise BadInput(f"{target.name} is marked read_only, but a bench writes; nothing was created")
+        raise BadInput(BenchText.READ_ONLY.render(target=target.name))
     if not target.prod or yes:
         return
     if not sys.stdin.isatty():
-        raise BadInput(
-            f"{target.name} is marked prod, and a bench loads the server fully: add --yes; nothing was created"
-        )
+        raise BadInput(BenchText.PROD.render(target=target.name))
     if not typer.confirm(f"{clean_text(target.name)} is marked prod. Run the bench at full load?", default=False):
-        print_note("nothing was created")
+        print_note(BenchText.NOTHING_CREATED)
         raise typer.Exit(1)
 
 

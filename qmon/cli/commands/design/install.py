@@ -13,6 +13,15 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
+
+
+class DesignText(Text):
+    """Why designs are not installed or uninstalled."""
+
+    ONE_DESIGN = "--queue works with only one design: install several designs one by one"
+    NO_TERMINAL = "stdin is not a terminal: add --yes"
+    NOTHING_CHANGED = "nothing was changed"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -47,7 +56,7 @@ def install(
 
     config = options.config_path(context)
     if queue is not None and len(design) > 1:
-        raise BadInput("--queue works with only one design: install several designs one by one")
+        raise BadInput(DesignText.ONE_DESIGN)
     with open_target(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
@@ -111,9 +120,9 @@ def _confirm_removal(at: ConnectedTarget, layouts: list[Layout]) -> None:
     import sys
 
     if not sys.stdin.isatty():
-        raise BadInput("stdin is not a terminal: add --yes")
+        raise BadInput(DesignText.NO_TERMINAL)
     names = ", ".join(f"{clean_text(layout.queue)} ({clean_text(layout.table)})" for layout in layouts)
     question = f"{clean_text(at.target.name)}: remove {names} and all messages? This cannot be undone"
     if not typer.confirm(question, default=False):
-        print_note("nothing was changed")
+        print_note(DesignText.NOTHING_CHANGED)
         raise typer.Exit(1)

@@ -30,6 +30,18 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.config.config_file import Config
     from qmon.model.snapshot import Snapshot
+from qmon.model.texts import Text
+
+
+class BundleText(Text):
+    """Why an archive for a bug report cannot be written."""
+
+    INCOMPLETE = "incomplete: {problem}"
+    SUFFIX = "{path}: a bundle must be a {zip} or {tar} file; nothing was written"
+    UNCREATABLE = "cannot create {path}: {problem}; nothing was written"
+    UNWRITABLE = "cannot write {path}: {problem}"
+    NO_POLL = "no poll finished within {duration}"
+
 
 _PACKAGE: Final = "qmon-sql"
 _ZIP: Final = ".zip"
@@ -72,7 +84,7 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
             " applications"
         )
         if problem:
-            print_output(f"incomplete: {problem}")
+            print_output(BundleText.INCOMPLETE.render(problem=problem))
     if problem:
         raise typer.Exit(1)
 
@@ -97,11 +109,11 @@ class _Archive:
 def _create_archive(file: Path) -> Iterator[_Archive]:
     """Create an archive that only the user can read. Delete the archive if the block raises an error."""
     if not file.name.endswith((_ZIP, *_TAR)):
-        raise BadInput(f"{file}: a bundle must be a {_ZIP} or {_TAR[0]} file; nothing was written")
+        raise BadInput(BundleText.SUFFIX.render(path=file, zip=_ZIP, tar=_TAR[0]))
     try:
         made = files.open_private(file, os.O_RDWR | os.O_EXCL)
     except OSError as problem:
-        raise BadInput(f"cannot create {file}: {problem.strerror}; nothing was written") from None
+        raise BadInput(BundleText.UNCREATABLE.render(path=file, problem=problem.strerror)) from None
     try:
         with os.fdopen(made, "wb") as out:
             if file.name.endswith(_ZIP):
@@ -113,7 +125,7 @@ def _create_archive(file: Path) -> Iterator[_Archive]:
     except BaseException as problem:
         file.unlink(missing_ok=True)
         if isinstance(problem, OSError):
-            raise BadInput(f"cannot write {file}: {problem.strerror}") from problem
+            raise BadInput(BundleText.UNWRITABLE.render(path=file, problem=problem.strerror)) from problem
         raise
 
 
@@ -270,7 +282,7 @@ def _poll_once(at: ConnectedTarget) -> Snapshot:
     done.wait(_POLL_TIMEOUT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else f"no poll finished within {duration(_POLL_TIMEOUT_S)}")
+        raise Unreachable(problems[0] if problems else BundleText.NO_POLL.render(duration=duration(_POLL_TIMEOUT_S)))
     return found[0]
 
 

@@ -18,6 +18,15 @@ from qmon.model.settings import NOT_REPORTED, Setting
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
     from qmon.cli.target_session import ChosenTarget
+from qmon.model.texts import Text
+
+
+class DoctorText(Text):
+    """Faults of the options, and texts about lakes."""
+
+    ONE_TARGET = "--bundle takes at most one target"
+    MARK_DAMAGED = "the marker file {path} is damaged: delete it, or run the pipeline to write it again"
+    NO_LAKE = "no lake reads the recordings in {recordings}"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -58,7 +67,7 @@ def doctor(
         from qmon.cli.commands.doctor.bundle import write_bundle
 
         if all_targets or len(named) > 1:
-            raise BadInput("--bundle takes at most one target")
+            raise BadInput(DoctorText.ONE_TARGET)
         write_bundle(bundle, named[0] if named else None, config, output)
         return
     known = choose_targets(named, config, all_targets=all_targets)
@@ -96,12 +105,12 @@ def lake_lines(recordings: Path, now: float) -> list[str]:
     lines = []
     for mark in read_lake_marks(recordings):
         if mark.at is None:
-            lines.append(f"the marker file {mark.file} is damaged: delete it, or run the pipeline to write it again")
+            lines.append(DoctorText.MARK_DAMAGED.render(path=mark.file))
             continue
         age_s = max(0.0, now - mark.at)
         late = "; if this lake is not used any more, delete " + str(mark.file) if age_s > ABANDONED_S else ""
         lines.append(f"{mark.lake}: the pipeline read the recordings {duration(age_s)} ago{late}")
-    return lines or [f"no lake reads the recordings in {recordings}"]
+    return lines or [DoctorText.NO_LAKE.render(recordings=recordings)]
 
 
 def _effect_text(setting: Setting) -> str:

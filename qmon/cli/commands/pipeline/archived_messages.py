@@ -19,6 +19,13 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.pipeline.messages.message_intake import IntakeResult
+from qmon.model.texts import Text
+
+
+class MessagesText(Text):
+    """Why archived messages are not copied."""
+
+    NAMED_TWICE = "queue {queue!r} is named twice"
 
 
 def messages(
@@ -58,7 +65,7 @@ def messages(
     config = options.config_path(context)
     check_pipeline_extra()
     if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
-        raise BadInput(f"queue {twice!r} is named twice")
+        raise BadInput(MessagesText.NAMED_TWICE.render(queue=twice))
     with open_target(target, config, "messages") as at:
         from qmon.pipeline.messages.archive_reader import find_archive
 

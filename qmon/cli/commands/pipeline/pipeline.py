@@ -29,6 +29,17 @@ from qmon.recording.write.retention import unread_bytes
 if TYPE_CHECKING:
     from qmon.pipeline.ingest.segment_intake import BatchResult
     from qmon.pipeline.lake.lake import LakeView
+from qmon.model.texts import Text
+
+
+class PipelineText(Text):
+    """Faults of the options of the pipeline."""
+
+    NOT_A_TIME = "{text!r} is not a day or time such as 2026-11-21 or 2026-11-21T14:00"
+    NO_RECORDINGS = "the folder {path} does not exist; create recordings with: qmon record TARGET --to DIR"
+    NO_FOLDER = "the folder {path} does not exist"
+    NOT_A_ZONE = "--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}"
+
 
 # A run with fewer bytes of new segments counts as brief. In a brief run, Java's second compiler costs more time than it
 # saves. In a measurement, cost and gain were equal at 640 MB.
@@ -43,7 +54,7 @@ def _parse_time(text: str | float) -> float:
         at = datetime.fromisoformat(text)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise typer.BadParameter(f"{text!r} is not a day or time such as 2026-11-21 or 2026-11-21T14:00") from None
+        raise typer.BadParameter(PipelineText.NOT_A_TIME.render(text=text)) from None
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -88,7 +99,7 @@ def run(
     """
     recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
-        raise BadInput(f"the folder {recordings} does not exist; create recordings with: qmon record TARGET --to DIR")
+        raise BadInput(PipelineText.NO_RECORDINGS.render(path=recordings))
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
     with open_lake(context, brief=brief) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
@@ -175,7 +186,7 @@ def report(
     config = options.config_path(context)
     for path in (file, data):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
-            raise BadInput(f"the folder {place} does not exist")
+            raise BadInput(PipelineText.NO_FOLDER.render(path=place))
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
@@ -278,7 +289,7 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         target, _, name = text.rpartition("=")
         if not is_zone(name):
-            raise BadInput(f"--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}")
+            raise BadInput(PipelineText.NOT_A_ZONE.render(name=name))
         zones[target] = name
     return zones
 

@@ -16,6 +16,16 @@ from qmon.system import install_command
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
+from qmon.model.texts import Text
+
+
+class PipelineOptionText(Text):
+    """Faults of the options that commands of the pipeline share."""
+
+    NEEDS_SPARK = "the pipeline needs Spark, and Java 17 or later: {command}"
+    NO_LAKE = "missing; name the folder of the lake"
+    NOT_A_SETTING = "--conf needs NAME=VALUE, such as spark.driver.memory=4g; not {text!r}"
+
 
 _EXTRA_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
 
@@ -35,7 +45,7 @@ EVERY_S: Final = 60.0
 def check_pipeline_extra() -> None:
     """Raise ``BadInput``, with the install command, if the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in _EXTRA_PACKAGES):
-        raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {install_command('pipeline')}")
+        raise BadInput(PipelineOptionText.NEEDS_SPARK.render(command=install_command("pipeline")))
 
 
 def declare_lake_options(lake: LakePath = None, master: Master = None, conf: Conf = None) -> None:
@@ -46,7 +56,7 @@ def lake_path(context: typer.Context) -> str:
     """Return the folder of the lake. Raises a usage error if ``--lake`` is missing."""
     found: str | None = shared_value(context, "lake")
     if not found:
-        raise typer.BadParameter("missing; name the folder of the lake", context, param_hint="'--lake'")
+        raise typer.BadParameter(PipelineOptionText.NO_LAKE, context, param_hint="'--lake'")
     return files.expand_home(found)
 
 
@@ -63,7 +73,7 @@ def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
     for text in conf:
         name, symbol, value = text.partition("=")
         if not (name.strip() and symbol):
-            raise BadInput(f"--conf needs NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
+            raise BadInput(PipelineOptionText.NOT_A_SETTING.render(text=text))
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.spark_session import spark_session

@@ -10,6 +10,14 @@ from qmon.cli import options
 from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, lake_path
 from qmon.cli.output import print_output, print_table
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class TidyText(Text):
+    """Faults of the options of tidy."""
+
+    KEEP_TOO_SHORT = "--keep-{name} must be at least 1d, such as 90d"
+
 
 _LEAST_S: Final = 86400.0
 
@@ -38,7 +46,7 @@ def tidy(
     kept = {"samples": samples, "minutes": minutes, "messages": messages}
     for name, kept_s in kept.items():
         if kept_s is not None and kept_s < _LEAST_S:
-            raise BadInput(f"--keep-{name} must be at least 1d, such as 90d")
+            raise BadInput(TidyText.KEEP_TOO_SHORT.render(name=name))
     place = lake_path(context)
     check_pipeline_extra()
     from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake

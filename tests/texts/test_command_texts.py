@@ -1,0 +1,256 @@
+"""The wording of errors and notes of commands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from qmon.cli.alerting_setup import AlertingText
+from qmon.cli.commands.act.act import ActText
+from qmon.cli.commands.act.operations import HistoryText
+from qmon.cli.commands.act.run_action import RunText
+from qmon.cli.commands.check import CheckText
+from qmon.cli.commands.connect import ConnectText
+from qmon.cli.commands.design.archive import ArchiveEnd
+from qmon.cli.commands.design.bench import BenchText
+from qmon.cli.commands.design.install import DesignText
+from qmon.cli.commands.doctor.bundle import BundleText
+from qmon.cli.commands.doctor.doctor import DoctorText
+from qmon.cli.commands.help import HelpText
+from qmon.cli.commands.pipeline.archived_messages import MessagesText
+from qmon.cli.commands.pipeline.pipeline import PipelineText
+from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
+from qmon.cli.commands.pipeline.tidy_command import TidyText
+from qmon.cli.commands.queues import QueuesText
+from qmon.cli.commands.replay import ReplayText
+from qmon.cli.commands.serve import ServeOptionText
+from qmon.cli.commands.setup import SetupText
+from qmon.cli.commands.status import StatusText
+from qmon.cli.console import ConsoleText
+from qmon.cli.guesses import GuessText
+from qmon.cli.init_questions import AnswerText
+from qmon.cli.target_session import SessionText
+from qmon.cli.trial_notice import TrialText
+from qmon.cli.web.dashboard import WebText
+from qmon.model.texts import Text
+from tests.texts.tables import Wordings, parametrized
+
+WORDINGS: Final[Wordings] = {
+    AlertingText.NOTICES_TO: (
+        {"receiver": "on-call", "advice": "run qmon setup"},
+        "notices to on-call: run qmon setup",
+    ),
+    AlertingText.NOT_NOTIFIED: (
+        {"problem": "the server said no"},
+        "qmon: the server said no; this dashboard does not notify this receiver",
+    ),
+    AlertingText.NO_RULE: ({}, "qmon: no notices will be sent: no [[alert]] applies to the watched targets"),
+    ActText.NOT_WHOLE: ({"text": "1.5"}, "--stop-after: '1.5' is not a whole number"),
+    ActText.NEEDS_DEAD: ({}, "--rate and --stop-after need --state dead"),
+    ActText.NOT_A_NUMBER: ({"option": "--rate", "text": "fast"}, "--rate: 'fast' is neither a number nor none"),
+    ActText.EMPTY_ID: ({}, "--ids: an id is empty; write --ids 17,18,21"),
+    ActText.UNKNOWN_OWNER: (
+        {"word": "ded", "nearest": "; did you mean shop?"},
+        "--owners: 'ded' is unknown; did you mean shop?",
+    ),
+    HistoryText.LOCAL_AUDIT: ({"path": "/etc/qmon/file"}, "; /etc/qmon/file contains the operations of this machine"),
+    HistoryText.NO_RECORD: ({"here": ""}, "the database has no record of operations"),
+    HistoryText.EMPTY_TRASH: ({}, "the trash is empty"),
+    RunText.WHICH_TARGET: (
+        {"problem": "the server said no", "command": "purge", "target": "mails"},
+        "the server said no; which target? qmon purge TARGET mails",
+    ),
+    RunText.REFUSED: (
+        {
+            "target": "shop",
+            "queue": "orders",
+            "reason": "no message matches: nothing to do",
+            "left_out": " (left out: 2 locked)",
+        },
+        "shop: orders: refused: no message matches: nothing to do (left out: 2 locked); nothing was changed",
+    ),
+    RunText.DRY_RUN: ({}, "dry run: nothing was changed"),
+    RunText.WITH_CONFIRM: ({}, " with --confirm and --reason"),
+    RunText.WITH_REASON: ({}, " with --reason"),
+    RunText.NO_TERMINAL: (
+        {"options": " with --reason"},
+        "stdin is not a terminal: add --yes with --reason; nothing was changed",
+    ),
+    RunText.YES_NOT_ENOUGH: (
+        {"queue": "orders"},
+        "--yes is not enough for this plan: also give --confirm orders and --reason; nothing was changed",
+    ),
+    RunText.TYPE_NAME: ({"queue": "orders"}, "type the queue's name (orders)"),
+    RunText.WRONG_NAME: ({"queue": "orders"}, "the name does not match: the queue is orders; nothing was changed"),
+    RunText.NOT_CONFIRMED: ({}, "not confirmed; nothing was changed"),
+    RunText.STOPPING: ({}, "stopping after the current batch; press Ctrl-C again to cancel that batch and exit"),
+    RunText.INTERRUPTED: ({"done": 1204}, "interrupted after 1,204, which stay done; run the command again to finish"),
+    CheckText.TOO_SLOW: (
+        {"polls": 5, "every": "2.0 s", "timeout": "10 s"},
+        "5 polls every 2.0 s take longer than --timeout 10 s allows",
+    ),
+    CheckText.NO_ANSWER: ({"duration": "5 m 00 s"}, "no answer within 5 m 00 s"),
+    ConnectText.POLLED_BY_SERVE: (
+        {},
+        "qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect",
+    ),
+    ConnectText.URL_AND_OTHERS: (
+        {},
+        "the URL of a qmon serve cannot be combined with other targets: name only that URL, or only databases",
+    ),
+    ConnectText.CA_NEEDS_URL: ({}, "--ca is for the https:// URL of a qmon serve"),
+    ConnectText.ONE_TARGET: ({}, "--queue needs a single target"),
+    ConnectText.OUTPUT_NEEDS_FOR: ({}, "--output needs --for, such as --for 20s"),
+    ConnectText.TOUR_NEEDS_SCREEN: ({}, "--tour needs the screen: leave out --output"),
+    ConnectText.WITHOUT_TERMINAL: ({}, "`--for 20s --output table` runs without a terminal"),
+    ArchiveEnd.NOTHING_LEFT: ({}, "nothing is left to archive"),
+    ArchiveEnd.FAILED: ({}, "failed; messages archived so far stay archived"),
+    BenchText.BATCHES: ({"text": "a"}, "--batch needs whole numbers separated by commas, such as 1,10,100, not 'a'"),
+    BenchText.READ_ONLY: ({"target": "shop"}, "shop is marked read_only, but a bench writes; nothing was created"),
+    BenchText.PROD: (
+        {"target": "shop"},
+        "shop is marked prod, and a bench loads the server fully: add --yes; nothing was created",
+    ),
+    BenchText.NOTHING_CREATED: ({}, "nothing was created"),
+    DesignText.ONE_DESIGN: ({}, "--queue works with only one design: install several designs one by one"),
+    DesignText.NO_TERMINAL: ({}, "stdin is not a terminal: add --yes"),
+    DesignText.NOTHING_CHANGED: ({}, "nothing was changed"),
+    BundleText.INCOMPLETE: ({"problem": "no poll finished within 30 s"}, "incomplete: no poll finished within 30 s"),
+    BundleText.SUFFIX: (
+        {"path": "/etc/qmon/file", "zip": ".zip", "tar": ".tar.gz"},
+        "/etc/qmon/file: a bundle must be a .zip or .tar.gz file; nothing was written",
+    ),
+    BundleText.UNCREATABLE: (
+        {"path": "/etc/qmon/file", "problem": "the server said no"},
+        "cannot create /etc/qmon/file: the server said no; nothing was written",
+    ),
+    BundleText.UNWRITABLE: (
+        {"path": "/etc/qmon/file", "problem": "the server said no"},
+        "cannot write /etc/qmon/file: the server said no",
+    ),
+    BundleText.NO_POLL: ({"duration": "5 m 00 s"}, "no poll finished within 5 m 00 s"),
+    DoctorText.ONE_TARGET: ({}, "--bundle takes at most one target"),
+    DoctorText.MARK_DAMAGED: (
+        {"path": "/etc/qmon/file"},
+        "the marker file /etc/qmon/file is damaged: delete it, or run the pipeline to write it again",
+    ),
+    DoctorText.NO_LAKE: ({"recordings": "/var/qmon"}, "no lake reads the recordings in /var/qmon"),
+    HelpText.ALIAS: ({"topic": "lag", "alias": "gap"}, "qmon: lag is explained under gap"),
+    HelpText.NO_WORD: ({}, "--search needs a word"),
+    HelpText.NO_PAGE: (
+        {"page": "actng", "nearest": "; did you mean shop?"},
+        "the manual has no page 'actng'; did you mean shop?",
+    ),
+    HelpText.NOT_FOUND: ({"word": "xyzzy"}, "qmon: the manual does not contain 'xyzzy'"),
+    MessagesText.NAMED_TWICE: ({"queue": "orders"}, "queue 'orders' is named twice"),
+    PipelineText.NOT_A_TIME: ({"text": "noon"}, "'noon' is not a day or time such as 2026-11-21 or 2026-11-21T14:00"),
+    PipelineText.NO_RECORDINGS: (
+        {"path": "/etc/qmon/file"},
+        "the folder /etc/qmon/file does not exist; create recordings with: qmon record TARGET --to DIR",
+    ),
+    PipelineText.NO_FOLDER: ({"path": "/etc/qmon/file"}, "the folder /etc/qmon/file does not exist"),
+    PipelineText.NOT_A_ZONE: (
+        {"name": "Mars"},
+        "--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not 'Mars'",
+    ),
+    PipelineOptionText.NEEDS_SPARK: (
+        {"command": "pip install 'qmon[pipeline]'"},
+        "the pipeline needs Spark, and Java 17 or later: pip install 'qmon[pipeline]'",
+    ),
+    PipelineOptionText.NO_LAKE: ({}, "missing; name the folder of the lake"),
+    PipelineOptionText.NOT_A_SETTING: (
+        {"text": "x"},
+        "--conf needs NAME=VALUE, such as spark.driver.memory=4g; not 'x'",
+    ),
+    TidyText.KEEP_TOO_SHORT: ({"name": "samples"}, "--keep-samples must be at least 1d, such as 90d"),
+    QueuesText.NO_LIBRARY_TABLE: (
+        {},
+        "no table has the name of a library table; to list the libraries: qmon help libraries",
+    ),
+    QueuesText.EXISTS: (
+        {"path": "/etc/qmon/file"},
+        "/etc/qmon/file already exists: replace it with --force, or write another file with --config",
+    ),
+    QueuesText.UNWRITABLE: (
+        {"path": "/etc/qmon/file", "problem": "the server said no"},
+        "cannot write /etc/qmon/file: the server said no",
+    ),
+    ReplayText.NOTHING_BEFORE: (
+        {"at": "13:00", "begins": "14:00", "ends": "15:00"},
+        "nothing was recorded before 13:00; the recording covers 14:00 to 15:00",
+    ),
+    ServeOptionText.CERTIFICATE_AND_KEY: ({}, "--certificate and --key need each other: give both"),
+    ServeOptionText.NEED_RECORD: ({}, "--keep and --max-size need --record"),
+    ServeOptionText.NEED_ADDRESS: (
+        {},
+        "with --textfile, --users, --certificate, --key and --allow-host need --listen or --web",
+    ),
+    ServeOptionText.NOT_A_HOST: (
+        {"name": "http://a"},
+        "--allow-host needs a host name or address without a port, such as ops-1, not 'http://a'",
+    ),
+    SetupText.REMOVE_NEEDS_GATE: ({}, "--remove needs --gate QUEUE"),
+    SetupText.NOTHING_TO_DO: ({}, "nothing to do: everything exists already"),
+    StatusText.INSTALLED_ONLY: (
+        {},
+        "only queues that qmon installed are shown; qmon queues lists tables that look like queues",
+    ),
+    StatusText.NO_QUEUE: (
+        {"queues": "mails, orders", "targets": "shop"},
+        "no queue mails, orders; to list the queues: qmon status shop",
+    ),
+    ConsoleText.UNWRITABLE: ({"problem": "the server said no"}, "cannot write to standard output: the server said no"),
+    GuessText.SERVE_QUEUE: (
+        {},
+        "qmon serve has no --queue: it reads all queues of a target; choose a queue when you connect: qmon connect"
+        " URL --queue QUEUE",
+    ),
+    GuessText.NO_COMMAND: (
+        {"name": "list", "hint": "qmon design list"},
+        "no such command 'list'; use: qmon design list",
+    ),
+    AnswerText.NOT_A_ZONE: ({"answer": "maybe"}, "'maybe' is not a time zone"),
+    AnswerText.NO_READY: ({"column": "status"}, "no value of status means ready; nothing was written"),
+    AnswerText.NOT_WHOLE: (
+        {"value": "a"},
+        "'a' is not a whole number, but the column contains only whole numbers; nothing was written",
+    ),
+    AnswerText.NOT_A_CHOICE: ({"answer": "maybe"}, "'maybe' is not one of the choices"),
+    SessionText.READ_ONLY: ({}, "qmon was started with --read-only"),
+    SessionText.NOT_INSTALLED: (
+        {"queue": "orders", "queues": "mails, orders"},
+        "qmon has not installed a queue 'orders'; installed queues: mails, orders",
+    ),
+    SessionText.REGISTRY_UNREADABLE: (
+        {"problem": "the server said no"},
+        "not allowed to read qmon's registry: the server said no",
+    ),
+    SessionText.IF_QUEUE: (
+        {"problem": "the server said no", "word": "mails"},
+        "the server said no; if mails is a queue: --queue mails",
+    ),
+    SessionText.NAMED_TWICE: ({"targets": "shop, crm"}, "shop, crm: named twice; name each target once"),
+    SessionText.EVERY: ({"lowest": 0.5, "highest": 60, "seconds": 0}, "--every must be 0.5 to 60 seconds, not 0"),
+    SessionText.TARGET_READ_ONLY: (
+        {"target": "shop"},
+        "shop is read-only: qmon.toml sets read_only = true; nothing was changed",
+    ),
+    TrialText.NO_RECEIVER: (
+        {"path": "/etc/qmon/file"},
+        "/etc/qmon/file contains no [[notify]]; see qmon help alerts-and-checks",
+    ),
+    TrialText.NO_SUCH_RECEIVER: (
+        {"path": "/etc/qmon/file", "name": "on-cal", "nearest": "; did you mean shop?"},
+        "/etc/qmon/file contains no [[notify]] named 'on-cal'; did you mean shop?",
+    ),
+    TrialText.SUMMARY: ({}, "this is a test notice; nothing is wrong"),
+    WebText.NEEDS_EXTRA: (
+        {"command": "pip install 'qmon[pipeline]'"},
+        "--web needs a web server: pip install 'qmon[pipeline]'",
+    ),
+    WebText.LIMIT: ({"count": 3}, "the limit of 3 connected browsers is reached; close one and try again\n"),
+}
+
+
+@parametrized(WORDINGS)
+def test_wording(text: Text, fields: dict[str, Any], sentence: str) -> None:
+    assert text.render(**fields) == sentence

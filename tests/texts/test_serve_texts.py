@@ -1,0 +1,139 @@
+"""The wording of errors about ``qmon serve``, its users and its clients."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from qmon.metrics.access import AccessFault
+from qmon.metrics.guarded_server import ServerText
+from qmon.metrics.http_requests import RequestText
+from qmon.metrics.textfile import TextfileText
+from qmon.model.texts import Text
+from qmon.stream.reading import ServeText
+from qmon.stream.sending import SendingText
+from qmon.stream.serve_address import AddressText
+from tests.texts.tables import Wordings, parametrized
+
+WORDINGS: Final[Wordings] = {
+    AccessFault.NOT_A_HASH: (
+        {"path": "/etc/qmon/file", "line": 3},
+        "--users /etc/qmon/file: line 3 is not a name with a bcrypt hash; create it with: htpasswd -B"
+        " /etc/qmon/file NAME",
+    ),
+    AccessFault.COSTLY_HASH: (
+        {"path": "/etc/qmon/file", "line": 3, "limit": 14},
+        "--users /etc/qmon/file: line 3 has a bcrypt cost above 14, too slow to check; create it with: htpasswd -B"
+        " -C 12 /etc/qmon/file NAME",
+    ),
+    AccessFault.NO_USERS: (
+        {"path": "/etc/qmon/file"},
+        "--users /etc/qmon/file: the file has no users; add one with: htpasswd -B -c /etc/qmon/file NAME",
+    ),
+    AccessFault.NOT_A_CERTIFICATE: (
+        {"certificate": "cert.pem", "key": "qmon.toml: target.shop", "problem": "the server said no"},
+        "--certificate cert.pem, --key qmon.toml: target.shop: not a certificate with its key: the server said no",
+    ),
+    AccessFault.UNREADABLE: (
+        {"option": "--listen", "path": "/etc/qmon/file", "problem": "the server said no"},
+        "--listen /etc/qmon/file: the server said no",
+    ),
+    AccessFault.NOT_TEXT: ({"option": "--listen", "path": "/etc/qmon/file"}, "--listen /etc/qmon/file: not text"),
+    ServerText.LOGIN_REQUIRED: ({}, "a name and a password are required"),
+    ServerText.TOO_MANY_FAILURES: ({}, "too many wrong passwords from this address; try again in a minute"),
+    ServerText.TOO_MANY_CHECKS: ({}, "too many password checks are pending; try again"),
+    ServerText.NOT_AN_ADDRESS: (
+        {"option": "--listen", "address": "0.0.0.0:9777"},
+        "--listen must be an address and a port, such as 127.0.0.1:9777, not '0.0.0.0:9777'",
+    ),
+    ServerText.PORT: ({"option": "--listen", "port": 70000}, "--listen: the port must be 0 to 65535, not 70000"),
+    ServerText.NEEDS_TLS: (
+        {"option": "--listen", "address": "0.0.0.0:9777"},
+        "--listen 0.0.0.0:9777: access from other machines needs TLS and passwords: add --certificate, --key and"
+        " --users",
+    ),
+    ServerText.CANNOT_LISTEN: (
+        {"option": "--listen", "address": "0.0.0.0:9777", "problem": "the server said no"},
+        "--listen 0.0.0.0:9777: the server said no",
+    ),
+    RequestText.LONG_HEADERS: ({}, "the headers are too long"),
+    RequestText.NOT_HTTP: ({}, "not an HTTP/1.1 request"),
+    RequestText.GET_AND_HEAD: ({}, "only GET and HEAD are supported"),
+    RequestText.HEADER_FORM: ({}, "every header must be NAME: VALUE"),
+    RequestText.HEADER_TWICE: ({"header": "host"}, "the header host occurs twice"),
+    RequestText.UNKNOWN_HOST: ({}, "unknown name in the Host header; start qmon serve with --allow-host NAME"),
+    RequestText.OTHER_SITE: ({}, "pages of other sites may not read from this server"),
+    TextfileText.ENDS_IN_PROM: (
+        {"path": "/etc/qmon/file"},
+        "--textfile /etc/qmon/file: the name must end in .prom, which node_exporter requires",
+    ),
+    TextfileText.UNWRITABLE: (
+        {"path": "/etc/qmon/file", "problem": "the server said no"},
+        "--textfile /etc/qmon/file: the server said no",
+    ),
+    ServeText.TOO_LATE: ({}, "the answer did not arrive in time"),
+    ServeText.NAME_CA: (
+        {"problem": "the server said no"},
+        "the server said no; name its CA or self-signed certificate with --ca FILE",
+    ),
+    ServeText.AT_PLACE: ({"place": "https://ops-1:9777", "why": "it is masked"}, "https://ops-1:9777: it is masked"),
+    ServeText.UNREACHABLE: (
+        {"place": "https://ops-1:9777", "why": "it is masked"},
+        "qmon serve at https://ops-1:9777: it is masked",
+    ),
+    ServeText.OTHER_FORMAT: ({}, "its answer has another format"),
+    ServeText.NOT_A_SERVE: (
+        {"place": "https://ops-1:9777", "why": "its answer has another format"},
+        "https://ops-1:9777 is not a qmon serve: its answer has another format",
+    ),
+    ServeText.NEEDS_NAME: (
+        {"place": "https://ops-1:9777"},
+        "https://ops-1:9777 requires a name and a password: put the name into the URL: https://NAME@…",
+    ),
+    ServeText.NEEDS_LOGIN: (
+        {"place": "https://ops-1:9777", "user": "shop"},
+        "https://ops-1:9777 requires the password of shop",
+    ),
+    ServeText.LOGIN_REJECTED: (
+        {"place": "https://ops-1:9777", "origin": "the environment variable QMON_NOTIFY_A"},
+        "https://ops-1:9777 rejected the name or the password (the environment variable QMON_NOTIFY_A)",
+    ),
+    ServeText.ANSWER: ({"status": 404, "phrase": "Service Unavailable"}, "it answers 404 Service Unavailable"),
+    ServeText.REFUSED: (
+        {"place": "https://ops-1:9777", "words": "it is stopping"},
+        "qmon serve at https://ops-1:9777: it is stopping",
+    ),
+    ServeText.NO_RECORDING: ({}, "it does not send a recording"),
+    ServeText.NEWER: (
+        {"place": "https://ops-1:9777", "version": 2},
+        "qmon serve at https://ops-1:9777 is newer than this qmon (2): upgrade this qmon",
+    ),
+    ServeText.NO_HEADER: ({}, "its stream does not start like a recording"),
+    ServeText.STOPPED: ({"place": "https://ops-1:9777"}, "qmon serve at https://ops-1:9777 was stopped"),
+    ServeText.SILENT: (
+        {"place": "https://ops-1:9777", "duration": "5 m 00 s"},
+        "no complete line arrived from https://ops-1:9777 for 5 m 00 s",
+    ),
+    ServeText.LONG_LINE: (
+        {"place": "https://ops-1:9777", "megabytes": 64},
+        "https://ops-1:9777 sent a line longer than 64 MB",
+    ),
+    ServeText.LOST: ({"place": "https://ops-1:9777"}, "the connection to https://ops-1:9777 was lost"),
+    SendingText.CHOOSE_TARGET: ({"targets": "shop, crm"}, "choose a target: shop, crm"),
+    SendingText.NO_SUCH_TARGET: (
+        {"target": "shop", "targets": "shop, crm"},
+        "target 'shop' is not served here; available: shop, crm",
+    ),
+    AddressText.FORM: (
+        {},
+        "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20",
+    ),
+    AddressText.UNENCRYPTED: ({}, "http:// is not encrypted, so it only works for this machine; use https://"),
+    AddressText.CA_NEEDS_TLS: ({}, "--ca works only with https:// URLs"),
+    AddressText.NO_CERTIFICATES: ({"ca": "ca.pem"}, "--ca ca.pem: contains no PEM certificates"),
+    AddressText.CA_UNREADABLE: ({"ca": "ca.pem", "problem": "the server said no"}, "--ca ca.pem: the server said no"),
+}
+
+
+@parametrized(WORDINGS)
+def test_wording(text: Text, fields: dict[str, Any], sentence: str) -> None:
+    assert text.render(**fields) == sentence
