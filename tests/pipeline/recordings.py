@@ -10,6 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import zstandard
+
+from qmon.recording.figure_rows.rows_file import write_rows_file
 from qmon.recording.format.codec import encode
 from qmon.recording.format.frames import SEGMENT_SUFFIX
 from qmon.recording.format.poll_figures import Figures
@@ -34,6 +37,8 @@ class Watched:
     environment: str = ""
     queues: tuple[str, ...] = ("orders", "mails")
     step_s: float = 2.0
+    # Also write the Parquet files, as the recorder does if pyarrow is installed.
+    rows_files: bool = False
     # The values of each line about figures, with recorder, number, target and zone.
     written: list[dict[str, Any]] = field(default_factory=list)
 
@@ -55,7 +60,7 @@ class Watched:
         session = SessionLine(
             self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at, environment=self.environment
         )
-        roll = RollingWriter(self.root, self.recorder, session)
+        roll = RollingWriter(self.root, self.recorder, session, on_sealed=self._on_sealed)
         roll.open_segment(start_at, ())
         at, last = start_at, None
         for poll in range(polls):
@@ -73,6 +78,10 @@ class Watched:
             last = at
         roll.seal_segment(at, End("closed"))
         return sorted({path for path in self.root.rglob(f"*{SEGMENT_SUFFIX}")} - before)
+
+    def _on_sealed(self, segment: Path) -> None:
+        if self.rows_files:
+            write_rows_file(segment)
 
     def _figures(self, rng: random.Random, poll: int, at: float, span: float | None, trouble: bool) -> Figures:
         names = self.queues
@@ -112,3 +121,15 @@ def rows(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                     row[name] = values[place]
             row["poll_s"] = line.get("poll_s")
             yield row
+
+
+def strange_lines(at: float) -> bytes:
+    """Return a segment in which only the third line is valid: an operation."""
+    newer = {"v": 2, "r": "x", "n": 1, "at": at, "k": "figures", "figures": {"sampled_at": at}}
+    uneven = newer | {"v": 1, "figures": {"sampled_at": at, "queue": ["a", "b"], "ready": [1.0]}}
+    done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": at, "k": "operation"}
+    done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": at + 1200}
+    wrong = uneven | {"figures": {"sampled_at": "soon"}}
+    far = uneven | {"figures": {"sampled_at": at + 7 * 86400, "queue": ["a"]}}
+    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong, far)]
+    return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())

@@ -29,10 +29,14 @@ def test_the_program_does_not_import_qmon() -> None:
 def test_every_value_of_minutes_and_hours_agrees(spark: SparkSession, tmp_path: Path) -> None:
     """Two recorders, slow and fast polls, a restart, a copied segment, strange names, and a late segment."""
     root = tmp_path / "recordings"
-    (copied, *_) = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin", "prod").record(START, 500, seed=1)
+    (copied, *_) = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin", "prod", rows_files=True).record(
+        START, 500, seed=1
+    )
     Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "😀"), step_s=45.0).record(START, 60, seed=2)
     run(spark, root, tmp_path / "lake")
-    Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin", "staging", step_s=7.0).record(START + 600, 200, seed=3)
+    Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin", "staging", step_s=7.0, rows_files=True).record(
+        START + 600, 200, seed=3
+    )
     Watched(root, "shop", "dddddddddddd", "Europe/Berlin").record(START - 3000, 60, seed=4)
     shutil.copy(copied, copied.with_name("copy.jsonl.zst"))
     run(spark, root, tmp_path / "lake")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from qmon.pipeline.ingest.columns import rows_from_lines
-from qmon.pipeline.ingest.segment_lines import RecordedSession, SegmentLine, read_segment
+from qmon.recording.figure_rows.line_rows import rows_from_lines
+from qmon.recording.figure_rows.segment_lines import RecordedSession, SegmentLine, read_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from qmon.pipeline.ingest.segment_lines import read_segment
+from qmon.recording.figure_rows.segment_lines import read_segment
 from qmon.recording.format.frames import FRAME_MAGIC
 from qmon.recording.read.segment_reader import open_segment
 from tests.pipeline.comparing import START

@@ -18,8 +18,9 @@ from qmon.pipeline.lake.delta import TableLog, frame_from_rows
 from qmon.pipeline.lake.forget import ForgetRequest, count_rows, forget_rows
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
-from qmon.pipeline.lake.schema import BASELINES, MESSAGES, TABLES, bucket_for
+from qmon.pipeline.lake.schema import BASELINES, MESSAGES, TABLES
 from qmon.pipeline.rollup.rollups import DAY_S
+from qmon.recording.figure_rows.row_schema import bucket_for
 from qmon.recording.write.retention import read_lake_marks
 from tests.cli.calling import call
 from tests.pipeline import reference

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 from pyspark.sql import SparkSession
 
 from qmon.config.slo import Objective
@@ -28,22 +26,10 @@ from qmon.recording.write.retention import read_lake_marks, unread_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
-from tests.pipeline.recordings import Watched, rows
+from tests.pipeline.recordings import Watched, rows, strange_lines
 
 WEEK_S = 7 * 86400
 pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor to itself
-
-
-def strange_lines() -> bytes:
-    """Write a segment in which only the third line is valid: an operation."""
-    newer = {"v": 2, "r": "x", "n": 1, "at": START, "k": "figures", "figures": {"sampled_at": START}}
-    uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
-    done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
-    done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
-    wrong = uneven | {"figures": {"sampled_at": "soon"}}
-    far = uneven | {"figures": {"sampled_at": START + WEEK_S, "queue": ["a"]}}
-    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong, far)]
-    return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
 def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +57,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     for path in late.record(START - 7200, 60, seed=5):
         os.utime(path, (time.time() - 3 * WEEK_S,) * 2)
     shutil.copy(segment, segment.with_name("copy.jsonl.zst"))
-    segment.with_name("strange.jsonl.zst").write_bytes(strange_lines())
+    segment.with_name("strange.jsonl.zst").write_bytes(strange_lines(START))
     segment.with_name("empty.jsonl.zst").touch()
     segment.with_name("_open.jsonl.zst").write_bytes(b"still written")
     monkeypatch.setattr("qmon.pipeline.ingest.batch._MAX_LISTED", 0)

@@ -19,7 +19,7 @@ from qmon.errors import BadInput, QmonError
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
+from qmon.recording.figure_rows.segment_lines import SegmentLine, read_segment
 from qmon.recording.format import frames
 from qmon.recording.format.codec import CodecText, decode, encode
 from qmon.recording.format.frames import Damaged, FrameText, FrameWriter, inflate_frame, line_kind, locator_bytes

@@ -16,10 +16,11 @@ from qmon.pipeline.ingest import staged as stage
 from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
 from qmon.pipeline.lake.delta import Conflict, Files, ReadFilter, WrittenFiles, frame_from_rows, newest_batch
 from qmon.pipeline.lake.lake import Lake, LakeView
-from qmon.pipeline.lake.schema import BATCH, bucket_for
+from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incident_rollup import runs_from_samples
+from qmon.recording.figure_rows.row_schema import bucket_for
 
 _PERIODS: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
 
@@ -116,7 +117,7 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
     """
     done = {name for name in BATCH if (newest_batch(lake.table(name).version()) or 0) >= batch}
     before, stamp = lake.view(batch - 1), f"{batch:09d}-{secrets.token_hex(4)}"
-    staged = stage.stage_segments(lake.storage, [path for path, size in paths.items() if size], stamp)
+    staged = stage.stage_segments(lake.storage, {path: size for path, size in paths.items() if size}, stamp)
     changes = _TableChanges()
     lines = _staged_files(staged)
     deleted = read_deleted_days(before.read_entries())

@@ -27,10 +27,11 @@ from qmon.pipeline.ingest.batch import ingest_batch
 from qmon.pipeline.lake.delta import APPLICATION, ChangedMeanwhile, Conflict, newest_batch
 from qmon.pipeline.lake.forget import finish_forgetting
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.schema import SEGMENTS, bucket_for
+from qmon.pipeline.lake.schema import SEGMENTS
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.repeat import repeat_step
 from qmon.pipeline.spark_session import first_error_line
+from qmon.recording.figure_rows.row_schema import bucket_for
 from qmon.recording.format.frames import SEGMENT_SUFFIX
 from qmon.recording.write.retention import lake_mark_name, lake_mark_text
 

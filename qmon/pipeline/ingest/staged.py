@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from qmon.pipeline.ingest.columns import staged_batches
-from qmon.pipeline.ingest.segment_lines import target_from_path
+from qmon.pipeline.ingest.segment_rows import stage_rows_files, staged_batches
 from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
-from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED, bucket_for
+from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.rollups import HOUR_S, LONGEST_FLOW_S, period_start
+from qmon.recording.figure_rows.row_schema import bucket_for
+from qmon.recording.figure_rows.segment_lines import target_from_path
 
 _FOLDER = "_staged"
 
@@ -51,15 +52,22 @@ class StagedBatch:
         self.storage.delete_path(_FOLDER)
 
 
-def stage_segments(storage: Storage, paths: Collection[str], stamp: str) -> StagedBatch:
-    """Decode segments on the executors and write their rows to the staging folder. ``paths``: full paths."""
-    session = storage.session
-    if not paths:
-        return StagedBatch(storage, stamp)
-    segments = session.read.format("binaryFile").option("__globPaths__", "false").load(list(paths))
-    rows = segments.select("path", "content").mapInArrow(staged_batches, STAGED)
-    place = storage.full_path(_FOLDER, stamp)
-    rows.write.mode("overwrite").partitionBy("kind", "date", "bucket").parquet(place)
+def stage_segments(storage: Storage, segments: Mapping[str, int], stamp: str) -> StagedBatch:
+    """Write the rows of segments to the staging folder. ``segments``: full path and size in bytes of each segment.
+
+    If the lake and a segment are on this machine, the rows are copied from the Parquet file that the recorder wrote.
+    Without a usable file, the segment is decoded on the executors.
+    """
+    here = storage.local_folder()
+    near = {path: size for path, size in segments.items() if here is not None and path.startswith("file:")}
+    rest = [path for path in segments if path not in near]
+    if here is not None and near:
+        rest += stage_rows_files(near, here / _FOLDER / stamp)
+    if rest:
+        read = storage.session.read.format("binaryFile").option("__globPaths__", "false").load(rest)
+        rows = read.select("path", "content").mapInArrow(staged_batches, STAGED)
+        place = storage.full_path(_FOLDER, stamp)
+        rows.write.mode("append").partitionBy("kind", "date", "bucket").parquet(place)
     return StagedBatch(storage, stamp)
 
 

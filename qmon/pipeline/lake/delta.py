@@ -31,7 +31,7 @@ from pyspark.sql.types import StructType
 
 from qmon.errors import QmonError
 from qmon.files import make_folder
-from qmon.pipeline.lake.schema import PARTITIONS
+from qmon.recording.figure_rows.row_schema import PARTITIONS
 
 APPLICATION: Final = "qmon"
 ENTRIES_KEY: Final = "qmon"

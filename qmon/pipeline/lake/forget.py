@@ -30,7 +30,8 @@ from qmon.pipeline.lake.delta import (
     newest_batch,
 )
 from qmon.pipeline.lake.lake import table_logs
-from qmon.pipeline.lake.schema import BATCH, bucket_for
+from qmon.pipeline.lake.schema import BATCH
+from qmon.recording.figure_rows.row_schema import bucket_for
 
 # The tables with rows to delete, in the order of the commits. The first two are not written by batches of segments, so
 # they have other numbers of batches.

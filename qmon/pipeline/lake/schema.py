@@ -6,13 +6,14 @@ milliseconds.
 
 from __future__ import annotations
 
-import zlib
+from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     DataType,
-    DateType,
     DoubleType,
     IntegerType,
     LongType,
@@ -22,6 +23,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from qmon.recording.figure_rows import row_schema
+
 _D, _S, _L, _I = DoubleType(), StringType(), LongType(), IntegerType()
 
 
@@ -29,49 +32,17 @@ def _struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind, nullable=True) for name, kind in columns.items()])
 
 
-# The partition columns, which are the last two columns of every table: the day (UTC) and a bucket of targets.
-PARTITIONS: Final = ("date", "bucket")
-BUCKETS: Final = 16
-_PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
+def _spark_types(columns: Mapping[str, pa.DataType]) -> dict[str, DataType]:
+    return {name: from_arrow_type(kind) for name, kind in columns.items()}
 
 
-# The time zone of the recording machine, and the environment of the target.
-_ORIGIN: Final[dict[str, DataType]] = {"zone": _S, "environment": _S}
-
-
-def bucket_for(target: str) -> int:
-    """Return the bucket of a target. The bucket is the same on every machine."""
-    return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
-
-
-# The columns of `qmon.recording.format.poll_figures.Figures` with one entry per queue.
-FIGURES: Final[dict[str, DataType]] = {
-    **dict.fromkeys(("queue", "design"), _S),
-    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),
-    **dict.fromkeys(("span_s", "pushed", "popped", "completed"), _D),
-    "verdict": _S,
-    "severity": _I,
-    "since_at": _D,
-    "proof": _S,
-}
-
-_FIGURES_LINE: Final = _struct(
-    sequence=_L,
-    sampled_at=_D,
-    poll_s=_D,
-    **{name: ArrayType(kind) for name, kind in FIGURES.items()},
-    wait=ArrayType(_S),
-    sessions=ArrayType(_D),
-)
-OPERATION: Final = _struct(
-    id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
-)
-
-# The fields of a line that the pipeline reads.
-LINE: Final = _struct(v=_I, r=_S, n=_L, at=_D, figures=_FIGURES_LINE, operation=OPERATION)
+# The last columns of every table. `PARTITIONS`, the day (UTC) and a bucket of targets, are the partition columns.
+_PLACE: Final = _spark_types(row_schema.PLACE)
+_ORIGIN: Final = _spark_types(row_schema.ORIGIN)
+OPERATION: Final = StructType(from_arrow_schema(pa.schema(row_schema.OPERATION.fields)).fields)
 
 # One row per queue and poll. `sequence` is the number of the recorder's line, and `poll` is the number of the snapshot.
-SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, **_ORIGIN, **_PLACE)
+SAMPLES: Final = from_arrow_schema(row_schema.SAMPLES)
 
 # One row per poll: the number of watched queues, and the waits of sessions.
 POLLS: Final = _struct(
@@ -86,20 +57,8 @@ POLLS: Final = _struct(
     **_PLACE,
 )
 
-_LINE_COLUMN: Final = _struct(
-    file=_S, place=_L, text=_S, reason=_S, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=OPERATION
-)
-
-# The rows of a running batch, of four kinds: `sample`, `poll` (a line of figures), `operation`, and `bad` (an unusable
-# line or part, with the reason in `line.reason`). `line.place`: line number in the file, from 1.
-STAGED: Final = StructType(
-    [
-        StructField("kind", _S),
-        *(field for field in SAMPLES.fields if field.name not in PARTITIONS),
-        StructField("line", _LINE_COLUMN),
-        *(field for field in SAMPLES.fields if field.name in PARTITIONS),
-    ]
-)
+# The rows of a running batch, of four kinds: see `qmon.recording.figure_rows.row_schema`.
+STAGED: Final = from_arrow_schema(row_schema.ROWS)
 
 # One row per operation in its latest state. `written` is the number of the line with that state.
 OPERATIONS: Final = StructType([*OPERATION.fields, *_struct(written=_L, **_PLACE).fields])

@@ -25,7 +25,7 @@ from qmon.errors import BadInput, QmonError
 from qmon.model.layout.layout import Layout
 from qmon.pipeline.lake.delta import WrittenFiles, newest_batch
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.schema import MESSAGE, bucket_for
+from qmon.pipeline.lake.schema import MESSAGE
 from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, find_archive, survey_archive
 from qmon.pipeline.messages.spark_source import FORMAT_NAME, ArchivedMessages, KeyRangeRead, open_connection
 from qmon.pipeline.messages.watermarks import (
@@ -38,6 +38,7 @@ from qmon.pipeline.messages.watermarks import (
     to_json,
 )
 from qmon.pipeline.spark_session import first_error_line
+from qmon.recording.figure_rows.row_schema import bucket_for
 
 _KEYS_PER_PARTITION: Final = 1_000_000
 

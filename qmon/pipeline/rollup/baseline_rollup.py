@@ -10,7 +10,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from qmon.pipeline.lake.schema import BUCKETS
+from qmon.recording.figure_rows.row_schema import BUCKETS
 
 # An hour of the week has a baseline if it has at least this many readings.
 MIN_READINGS: Final = 4

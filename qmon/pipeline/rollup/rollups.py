@@ -12,8 +12,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from qmon.pipeline.lake.schema import BUCKETS, MINUTES, PERCENTILE_FIGURES, ROLLUPS
+from qmon.pipeline.lake.schema import MINUTES, PERCENTILE_FIGURES, ROLLUPS
 from qmon.pipeline.rollup.histograms import build_histograms, durations_of_values, rounded_sql, sum_histograms
+from qmon.recording.figure_rows.row_schema import BUCKETS
 from qmon.recording.history.buckets import LONGEST_SPAN_S
 
 MINUTE_S: Final = 60

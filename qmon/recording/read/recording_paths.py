@@ -24,6 +24,9 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")
 _LONGEST: Final = 200
 
+# Suffix of the Parquet file next to a sealed segment. The file is optional.
+ROWS_SUFFIX: Final = ".figures.parquet"
+
 # A segment covers at most one hour (UTC).
 SEGMENT_S: Final = 3600.0
 
@@ -85,6 +88,11 @@ def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
     sealed = {path for path in found if not is_open(path)}
     kept = [path for path in found if path in sealed or (unsealed and sealed_path(path) not in sealed)]
     return sorted(kept, key=lambda path: path.name.removeprefix(OPEN_PREFIX))
+
+
+def rows_path(segment: Path) -> Path:
+    """Return the path of the Parquet file with the rows of a sealed segment."""
+    return segment.with_name(segment.name.removesuffix(SEGMENT_SUFFIX) + ROWS_SUFFIX)
 
 
 def sealed_path(path: Path) -> Path:

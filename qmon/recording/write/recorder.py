@@ -32,6 +32,7 @@ from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
+from qmon.recording.write.rows_files import write_rows_if_possible
 from qmon.recording.write.segment_writer import CannotWrite
 
 
@@ -143,7 +144,11 @@ class Recorder:
                     found.lines,
                 )
             self._writer = RollingWriter(
-                root, secrets.token_hex(6), session, recording_cover(redact, payloads=payloads)
+                root,
+                secrets.token_hex(6),
+                session,
+                recording_cover(redact, payloads=payloads),
+                on_sealed=write_rows_if_possible,
             )
             self._writer.open_segment(clock(), ())
         except (CannotWrite, OSError) as problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,13 +32,22 @@ class RollingWriter:
         recorder: the recorder's id.
         session: the first line of every segment.
         cover: decides which texts are left out (``qmon.recording.format.redaction``).
+        on_sealed: called with the path of each sealed segment.
     """
 
-    def __init__(self, root: Path, recorder: str, session: SessionLine, cover: Cover = str) -> None:
+    def __init__(
+        self,
+        root: Path,
+        recorder: str,
+        session: SessionLine,
+        cover: Cover = str,
+        on_sealed: Callable[[Path], None] = lambda path: None,
+    ) -> None:
         self.recorder = recorder
         self.session = session
         self._root = root
         self._cover = cover
+        self._on_sealed = on_sealed
         self._number = 0
         self._segments = 0
         self._began_at = 0.0
@@ -121,9 +130,10 @@ class RollingWriter:
         writer.end_frame()
         self._number += 1
         index = IndexLine(self.session, tuple(writer.frames), tuple(self._marks))
-        writer.seal(encode_line(Line(self.recorder, self._number, at, "index", encode(index))))
+        sealed = writer.seal(encode_line(Line(self.recorder, self._number, at, "index", encode(index))))
         self._sealed_bytes += writer.bytes
         self._writer = None
+        self._on_sealed(sealed)
 
     def abandon_segment(self) -> None:
         """Close the open segment without finishing it. The next start of a recorder salvages its contents."""

@@ -1,11 +1,11 @@
-"""Converts lines to columns, on the executors. Arrow parses many lines of JSON at once, without Python objects.
+"""Converts lines to columns. Arrow parses many lines of JSON at once, without Python objects.
 
 A line without the expected shape becomes a row with the reason why the line is unusable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -13,14 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
-from pyspark.sql.pandas.types import to_arrow_schema
 
-from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
-from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED, bucket_for
+from qmon.recording.figure_rows.row_schema import FIGURES, LINE, LINE_COLUMN, ROWS, bucket_for
+from qmon.recording.figure_rows.segment_lines import SegmentLine, read_segment
 from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
-
-_LINE: Final = to_arrow_schema(LINE)
-_STAGED: Final = to_arrow_schema(STAGED)
 
 # Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
 _BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -36,18 +32,19 @@ _SHOWN_CHARACTERS: Final = 200
 Places = npt.NDArray[np.int64]
 
 
-def staged_batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. This is a function for ``mapInArrow``."""
-    for batch in segments:
-        for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
-            name, reads, size = str(path.as_py()), [], 0
-            for read in read_segment(name, content.as_py()):
-                reads.append(read)
-                size += len(read.text or b"")
-                if size >= _BATCH_BYTES:
-                    yield from rows_from_lines(name, reads)
-                    reads, size = [], 0
-            yield from rows_from_lines(name, reads)
+def rows_from_segment(file: str, content: bytes) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a segment, in batches of one kind. Never raises, whatever the segment contains.
+
+    ``file``: the path of the segment, for the column ``line``.
+    """
+    reads, size = list[SegmentLine](), 0
+    for read in read_segment(file, content):
+        reads.append(read)
+        size += len(read.text or b"")
+        if size >= _BATCH_BYTES:
+            yield from rows_from_lines(file, reads)
+            reads, size = [], 0
+    yield from rows_from_lines(file, reads)
 
 
 def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBatch]:
@@ -99,7 +96,7 @@ def _parse_json_lines(text: bytes) -> pa.Table:
     return pa.json.read_json(
         pa.BufferReader(text),
         read_options=pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
-        parse_options=pa.json.ParseOptions(explicit_schema=_LINE, unexpected_field_behavior="ignore"),
+        parse_options=pa.json.ParseOptions(explicit_schema=LINE, unexpected_field_behavior="ignore"),
     )
 
 
@@ -253,18 +250,16 @@ def _dates(at: pa.Array) -> pa.Array:
 
 
 def _line_column(fields: dict[str, Any], rows: int) -> pa.Array:
-    """Return the column ``line`` of ``schema.STAGED``."""
-    kind = _STAGED.field("line").type
+    """Return the column ``line`` of ``row_schema.ROWS``."""
+    kind = LINE_COLUMN
     return pa.StructArray.from_arrays(
         [_full_column(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
     )
 
 
 def _staged_batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
-    """Return rows of ``schema.STAGED``. Missing columns are null; a single value is repeated for all rows."""
-    return pa.record_batch(
-        [_full_column(columns.get(f.name), rows, f.type).cast(f.type) for f in _STAGED], schema=_STAGED
-    )
+    """Return rows of ``row_schema.ROWS``. Missing columns are null; a single value is repeated for all rows."""
+    return pa.record_batch([_full_column(columns.get(f.name), rows, f.type).cast(f.type) for f in ROWS], schema=ROWS)
 
 
 def _full_column(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:

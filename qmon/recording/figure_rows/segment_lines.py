@@ -1,4 +1,4 @@
-"""Splits the bytes of a segment into lines, on the executors. An unreadable part becomes a row with a reason.
+"""Splits the bytes of a segment into lines. An unreadable part becomes a row with a reason.
 
 After a damaged frame, reading continues with the next frame.
 """

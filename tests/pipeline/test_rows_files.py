@@ -1,0 +1,108 @@
+"""The Parquet files next to segments: the same rows as the segments, and no use of a file that does not match."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.pipeline.ingest.segment_rows import stage_rows_files
+from qmon.recording.figure_rows import rows_file
+from qmon.recording.figure_rows.line_rows import rows_from_segment
+from qmon.recording.figure_rows.row_schema import ROWS
+from qmon.recording.figure_rows.rows_file import read_rows_file, write_rows_file
+from qmon.recording.read.recording_paths import rows_path
+from tests.pipeline.comparing import START, compared, run
+from tests.pipeline.recordings import Watched, rows, strange_lines
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_page(path: Path) -> None:
+    """Change one byte of the data. The footer stays valid."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 4] ^= 0xFF
+    path.write_bytes(content)
+
+
+def replace_columns(path: Path) -> None:
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns(["ready"]), path)
+
+
+def write_older(path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_file, "ROWS_VERSION", rows_file.ROWS_VERSION - 1)
+        write_rows_file(path.with_name(path.name.replace(".figures.parquet", ".jsonl.zst")))
+
+
+UNUSABLE: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "not Parquet": lambda path: path.write_bytes(b"PAR1" * 100),
+    "cut short": cut_short,
+    "a damaged page": damage_page,
+    "other columns": replace_columns,
+    "another version": write_older,
+}
+
+
+def sorted_rows(table: pa.Table) -> list[str]:
+    return sorted(map(repr, table.to_pylist()))
+
+
+def test_the_file_has_the_rows_of_the_segment(tmp_path: Path) -> None:
+    watched = Watched(tmp_path, "a b/é=1", "aaaaaaaaaaaa", "Europe/Berlin", "prod", queues=("[a]]b].[c d]", "😀"))
+    paths = watched.record(START + 600, 600, seed=3, trouble=range(5, 90))  # over midnight
+    strange = paths[0].with_name("strange.jsonl.zst")
+    strange.write_bytes(strange_lines(START))
+    cut = paths[0].with_name("cut.jsonl.zst")
+    cut.write_bytes(paths[0].read_bytes()[:-3000])
+    for path in (*paths, strange, cut):
+        content, name = path.read_bytes(), f"file:{path}"
+        write_rows_file(path)
+        found = read_rows_file(path, len(content), name)
+        assert found is not None
+        assert found.schema.equals(ROWS)
+        assert sorted_rows(found) == sorted_rows(pa.Table.from_batches(rows_from_segment(name, content)))
+        assert read_rows_file(path, len(content) + 1, name) is None
+
+
+@pytest.mark.parametrize("make_unusable", UNUSABLE.values(), ids=UNUSABLE)
+def test_a_file_that_does_not_match_is_not_used(tmp_path: Path, make_unusable: Callable[[Path], object]) -> None:
+    watched = Watched(tmp_path / "recordings", "shop", "aaaaaaaaaaaa", rows_files=True)
+    good, bad = watched.record(START, 700, seed=1)
+    make_unusable(rows_path(bad))
+    segments = {f"file:{path}": path.stat().st_size for path in (good, bad)}
+    assert stage_rows_files(segments, tmp_path / "staged") == [f"file:{bad}"]
+
+
+def test_a_lake_is_the_same_with_parquet_files(spark: SparkSession, tmp_path: Path) -> None:
+    """A segment is not read if its file matches. Others are read in the same batch, and late rows in the next one."""
+    root = tmp_path / "recordings"
+    first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin", rows_files=True)
+    whole, damaged, *_ = first.record(START, 900, seed=1, trouble=range(500, 700))
+    shutil.copy(whole, whole.with_name("copy.jsonl.zst"))
+    size = whole.stat().st_size
+    whole.write_bytes(b"\x00" * size)
+    damage_page(rows_path(damaged))
+    lake = run(spark, root, tmp_path / "lake")
+    assert lake.view().read("bad").collect() == []
+    late = Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin", step_s=7.0, rows_files=True)
+    late.record(START + 600, 200, seed=3)
+    other = Watched(root, "bank", "cccccccccccc", rows_files=True)
+    other.record(START, 200, seed=4)
+    run(spark, root, tmp_path / "lake")
+    compared(lake, [row for each in (first, late, other) for row in rows(each.written)])
+    assert lake.view().counts()["duplicates"] == sum(
+        1 for row in rows(first.written) if row["sampled_at"] < START + 1200
+    )
