@@ -25,7 +25,8 @@ class QueueKeyText(Text):
 
 
 _GROUP_KEYS: Final = ("queue", "where")
-_LAYOUT_ONLY_KEYS: Final = (
+# Keys that a queue with ``queue`` or ``where`` cannot have.
+LAYOUT_ONLY_KEYS: Final = (
     "ring",
     "data_table",
     "sequence",
@@ -73,7 +74,7 @@ def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequenc
         return group_from_dict(raw, parse_required_table(keys, "table"), where=where)
     if not raw.keys() & set(_GROUP_KEYS):
         return layout_from_dict(raw, where=where)
-    for name in _LAYOUT_ONLY_KEYS:
+    for name in LAYOUT_ONLY_KEYS:
         if name in raw:
             raise BadInput(QueueKeyText.NOT_WITH_GROUP.render(path=keys.path(name), keys=" or ".join(_GROUP_KEYS)))
     layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_GROUP_KEYS, "times")}, where=where)

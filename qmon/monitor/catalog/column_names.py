@@ -31,6 +31,7 @@ Role = Literal[
     "message_id",
     "reference_count",
     "turn",
+    "queue",
 ]
 
 WHOLE_TYPES: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
@@ -93,6 +94,8 @@ _NAMES: Final[dict[Role, str]] = {
     "message_id": "messageid msgid",
     "reference_count": "referencecount refcount",
     "turn": "turn",
+    "queue": "queue queuename qname topic topicname channel channelname taskname jobname tasktype jobtype messagetype"
+    " eventtype type kind taskkind jobkind",
 }
 _TYPES: Final[dict[Role, frozenset[str]]] = {
     "id": WHOLE_TYPES
@@ -119,6 +122,7 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "message_id": WHOLE_TYPES,
     "reference_count": WHOLE_TYPES,
     "turn": WHOLE_TYPES,
+    "queue": TEXT_TYPES,
 }
 _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 

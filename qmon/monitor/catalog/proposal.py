@@ -121,9 +121,9 @@ def candidate_block(target: str, finding: Candidate) -> str:
 
 
 def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str:
-    if finding.written is None:
+    if finding.proposal is None:
         return _layout_block(target, finding.layout, why)
-    return "".join(map(to_comment, why)) + queue_to_toml(target, finding.written)
+    return "".join(map(to_comment, why)) + queue_to_toml(target, finding.proposal)
 
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:

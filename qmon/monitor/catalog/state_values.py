@@ -30,7 +30,7 @@ _KEPT_QUERY: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
 
 # Maximum number of values that the catalog's statements list. A column with more values contains no states.
-_MAX_VALUES: Final = 33
+MAX_VALUES: Final = 33
 
 # A column that is only named like a state column (``us_state``) contains no states if it has this many values.
 _MANY_VALUES: Final = 12
@@ -173,7 +173,7 @@ def state_meanings(
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
         return StateColumn(name, "false", done="true"), (f"`{name}` is true if a message is done",)
-    if len(known.values) >= _MAX_VALUES:
+    if len(known.values) >= MAX_VALUES:
         return None, (f"`{name}` has too many values for a state",)
     numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
     if column.type_name == "bit":
@@ -369,4 +369,4 @@ def _has_words_for_states(column: ColumnRow, details: TableDetails) -> bool:
 def is_not_a_state(column: str, known: KnownValues) -> bool:
     """Return whether a column has too many values for a state. ``us_state`` is only named like a state column."""
     exact = column_for_role("state", [(column, "text")]) is not None or column_for_role("flag", [(column, "int")])
-    return len(known.values) >= (_MAX_VALUES if exact else _MANY_VALUES)
+    return len(known.values) >= (MAX_VALUES if exact else _MANY_VALUES)

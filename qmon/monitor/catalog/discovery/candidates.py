@@ -11,10 +11,12 @@ from types import MappingProxyType
 from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
+from qmon.model.groups.configured_queue import LAYOUT_ONLY_KEYS
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, TableName
-from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
+from qmon.model.layout.layout_io import layout_to_dict
+from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import (
@@ -37,6 +39,7 @@ from qmon.monitor.catalog.discovery.listed_states import (
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
 from qmon.monitor.catalog.state_values import (
+    MAX_VALUES,
     KnownValues,
     find_state_column,
     is_not_a_state,
@@ -44,6 +47,7 @@ from qmon.monitor.catalog.state_values import (
     needs_list_of_states,
     states_due_never,
     unit_of_times,
+    values_text,
     words_by_state,
 )
 
@@ -72,6 +76,7 @@ class Candidate:
     what the user must specify before the table can be watched. ``written``: the queue as a table of ``qmon.toml``, if
     conditions define the states of its rows. ``locked``: the id of the table, if a lock that blocks even readers
     prevents reading it. ``times``: lines that compare the newest rows with the clock, for times of unknown zone.
+    ``queue_column``: the column with the names of several queues in the table; empty if there is no such column.
     """
 
     layout: Layout
@@ -82,6 +87,15 @@ class Candidate:
     written: Mapping[str, object] | None = None
     locked: int | None = None
     times: tuple[str, ...] = ()
+    queue_column: str = ""
+
+    @property
+    def proposal(self) -> Mapping[str, object] | None:
+        """The queue as a table of ``qmon.toml``, if conditions or the names of several queues need one."""
+        if not self.queue_column:
+            return self.written
+        plain = {key: value for key, value in layout_to_dict(self.layout).items() if key not in LAYOUT_ONLY_KEYS}
+        return {**(self.written or plain), "queue": self.queue_column}
 
     @property
     def group(self) -> Group | None:
@@ -322,7 +336,24 @@ def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
 def _single_candidates(work: _Candidates) -> Iterator[Candidate]:
     for details in work.details.values():
         if details.table.table_id not in work.taken and (finding := _single_candidate(work, details)) is not None:
-            yield finding
+            yield _with_queue_column(work, details, finding)
+
+
+def _with_queue_column(work: _Candidates, details: TableDetails, finding: Candidate) -> Candidate:
+    """Add the column that names several queues: it has few values, and at least two."""
+    layout = finding.layout
+    unfit = layout.id is None or layout.key or layout.pop or any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
+    column = details.column(column_for_role("queue", name_type_pairs(details.columns)))
+    if unfit or column is None or not is_likely(finding):
+        return finding
+    name = column.column_name
+    if name in (layout.payload, layout.state.column if layout.state is not None else None):
+        return finding
+    values = known_values(details, name, work.catalog).values
+    if not 2 <= len(values) < MAX_VALUES:
+        return finding
+    why = f"one queue for each value of `{name}` ({values_text(values)}); without `queue`, all are one queue"
+    return replace(finding, queue_column=name, how=(*finding.how, why))
 
 
 def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
