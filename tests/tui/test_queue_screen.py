@@ -207,3 +207,26 @@ async def test_every_verdict_is_told_with_its_proof_and_what_was_said_before() -
         told = d.lines("because")
         assert "earlier: ■ everything locked at 20:21:40 UTC for 5 m 00 s · ■" in told
         assert len(told.splitlines()) == 3
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_plot_uses_the_rows_that_the_list_does_not_need(size: tuple[int, int]) -> None:
+    async with dashboard(size) as d:
+        few = queue("mails", in_progress=2, messages=messages(2))
+        await d.give(view([few]))
+        await d.press("2")
+        await d.settle()
+        grid, plot = d.grid, d.app.screen.query_one("#plot")
+        assert grid.size.height == 4, "a title and three rows"
+        large = plot.size.height
+        await d.give(view([replace(few, messages=messages(4))], sequence=8))
+        assert (grid.size.height, plot.size.height) == (5, large - 1)
+        await d.give(view([few], sequence=9))
+        assert (grid.size.height, plot.size.height) == (5, large - 1), "the plot does not jump back"
+        await d.give(view([replace(few, messages=messages(100))], sequence=10))
+        assert grid.size.height > 5 or size[1] == 24
+        assert plot.size.height >= 7
+        await d.press("H")
+        assert not plot.size.height
+        lines = d.text().split("\n")
+        assert sum(not line.strip() for line in lines) <= 1, "no empty half"

@@ -11,9 +11,11 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.wait_rates import Waiting, WaitRate
+from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.action_dialog import ActionDialog
 from qmon.tui.waits import wait_plot, waits_panel
+from qmon.tui.waits.wait_history import sum_of_waits
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
@@ -257,3 +259,20 @@ def test_the_past_of_a_wait_is_zero_while_only_others_were_there_and_blank_where
     assert cells == {"IO:WalSync": " " * 17 + "▃ ▃", "LWLock:WALWrite": " " * 17 + "▁ █"}
     now = 1_000.0 + 3_600
     assert not any(value is not None for values in waits_panel.past_values(memory).values() for value in values)
+
+
+def test_the_sum_of_waits_is_unknown_only_where_no_wait_was_read() -> None:
+    one, two = Bucket(1.0, 3.0, 2.0, 3.0), Bucket(0.5, 0.5, 0.5, 0.5)
+    summed = sum_of_waits({"IO:A": [one, None, one], "IO:B": [two, None, None]})
+    assert [None if each is None else (each.mean, each.last) for each in summed] == [(2.5, 3.5), None, (2.0, 3.0)]
+
+
+async def test_without_a_wait_under_the_cursor_the_plot_shows_the_sum_of_all() -> None:
+    found = waited_view()
+    async with dashboard((120, 40)) as d:
+        await d.give(found)
+        await d.press("3", "end")
+        await d.give(replace(found, sequence=8, taken_at=found.taken_at + 5, sampled_at=found.sampled_at + 5))
+        assert d.grid.cursor == "idle waits"
+        assert "all waits" in d.lines("wait-past")
+        assert "10.0" in d.lines("wait-past")

@@ -39,6 +39,8 @@ from qmon.tui.widgets.lines import Lines
 
 # Screens of at least this many rows show other verdicts in addition to the worst.
 TALL_ROWS = 36
+# The list of messages is never lower than this many rows.
+_MIN_ROWS = 3
 
 
 class QueueScreen(DashboardScreen):
@@ -55,6 +57,8 @@ class QueueScreen(DashboardScreen):
         self.marks = MarkedMessages()
         self.lists = lists.MessageLists()
         self._listed_messages: list[MessageSample] = []
+        # The queue and list on screen, and the most rows that this list has had.
+        self._most_rows: tuple[tuple[str, str | None] | None, int] = (None, _MIN_ROWS)
 
     def compose_body(self) -> ComposeResult:
         yield Lines(id="title")
@@ -138,6 +142,17 @@ class QueueScreen(DashboardScreen):
             stale=stale,
             empty=self._empty_text(found, bool(listed)),
         )
+        self._give_spare_rows_to_plot(found.name)
+
+    def _give_spare_rows_to_plot(self, name: str) -> None:
+        """Give the rows that the list does not use to the plot.
+
+        The list never gets lower while it is on screen, so that the plot does not jump when messages come and go.
+        """
+        shown = (name, self._listing.state if self._listing is not None else None)
+        least = self._most_rows[1] if self._most_rows[0] == shown else _MIN_ROWS
+        self._most_rows = (shown, max(least, len(self.grid.row_keys)))
+        self.grid.styles.max_height = None if self.has_class("-folded") else 1 + self._most_rows[1]
 
     def _empty_text(self, found: QueueView, any_listed: bool) -> str:
         """Return why the table is empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.recording.history.buckets import Bucket
@@ -26,3 +27,17 @@ def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, 
         name: [_NONE if step is None and there else step for step, there in zip(each, read, strict=True)]
         for name, each in known.items()
     }
+
+
+def sum_of_waits(steps: Mapping[str, Sequence[Bucket | None]]) -> list[Bucket | None]:
+    """Return the sum of all waits in each step. ``steps``: the result of ``wait_steps``.
+
+    The greatest value of a sum is not known, because the waits may have been longest at different times in the step.
+    The mean is used instead.
+    """
+    out: list[Bucket | None] = []
+    for at in zip(*steps.values(), strict=True):
+        known = [step for step in at if step is not None]
+        mean, last = sum(step.mean for step in known), sum(step.last for step in known)
+        out.append(Bucket(mean, mean, mean, last) if known else None)
+    return out

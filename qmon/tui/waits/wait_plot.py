@@ -1,4 +1,4 @@
-"""A plot of the sessions in one wait since qmon started, but at most over the last hour."""
+"""A plot of the sessions in one wait, or in all waits, since qmon started, but at most over the last hour."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.tui.plots.axes import past_axis
 from qmon.tui.plots.range_plot import SCALE_CELLS, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit_parts
-from qmon.tui.waits.wait_history import wait_steps
+from qmon.tui.waits.wait_history import sum_of_waits, wait_steps
 
 # The minimum number of rows of a plot, including its name and its axis.
 MIN_ROWS: Final = 8
@@ -22,22 +22,25 @@ _STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
 def wait_plot_lines(
     rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, rows: int, *, plain: bool
 ) -> list[Line]:
-    """Return the plot of the wait under the cursor. Empty if there is no room or no data yet.
+    """Return the plot of the wait ``rate``; ``None``: the sum of all waits. Empty if there is no room or no data yet.
 
     ``plain``: draw so that colours are not needed.
     """
     columns = cells - SCALE_CELLS - 2
-    if rate is None or memory is None or rows < MIN_ROWS or columns < 20:
+    if memory is None or rows < MIN_ROWS or columns < 20:
         return []
     watched_s = memory.ends_at - memory.begins_at
     step_s = next((step for step in _STEPS_S if step * columns >= watched_s), _STEPS_S[-1])
-    past = wait_steps(memory, step_s, columns).get(rate.key)
+    steps = wait_steps(memory, step_s, columns)
+    past = sum_of_waits(steps) if rate is None else steps.get(rate.key)
     if past is None or not any(past):
         return []
     most = max(each.most for each in past if each is not None)
     name: list[LinePart] = [
-        LinePart.from_text(f"{'':>{SCALE_CELLS}} {clean(rate.name)}", "strong"),
-        LinePart.from_text("average number of sessions in this wait", "muted", 1),
+        LinePart.from_text(f"{'':>{SCALE_CELLS}} {'all waits' if rate is None else clean(rate.name)}", "strong"),
+        LinePart.from_text("average number of sessions that wait or run", "muted", 1)
+        if rate is None
+        else LinePart.from_text("average number of sessions in this wait", "muted", 1),
         LinePart.from_text(f"at most {most:,.2f}", "text", 2),
         LinePart.from_text(f"one column is {formatting.whole_seconds(step_s)}", "muted", 3),
     ]

@@ -109,7 +109,7 @@ class WaitsScreen(DashboardScreen):
         return topics.wait_topics(rate.name, row.cells[-1][0], rate.kind, rate.event)
 
     def _draw_meaning(self, *, stale: bool) -> None:
-        """Draw the plot and the meaning of the wait under the cursor."""
+        """Draw the plot and the meaning of the wait under the cursor. If this is no wait, plot the sum of all waits."""
         rate, most = self._selected_wait(), 4 if self.size.height >= 32 else 2
         memory, plain, past = self.app.memory, is_plain(self.app.theme), self.query_one("#wait-past", Lines)
         there = self.grid.size.height + past.size.height - len(self.grid.row_keys) - 1
