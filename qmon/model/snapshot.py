@@ -13,7 +13,7 @@ from qmon.model.samples.broker_samples import Broker
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.samples.deadlock_samples import BlockedReport, Circle
-from qmon.model.samples.group_samples import BlockedMessages, StepTotals
+from qmon.model.samples.group_samples import BlockedMessages, StepTotals, WorkerSample
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.job_samples import Jobs
 from qmon.model.samples.listing_samples import PageSample
@@ -91,6 +91,7 @@ class QueueSamples:
         done: done messages of a group's queue.
         totals: messages moved in a group's queue.
         workers: number of workers of a group's queue, if known.
+        worker_list: the workers of a group's queue, if they were read.
         depth: number of ready rows according to the server.
         count: the newest count of the whole table, even if it is old.
         counting: share of the table already counted (0 to 1), while the first count runs and figures need it.
@@ -127,6 +128,7 @@ class QueueSamples:
     done: int | None = None
     totals: StepTotals | None = None
     workers: int | None = None
+    worker_list: tuple[WorkerSample, ...] | None = None
     ring: RingSample | None = None
     depth: DepthSample | None = None
     count: TableCount | None = None

@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.rates.flow import MovedMessages
 from qmon.model.samples.deadlock_samples import BlockedReport
-from qmon.model.samples.group_samples import GroupBlockerSample
+from qmon.model.samples.group_samples import GroupBlockerSample, WorkerSample
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.job_samples import Jobs
 from qmon.model.samples.listing_samples import PageSample
@@ -22,6 +22,7 @@ from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.samples.polled_samples import MessageSample, PauseSample, WaitSample
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.series import Point
+from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.lock_chains import LockChains
 
@@ -66,6 +67,9 @@ class QueueView:
             Ages of figures refer to this time.
         blockers: blockers of the blocked messages.
         ownerless: ids of the read messages that are in progress and whose owner is dead.
+        consumers_seen: the sessions of the consumers; ``None`` if sessions or their statements are not visible, or if
+            the queue belongs to a library.
+        workers: the workers of a library, if they were read.
     """
 
     layout: Layout
@@ -109,6 +113,8 @@ class QueueView:
     read_at: float | None = None
     blockers: tuple[GroupBlockerSample, ...] = ()
     ownerless: frozenset[str] = frozenset()
+    consumers_seen: ClientsSeen | None = None
+    workers: tuple[WorkerSample, ...] | None = None
 
     @property
     def name(self) -> str:

@@ -59,6 +59,7 @@ class Focus:
     ``rows_of``: the queue whose messages are listed. ``listing``: the listed messages; ``None``: messages in progress
     or at the head. ``blocking``: the lock chains are on screen. ``closely``: the waits are on screen, so waits are
     sampled more often. ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen.
+    ``consumers``: the consumers of ``rows_of`` are on screen, so the workers of a library are listed.
     ``with_verdict``: queues with a problem, on screen or not. ``away``: another target is on screen, so waits are
     sampled less often.
     """
@@ -71,6 +72,7 @@ class Focus:
     visible: frozenset[str] = frozenset()
     with_verdict: frozenset[str] = frozenset()
     away: bool = False
+    consumers: bool = False
 
     @property
     def watched(self) -> frozenset[str]:
@@ -80,7 +82,7 @@ class Focus:
     def needs_poll(self, before: Focus) -> bool:
         """Return whether the change from ``before`` justifies a poll now."""
         opened = self.rows_of is not None and (self.rows_of, self.listing) != (before.rows_of, before.listing)
-        return opened or (self.blocking and not before.blocking)
+        return opened or (self.blocking and not before.blocking) or (self.consumers and not before.consumers)
 
 
 class SnapshotSource(Protocol):

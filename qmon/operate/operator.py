@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import DEFAULT_PAUSE_S, Choice, Operation, RedriveLimits, Side
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.actions.empty_trash import prepare_empty_trash
 from qmon.operate.actions.end_session import prepare_end_session
+from qmon.operate.actions.end_sessions import SessionSample, read_session
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_switch import read_pauses
@@ -120,6 +123,12 @@ class Operator:
     def read_message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
         """Read one message completely. Return ``None`` if it no longer exists. ``owner``: the last known owner."""
         return read_message(self.context, layout, id, owner)
+
+    def read_session(self, session: int) -> SessionSample | None:
+        """Return what a session does, with secrets in its statement replaced; ``None`` if it is gone or not visible."""
+        with self.context.open_sql("session") as sql:
+            found = read_session(sql, session)
+        return None if found is None else replace(found, statement=self.context.redact(found.statement))
 
     def read_operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """Return the latest operations, newest first. The result is empty if this database records no operations."""

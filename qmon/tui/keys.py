@@ -246,6 +246,16 @@ FAILURES_KEY: Final = _key(
     bar=False,
 )
 
+CONSUMERS_KEY: Final = _key(
+    "c",
+    "detail('consumers')",
+    "consumers",
+    "Show who works on this queue: consumers with host, messages and rate",
+    QUEUE,
+    id="consumers",
+    bar=False,
+)
+
 COLUMNS: Final = _key(
     "C",
     "choose_columns",
@@ -273,6 +283,7 @@ OVERVIEW: Final[list[BindingType]] = [
     *QUEUE_ACTIONS,
     *TABLES,
     FAILURES_KEY,
+    CONSUMERS_KEY,
     PROPOSE,
     COLUMNS,
     FOLD,
@@ -282,6 +293,8 @@ OVERVIEW: Final[list[BindingType]] = [
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
 ALL_QUEUES: Final[list[BindingType]] = [*QUEUE_ACTIONS, *TABLES, COLUMNS]
+
+CONSUMERS: Final[list[BindingType]] = list(TABLES)
 
 FAILURES: Final[list[BindingType]] = [
     *(binding for binding in bindings_in(QUEUE_ACTIONS) if binding.id in ("requeue", "redrive", "purge", "undo")),
@@ -303,6 +316,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     *TABLES,
     _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
     FAILURES_KEY,
+    CONSUMERS_KEY,
     PROPOSE,
     FOLD,
     _key(
@@ -588,7 +602,9 @@ SESSION: Final[list[BindingType]] = [
     Binding("E", "act", "end", id="session.end-session", group=ACTING),
 ]
 
+TEXT_DIALOG: Final[list[BindingType]] = [Binding("escape,enter,q", "close", "close", id="details.close")]
+
 DETAILS: Final[list[BindingType]] = [
-    Binding("escape,enter,q", "close", "close", id="details.close"),
+    *TEXT_DIALOG,
     Binding("u", "act", "undo", id="details.undo", group=ACTING),
 ]

@@ -102,6 +102,7 @@ FLEET_ENTRIES: Final = (
 # Screens about one queue, which a key opens over another screen, keyed by name.
 _DETAILS: Final = {
     "failures": "qmon.tui.failures.failures_screen:FailuresScreen",
+    "consumers": "qmon.tui.consumers.consumers_screen:ConsumersScreen",
 }
 
 

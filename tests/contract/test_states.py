@@ -20,6 +20,7 @@ from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query
+from tests.libraries.tables import OBAN_13
 
 pytestmark = pytest.mark.server
 
@@ -205,26 +206,6 @@ def test_a_large_table_is_scanned_for_values_that_no_index_leads_to(database: st
     with watching(database) as watched:
         queue = watched.queue("job_queue", lambda q: q.stuck.value == 50, timeout=120)
     assert queue.layout.state == StateColumn("status", "new", "processing", "done")
-
-
-# Oban's tables before schema 14: no job can be suspended.
-OBAN_13: Final = """
-CREATE TYPE oban_job_state AS ENUM
-    ('available', 'scheduled', 'executing', 'retryable', 'completed', 'discarded', 'cancelled');
-CREATE TABLE oban_jobs (
-    id bigserial PRIMARY KEY, state oban_job_state NOT NULL DEFAULT 'available', queue text NOT NULL DEFAULT 'default',
-    worker text NOT NULL DEFAULT 'Send', args jsonb NOT NULL DEFAULT '{}', errors jsonb[] NOT NULL DEFAULT '{}',
-    attempt integer NOT NULL DEFAULT 0, max_attempts integer NOT NULL DEFAULT 20,
-    inserted_at timestamp NOT NULL DEFAULT timezone('UTC', now()),
-    scheduled_at timestamp NOT NULL DEFAULT timezone('UTC', now()), attempted_at timestamp, completed_at timestamp,
-    attempted_by text[], discarded_at timestamp, cancelled_at timestamp, priority integer NOT NULL DEFAULT 0,
-    meta jsonb DEFAULT '{}', tags text[] DEFAULT '{}');
-CREATE INDEX ON oban_jobs (state, queue, priority, scheduled_at, id);
-CREATE TABLE oban_producers (
-    uuid uuid PRIMARY KEY, name text, node text, queue text, meta jsonb, started_at timestamp, updated_at timestamp);
-INSERT INTO oban_jobs (state, queue) VALUES ('available', 'mails'), ('available', 'mails'), ('completed', 'mails');
-INSERT INTO oban_jobs (state, queue, attempted_at) VALUES ('executing', 'mails', timezone('UTC', now()));
-"""
 
 
 def test_a_library_whose_enum_lacks_a_state_is_watched(database: str) -> None:

@@ -43,6 +43,7 @@ SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
     "message": [*keys.MESSAGE, *OTHER_POLL, *keys.PAGER],
+    "consumers": [*keys.APP, *keys.CONSUMERS, *keys.GRID],
     "failures": [*keys.FAILURES, *OTHER_POLL, *keys.GRID],
     "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],

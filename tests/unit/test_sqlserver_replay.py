@@ -35,6 +35,7 @@ from qmon.model.samples.group_samples import (
     GroupStepsSample,
     GroupStrangeSample,
     GroupWorkersSample,
+    WorkerSample,
 )
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.job_samples import JobStepSample
@@ -179,6 +180,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "group_states_by": GroupStateSample,
     "group_workers": GroupWorkersSample,
     "group_listed": GroupListedSample,
+    "group_worker_list": WorkerSample,
     "group_steps": GroupStepsSample,
     "group_steps_at": GroupStepsAtSample,
 }

@@ -88,13 +88,20 @@ class Steps:
 class Workers:
     """The table of a library's workers.
 
-    ``alive``: condition that a worker meets if it reported recently. ``queue``: the column with the queue that a worker
-    serves, or ``None`` if there is no such column.
+    Attributes:
+        alive: condition that a worker meets if it reported recently.
+        queue: the column with the queue that a worker serves, or ``None`` if there is no such column.
+        name: the column by which messages refer to their worker. Without it, workers are only counted.
+        host: the column with the worker's machine.
+        started: the column with the time at which the worker started.
     """
 
     table: str
     alive: Condition
     queue: ColumnRef | None = None
+    name: ColumnRef | None = None
+    host: ColumnRef | None = None
+    started: ColumnRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,8 @@ def _parse_workers(keys: Keys) -> Workers | None:
     alive = parse_condition(inner, "alive")
     if alive is None:
         raise BadInput(GroupText.NEEDS_ALIVE.render(where=inner.where))
-    workers = Workers(inner.require_text("table"), alive, parse_column(inner, "queue"))
+    columns = (parse_column(inner, name) for name in ("queue", "name", "host", "started"))
+    workers = Workers(inner.require_text("table"), alive, *columns)
     inner.reject_unknown_keys()
     return workers
 

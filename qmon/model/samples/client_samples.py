@@ -18,6 +18,7 @@ class ClientSample:
         begun_s: seconds since the session's last statement started.
         quiet_s: seconds since the session became idle or active.
         wait_kind: class of the wait; empty if the session is not waiting.
+        host: the client's host, or its address; empty if it is not visible, or if the session uses a local socket.
     """
 
     session: int
@@ -29,6 +30,7 @@ class ClientSample:
     quiet_s: float | None
     wait_kind: str
     statement: str
+    host: str = ""
 
     @property
     def key(self) -> tuple[int, float | None]:

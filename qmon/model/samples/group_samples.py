@@ -57,6 +57,23 @@ class GroupListedSample:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerSample:
+    """One row per live worker of a library.
+
+    Attributes:
+        worker: the name by which messages refer to their worker.
+        host: the worker's machine; ``None`` if the table does not contain it.
+        started_s: seconds since the worker started; ``None`` if unknown.
+        queue: the queue that the worker serves; ``None`` if the table does not contain it.
+    """
+
+    worker: str
+    host: str | None
+    started_s: float | None
+    queue: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupLastSample:
     """One row: the greatest id of an append-only table."""
 

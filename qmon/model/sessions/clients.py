@@ -41,6 +41,7 @@ class ClientsSeen:
         left_s: seconds since a producer or consumer was last seen; ``None`` if none was ever seen.
         whole: true if the list of sessions was complete, so that there are no more producers or consumers.
         quiet_s: seconds since any of these sessions last ran a statement; ``None`` while such a session runs one.
+        sessions: these sessions; empty for the workers of a library.
     """
 
     connected: int
@@ -51,6 +52,7 @@ class ClientsSeen:
     left_s: float | None = None
     whole: bool = True
     quiet_s: float | None = None
+    sessions: tuple[ClientSample, ...] = ()
 
     @property
     def is_exact(self) -> bool:

@@ -368,7 +368,9 @@ class Collector:
             if focus.rows_of == name and focus.listing is not None:
                 statements += statements_for_page(self._statements, probes, focus.listing)
             statements += probes.statements_for_newest_id() if self._standby else []
-        statements += self._groups.statements_for_poll(now, focus.rows_of, ROW_LIMIT, focus.listing)
+        statements += self._groups.statements_for_poll(
+            now, focus.rows_of, ROW_LIMIT, focus.listing, workers=focus.consumers
+        )
         statements += statements_for_replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.statement_for_target("writers"))

@@ -67,6 +67,7 @@ _DETAIL: Final = _target_probes(Rank.DETAIL) | frozenset(
         "messages",
         "messages_due",
         "group_page",
+        "group_worker_list",
         "messages_newest",
         "messages_page",
         "messages_page_ring",

@@ -23,6 +23,7 @@ from qmon.model.samples.group_samples import (
     GroupOwnerSample,
     GroupStateSample,
     GroupWorkersSample,
+    WorkerSample,
 )
 from qmon.model.samples.listing_samples import PageRequest, PageSample
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
@@ -38,6 +39,8 @@ from qmon.monitor.probes.probe_statements import ProbeStatement, Results, Statem
 # In tables with more rows than this, finished messages are not counted.
 MOST_FINISHED: Final = 100_000
 _SELDOM_S: Final = 10.0
+# Maximum number of a library's workers that are listed.
+MOST_WORKERS: Final = 200
 _FINISHED_S: Final = 60.0
 
 # Seconds between readings of states of these kinds. Blocked messages are read in each poll unless that costs too much.
@@ -96,12 +99,18 @@ class GroupProbes:
         self._listing: tuple[str, PageRequest] | None = None
 
     def statements_for_poll(
-        self, now: float, shown: str | None, rows: int, listing: PageRequest | None = None
+        self,
+        now: float,
+        shown: str | None,
+        rows: int,
+        listing: PageRequest | None = None,
+        *,
+        workers: bool = False,
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 
         ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: the page to list;
-        ``None``: up to ``rows`` messages in progress.
+        ``None``: up to ``rows`` messages in progress. ``workers``: also list the workers.
         """
         self._listing = None if listing is None or shown is None else (shown, listing)
         due = [state for state in self.group.states if self._is_due(state, now)]
@@ -117,6 +126,7 @@ class GroupProbes:
                 asked += (
                     self._message_statements(value, rows) if listing is None else self._page_statements(value, listing)
                 )
+                asked += self._worker_list_statements() if workers else []
         return asked
 
     def record_results(self, results: Results, now: float, server_at: float) -> None:
@@ -197,6 +207,7 @@ class GroupProbes:
             done=_counted_or_none(self._sum_states("done", value, old=True)),
             totals=totals,
             workers=self._live_workers(value, results),
+            worker_list=self._listed_workers(value, results),
             messages=messages,
             page=page,
             unknown=unknown,
@@ -356,6 +367,23 @@ class GroupProbes:
         names: dict[str, Name] = {"table": (self.group.schema, lookup.table)}
         return [self._statements.statement_for("group_listed", "", GroupListedSample, {"limit": 2}, names)]
 
+    def _worker_list_statements(self) -> list[ProbeStatement]:
+        workers = self.group.workers
+        if workers is None or workers.name is None:
+            return []
+        columns = {"queue": workers.queue, "name": workers.name, "host": workers.host, "started": workers.started}
+        names: dict[str, Name] = {
+            "table": (self.group.schema, workers.table),
+            "rows": self._names.condition(workers.alive, table=workers.table),
+            **{name: self._names.column(column, workers.table) for name, column in columns.items()},
+        }
+        return [self._statements.statement_for("group_worker_list", "", WorkerSample, {"limit": MOST_WORKERS}, names)]
+
+    def _listed_workers(self, value: str | None, results: Results) -> tuple[WorkerSample, ...] | None:
+        """Return the workers that serve a queue, or may serve it; ``None`` if they were not read."""
+        found: tuple[WorkerSample, ...] | None = results.get((self.group.name, "group_worker_list"))
+        return None if found is None else tuple(each for each in found if each.queue in (None, value))
+
     def _live_workers(self, value: str | None, results: Results) -> int | None:
         """Return the number of a queue's live workers; ``None`` if unknown."""
         workers = self.group.workers
@@ -425,11 +453,19 @@ class TargetGroups:
         return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
 
     def statements_for_poll(
-        self, now: float, shown: str | None, rows: int, listing: PageRequest | None = None
+        self,
+        now: float,
+        shown: str | None,
+        rows: int,
+        listing: PageRequest | None = None,
+        *,
+        workers: bool = False,
     ) -> list[ProbeStatement]:
         """Return the statements of this poll; see ``GroupProbes``."""
         return [
-            each for probes in self._probes.values() for each in probes.statements_for_poll(now, shown, rows, listing)
+            each
+            for probes in self._probes.values()
+            for each in probes.statements_for_poll(now, shown, rows, listing, workers=workers)
         ]
 
     def queue_samples(

@@ -199,6 +199,7 @@ class ClientsTrack:
             left_s=left_s,
             whole=len(sessions.all) < MOST_CLIENTS,
             quiet_s=quiet_seconds(members, self._members),
+            sessions=tuple(members),
         )
 
 

@@ -453,6 +453,8 @@ class QueueTrack:
             history=self._points.series(),
             messages=samples.messages,
             page=samples.page,
+            consumers_seen=None if samples.layout.part is not None else known.consumers,
+            workers=samples.worker_list,
             failures=failures,
             gap_kind=gap_kind,
             window_s=rates.seconds if rates else None,

@@ -63,7 +63,7 @@ class FailuresScreen(QueueDetailScreen):
             listing = self._reading.listing
             self._reading.record_view(shown.view, queue)
             if self._reading.listing != listing:
-                self.app.focus_source(self.required_focus())
+                self.focus_source()
             self._draw_title(queue)
         groups = filter_items(self.groups, self.filter_text, failure_rows.searchable_text)
         self.grid.show(
@@ -177,7 +177,7 @@ class FailuresScreen(QueueDetailScreen):
 
     def _read_again(self) -> None:
         self._reading.restart()
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
         self.redraw()
 
     @on(Grid.Selected)

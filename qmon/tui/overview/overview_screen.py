@@ -101,7 +101,7 @@ class OverviewScreen(ArrangedScreen):
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost_verdict(shown))
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
 
     def _draw_broker(self, view: View, *, stale: bool) -> None:
         if view.server.broker is not None:
@@ -173,7 +173,7 @@ class OverviewScreen(ArrangedScreen):
         if shown.view is not None:
             self._draw_selected(shown.view, stale=self.is_stale, lost=_lost_verdict(shown))
             self._draw_frame(shown, self.app.clock())
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:

@@ -280,7 +280,7 @@ class QueueScreen(DashboardScreen):
             self._reload_list()
 
     def _reload_list(self) -> None:
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
         self.redraw()
 
     @on(Grid.Beyond)
@@ -316,7 +316,7 @@ class QueueScreen(DashboardScreen):
         names = sorted((q.name for q in view.queues), key=str.casefold)
         self.app.selected = self.neighbour_queue(by, names, self.app.selected)
         self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
         self.redraw()
 
     @on(Grid.Opened)

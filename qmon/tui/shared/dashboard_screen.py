@@ -97,8 +97,14 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
         self.resumed()
-        self.app.focus_source(self.required_focus())
+        self.focus_source()
         self.redraw()
+
+    def focus_source(self) -> None:
+        """Make the source read the data of this screen, unless another screen of the dashboard is over this screen."""
+        dashboards = [screen for screen in self.app.screen_stack if isinstance(screen, DashboardScreen)]
+        if dashboards[-1:] == [self]:
+            self.app.focus_source(self.required_focus())
 
     def resumed(self) -> None:
         """Prepare the screen before it is drawn, because it has come to the front. Subclasses override this.

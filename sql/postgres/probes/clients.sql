@@ -11,6 +11,7 @@
 -- > quiet_s     seconds since its state last changed: how long it has been idle or active
 -- > wait_kind   class of its wait (Lock, Client, Timeout …), empty if it runs
 -- > statement   its last statement, shortened
+-- > host        its client's host or address; empty if it is not shown to our role, or if it uses a local socket
 SELECT
     a.pid AS session,
     CAST(extract(epoch FROM a.backend_start) AS float8) AS started_at,
@@ -20,7 +21,8 @@ SELECT
     CAST(extract(epoch FROM clock_timestamp() - a.query_start) AS float8) AS begun_s,
     CAST(extract(epoch FROM clock_timestamp() - a.state_change) AS float8) AS quiet_s,
     coalesce(a.wait_event_type, '') AS wait_kind,
-    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement
+    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement,
+    coalesce(a.client_hostname, host(a.client_addr), '') AS host
 FROM pg_stat_get_activity(NULL) AS a
 WHERE a.datid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
     AND a.pid <> pg_backend_pid()

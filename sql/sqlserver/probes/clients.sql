@@ -13,6 +13,7 @@
 -- > quiet_s     seconds for which it has been idle, or at work
 -- > wait_kind   class of its wait (Lock, Timeout if it sleeps on purpose …), empty if it runs
 -- > statement   its last statement, shortened
+-- > host        its client's host; empty if it is not known
 SELECT
     CAST(s.session_id AS int) AS session,
     CAST(CASE WHEN s.login_time > '19000102' THEN DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
@@ -45,10 +46,11 @@ SELECT
         WHEN r.wait_type LIKE N'PAGEIOLATCH[_]%' OR r.wait_type IN (N'WRITELOG', N'IO_COMPLETION') THEN 'IO'
         ELSE 'Other'
     END AS varchar(20)) AS wait_kind,
-    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
+    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement,
+    CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host
 FROM (
     SELECT TOP (:limit)
-        u.session_id, u.login_time, u.program_name, u.login_name, u.last_request_start_time, u.last_request_end_time,
+        u.session_id, u.login_time, u.program_name, u.login_name, u.host_name, u.last_request_start_time, u.last_request_end_time,
         ROW_NUMBER() OVER (ORDER BY u.last_request_start_time DESC) AS nth
     FROM sys.dm_exec_sessions AS u
     WHERE u.is_user_process = 1

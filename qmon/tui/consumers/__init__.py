@@ -1,0 +1,1 @@
+"""The consumers of a queue: who works, on what, and since when."""

@@ -1,0 +1,175 @@
+"""The rows of the consumers screen, and the details of one consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.consumer_list import Consumer, Unknown
+from qmon.model.view import View
+from qmon.operate.actions.end_sessions import SessionSample
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, entry_lines
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("name", "CONSUMER", least=8, most=40, shrinks_to=12, about="application, worker, or owner of messages"),
+    GridColumn("session", "SESSION", True, 4, least=7, most=10, about="number of the session on the server"),
+    GridColumn("host", "HOST", rank=5, least=4, most=32, shrinks_to=8, about="machine of the consumer"),
+    GridColumn("state", "STATE", rank=3, least=5, most=20, about="current activity of the session"),
+    GridColumn("holds", "HOLDS", True, least=5, most=9, about="messages in progress that the consumer holds"),
+    GridColumn("oldest", "OLDEST", True, 2, least=6, most=10, about="how long it has held its oldest message"),
+    GridColumn("since", "SINCE", True, 6, least=5, most=10, about="time since its session or worker started"),
+    GridColumn(
+        "rate",
+        "PER MIN",
+        True,
+        1,
+        least=7,
+        most=10,
+        about="messages taken per minute; ≥: only messages that polls have seen in progress",
+    ),
+    GridColumn("first", "MESSAGE", rank=7, least=8, grows=True, sortable=False, about="its oldest message"),
+)
+SORT_COLUMNS: Final = ("holds", "name", "session", "host", "oldest", "since", "rate")
+DEFAULT_SORT: Final = ("holds", True)
+# What a session waits for, keyed by the class of its wait.
+_WAITS: Final = {
+    "Client": "its program, which sends no statement",
+    "Lock": "a lock",
+    "Timeout": "time to pass, because it sleeps",
+    "IO": "reading or writing of data files",
+    "LWLock": "an internal lock of the server",
+}
+# A rate in messages per minute, and whether it is exact.
+Rate = tuple[float, bool] | None
+RateFor = Callable[[Consumer], Rate]
+
+
+def rows_for(consumers: Sequence[Consumer], rate_for: RateFor) -> tuple[GridRow, ...]:
+    """Return one row per consumer, in the given order."""
+    return tuple(_row(consumer, rate_for(consumer)) for consumer in consumers)
+
+
+def _row(consumer: Consumer, rate: Rate) -> GridRow:
+    unknown: dict[str, str] = {name: reason.value for name, reason in consumer.unknown.items()}
+    if rate is None:
+        unknown["rate"] = consumer.unknown.get("holds", Unknown.NO_RATE_YET).value
+    if consumer.client is None:
+        unknown["state"] = consumer.unknown.get("session", Unknown.NO_STATE).value
+    first = consumer.messages[0] if consumer.messages else None
+    sign = "≥" if consumer.at_least else ""
+    return GridRow(
+        consumer.key,
+        (
+            (clean(consumer.name), "strong" if consumer.is_alive else "alarm"),
+            _cell(None if consumer.client is None else str(consumer.client.session)),
+            _cell(consumer.host and clean(consumer.host)),
+            _cell(_state_text(consumer)),
+            _cell(None if consumer.holds is None else f"{sign}{formatting.count(consumer.holds)}"),
+            _cell(None if consumer.oldest_s is None else formatting.duration(consumer.oldest_s)),
+            _cell(None if consumer.since_s is None else formatting.duration(consumer.since_s)),
+            _cell(None if rate is None else f"{'' if rate[1] else '≥'}{formatting.rate(rate[0])}"),
+            ("" if first is None else clean(f"{first.id} {first.payload or ''}"), "muted"),
+        ),
+        unknown,
+        id=clean(consumer.name),
+    )
+
+
+def _cell(text: str | None) -> Cell:
+    return (formatting.UNKNOWN, "faint") if text is None else (text, "text")
+
+
+def _state_text(consumer: Consumer) -> str | None:
+    """Return the activity of the session, or that a worker is gone; ``None`` if it is unknown."""
+    client = consumer.client
+    if not consumer.is_alive:
+        return "gone"
+    if client is None or not client.state:
+        return None
+    return f"waits: {clean(client.wait_kind)}" if client.wait_kind and client.state == "active" else clean(client.state)
+
+
+def sort_consumers(consumers: Sequence[Consumer], by: str, descending: bool, rate_for: RateFor) -> list[Consumer]:
+    """Return the consumers sorted by one column. Consumers without a value are last."""
+
+    def value(consumer: Consumer) -> float | str | None:
+        rate = rate_for(consumer)
+        values: dict[str, float | str | None] = {
+            "name": consumer.name.casefold(),
+            "session": None if consumer.client is None else consumer.client.session,
+            "host": consumer.host,
+            "holds": consumer.holds,
+            "oldest": consumer.oldest_s,
+            "since": consumer.since_s,
+            "rate": None if rate is None else rate[0],
+        }
+        return values[by]
+
+    known = [consumer for consumer in consumers if value(consumer) is not None]
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    return known + [consumer for consumer in consumers if value(consumer) is None]
+
+
+def searchable_text(consumer: Consumer) -> str:
+    """Return the text that the filter searches."""
+    client = consumer.client
+    texts = (consumer.name, consumer.host, "" if client is None else f"{client.session} {client.login} {client.state}")
+    held = (text for message in consumer.messages for text in (message.id, message.payload, message.error) if text)
+    return " ".join((*(text or "" for text in texts), *held))
+
+
+def detail_lines(
+    consumer: Consumer, session: SessionSample | None, notice: str, view: View | None, cells: int
+) -> list[Line]:
+    """Return the activity of a consumer's session, what it waits for, and the messages that it holds.
+
+    ``session``: the session as read last. ``notice``: why the session is unknown, or an empty text.
+    """
+    lines: list[Line] = [(), *entry_lines("consumer", consumer.name, cells, "strong")]
+    if session is not None:
+        who = ", ".join(part for part in (session.application, session.login, session.host) if part)
+        since = "" if session.state_s is None else f" for {formatting.duration(session.state_s)}"
+        lines += entry_lines("session", f"{session.session} ({who})" if who else str(session.session), cells)
+        lines += entry_lines("state", f"{session.state or 'unknown'}{since}", cells)
+        if session.transaction_s is not None:
+            lines += entry_lines("open", f"transaction for {formatting.duration(session.transaction_s)}", cells)
+        lines += _wait_lines(consumer, view, cells)
+        lines += entry_lines("statement", session.statement or "none", cells, most=12)
+    else:
+        lines += entry_lines("session", notice, cells, "muted", most=3)
+        lines += entry_lines("state", _state_text(consumer) or "unknown", cells)
+        lines += _wait_lines(consumer, view, cells) if consumer.client is not None else []
+    if consumer.holds is None:
+        lines += entry_lines("holds", f"unknown: {consumer.unknown['holds'].value}", cells, "muted", most=3)
+    elif not consumer.messages:
+        lines += entry_lines("holds", "no message", cells, "muted")
+    for number, message in enumerate(consumer.messages[:20]):
+        age = "" if message.age_s is None else f" for {formatting.duration(message.age_s)}"
+        text = f"{message.id}{age}  {message.payload or ''}"
+        lines += entry_lines("holds" if number == 0 else "", text, cells, most=1)
+    if len(consumer.messages) > 20:
+        lines += entry_lines("", f"and {len(consumer.messages) - 20:,} more", cells, "muted")
+    return [*lines, ()]
+
+
+def _wait_lines(consumer: Consumer, view: View | None, cells: int) -> list[Line]:
+    """Return what the session waits for: a lock and the sessions that hold it, or the class of its wait."""
+    chains = view.server.blocking if view is not None else None
+    number = None if consumer.client is None else consumer.client.session
+    place = next(
+        (each for each in (chains.places if chains is not None else ()) if each.session.session == number),
+        None,
+    )
+    if place is not None and place.blockers:
+        who = ", ".join(
+            f"session {number}" if number else f"prepared transaction {gid}" for number, gid in place.blockers
+        )
+        what = " ".join(part for part in (place.session.mode, place.session.object) if part)
+        return entry_lines(
+            "waits for", f"{who}" + (f" ({what})" if what else "") + "; 4 shows the chain", cells, "alarm"
+        )
+    kind = consumer.client.wait_kind if consumer.client is not None else ""
+    return entry_lines("waits for", _WAITS.get(kind, kind) or "nothing", cells, "text" if kind else "muted")

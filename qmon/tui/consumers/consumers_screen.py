@@ -1,0 +1,153 @@
+"""Who works: the consumers of a queue, what they hold, and how many messages they take."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+
+from qmon.model import formatting
+from qmon.model.consumer_list import Consumer, ConsumerList, ConsumerRates, list_consumers
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from qmon.operate.actions.end_sessions import SessionSample
+from qmon.tui import keys
+from qmon.tui.consumers import consumer_rows
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.shared.queue_detail import QueueDetailScreen
+from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.spans import Line, LinePart, spread_parts
+from qmon.tui.status import Shown
+from qmon.tui.widgets.filter_bar import filter_items
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class ConsumersScreen(QueueDetailScreen):
+    """The consumers of one queue."""
+
+    NAME = "consumers"
+    BINDINGS = keys.CONSUMERS
+    SORT_COLUMNS = consumer_rows.SORT_COLUMNS
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(queue)
+        self.sorted_by = consumer_rows.DEFAULT_SORT
+        self.found = ConsumerList(())
+        self._rates = ConsumerRates()
+        self._sequence = -1
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="title")
+        yield Lines(id="consumers-heading")
+        yield Grid(consumer_rows.COLUMNS, id="consumers")
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        queue = self.current_queue()
+        if shown.view is not None and queue is not None:
+            if shown.view.sequence != self._sequence and (queue.messages is not None or self._sequence < 0):
+                self.found = list_consumers(queue, shown.view.sampled_at)
+                if queue.messages is not None:
+                    self._rates.record(self.found, shown.view.sampled_at)
+                    self._sequence = shown.view.sequence
+            self._draw_title(queue)
+        kept = filter_items(self.found.consumers, self.filter_text, consumer_rows.searchable_text)
+        kept = consumer_rows.sort_consumers(list(kept), *self.sorted_by, self._rate_for)
+        self.grid.show(
+            consumer_rows.rows_for(kept, self._rate_for),
+            sorted_by=self.sorted_by,
+            stale=stale,
+            empty=self._empty_text(queue),
+        )
+
+    def _draw_title(self, queue: QueueView) -> None:
+        left = [
+            LinePart(((" consumers ", "muted"), ("of ", "text"), (shorten(clean(queue.name), 48), "strong"))),
+            LinePart.from_text(f"pop rate {queue.pop_rate.text(formatting.rate)}/s", "text", 1),
+            LinePart.from_text(f"in progress {queue.in_progress.text(formatting.count)}", "text", 2),
+        ]
+        self.query_one("#title", Lines).show(lambda cells, _: [spread_parts(left, [], cells)])
+
+    def _rate_for(self, consumer: Consumer) -> consumer_rows.Rate:
+        """Return the rate of a consumer per minute. The only consumer of a queue takes all messages of the queue."""
+        queue = self.current_queue()
+        if (
+            queue is not None
+            and self.found.whole
+            and len(self.found.consumers) == 1
+            and queue.pop_rate.value is not None
+        ):
+            return queue.pop_rate.value * 60.0, True
+        rate = self._rates.per_minute(consumer)
+        return None if rate is None else (rate, False)
+
+    def _empty_text(self, queue: QueueView | None) -> str:
+        """Return why the table is empty."""
+        if queue is None:
+            return f"{clean(self.queue)} is no longer among the queues"
+        if self.found.consumers:
+            return f"no consumer matches {clean(self.filter_text)}"
+        return clean(self.found.why) or "no consumer is connected, and no message is in progress"
+
+    def draw_headings(self, shown: Shown, now: float) -> None:
+        parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
+        if self.found.consumers and self.found.why:
+            parts.append(f"there may be more: {clean(self.found.why)}")
+        self.show_heading("consumers-heading", "consumers", " · ".join(parts))
+
+    def required_focus(self) -> Focus:
+        return Focus(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        consumer = next((each for each in self.found.consumers if each.key == message.key), None)
+        if consumer is not None:
+            self.app.push_screen(ConsumerDetails(self, consumer))
+
+
+class SessionRead(Message):
+    """The session of a consumer was read, or reading failed with ``problem``."""
+
+    def __init__(self, found: SessionSample | None, problem: str) -> None:
+        super().__init__()
+        self.found, self.problem = found, problem
+
+
+class ConsumerDetails(TextDialog):
+    """What the session of one consumer does, what it waits for, and the messages that it holds."""
+
+    BINDINGS = keys.TEXT_DIALOG
+
+    def __init__(self, screen: ConsumersScreen, consumer: Consumer) -> None:
+        super().__init__(self._lines, "esc closes")
+        self._over, self._consumer = screen, consumer
+        self._session: SessionSample | None = None
+        self._notice = "reading the session"
+
+    def on_mount(self) -> None:
+        client, runner = self._consumer.client, self._over.app.runner
+        if client is None:
+            self._notice = self._consumer.unknown["session"].value
+        elif runner is None:
+            self._notice = f"{client.session}; its statement is read only from a live target"
+        else:
+            number = client.session
+            runner.ask_operator(lambda operator: operator.read_session(number), self._post)
+
+    def _post(self, found: SessionSample | None, problem: str) -> None:
+        self.post_message(SessionRead(found, problem))
+
+    def on_session_read(self, message: SessionRead) -> None:
+        """Show the session, unless another session has its number now."""
+        found, client = message.found, self._consumer.client
+        started_at = client.started_at if client is not None else None
+        if found is not None and started_at is not None and found.started_us is not None:
+            found = found if abs(found.started_us / 1e6 - started_at) < 1.0 else None
+        self._session = found
+        number = "" if client is None else str(client.session)
+        self._notice = message.problem or f"{number} has ended, or your role may not see it"
+        self._write()
+
+    def _lines(self, cells: int) -> list[Line]:
+        newest = next((each for each in self._over.found.consumers if each.key == self._consumer.key), self._consumer)
+        return consumer_rows.detail_lines(newest, self._session, clean(self._notice), self._over.app.shown.view, cells)
