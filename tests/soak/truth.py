@@ -507,8 +507,9 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
             facts = replace(facts[0], odd=0), replace(facts[1], odd=0)
         lies = list(_false_rates(view, queue, world.pops[name]))
         if facts[0].changes == facts[1].changes:
-            told.judged += 1
-            lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
+            said = _said(view, queue)
+            told.judged += bool(said)
+            lies += [code for code in said if all(fact.contradicts(code) for fact in facts)]
             lies += _false_figures(queue, facts)
             made = world.made_of(name)
             lies += [] if found else _certain_about_undated(view, queue, made, facts)
@@ -520,6 +521,12 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
 
 
 def _said(view: View, queue: QueueView) -> list[str]:
+    """Return what a poll says of a queue if it read all figures that this follows from.
+
+    A poll that is late leaves out probes. The earlier figures show their age.
+    """
+    if any(figure.age_s for figure in (queue.ready, queue.in_progress, queue.stuck)):
+        return []
     alone = check_target(replace(view, queues=(queue,), failures=()), ())
     return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is CheckState.OK else [])]
 
@@ -553,10 +560,11 @@ def _false_rates(view: View, queue: QueueView, pops: list[float]) -> Iterator[st
     """Yield a rate of 0, or a verdict that nothing is popped, although messages were popped (at these times)."""
     if queue.ready.estimated:
         return  # a pop that no counter shows is known only after the next count of the table
+    measured_at = view.sampled_at - queue.pop_rate.age_s
     if queue.window_s is not None and queue.pop_rate.value == 0 and not queue.pop_rate.at_least:
-        since, until = view.sampled_at - queue.window_s, view.sampled_at - _FLUSHED_S
+        since, until = measured_at - queue.window_s, measured_at - _FLUSHED_S
         if bisect_left(pops, until) - bisect_right(pops, since) > 1:
             yield "pop rate 0"
-    if bisect_left(pops, view.sampled_at - _POPPED_S[1]) > bisect_right(pops, view.sampled_at - _POPPED_S[0]):
+    if bisect_left(pops, measured_at - _POPPED_S[1]) > bisect_right(pops, measured_at - _POPPED_S[0]):
         idle = {"no pops", "no consumers", "consumers not claiming"}
         yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)
