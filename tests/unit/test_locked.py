@@ -133,7 +133,7 @@ def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
         assert verdict.cause == QueueLockText.SESSION.render(session=61)
     prepared = find_queue_lock(*held(50, session=0, application="pay-7"), in_transaction=False)
     assert prepared is not None
-    assert prepared.by == "prepared transaction pay-7"
+    assert prepared.by == QueueLockText.PREPARED.render(transaction="pay-7")
     nameless = find_queue_lock(*held(50, session=0, application=""), in_transaction=False)
     assert nameless is not None
     assert nameless.by == "", "another one may hold another queue"
