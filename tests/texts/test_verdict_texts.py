@@ -425,6 +425,7 @@ WORDINGS: Final[Wordings] = {
         "session 61 blocks session 21 waiting to lock public.t",
     ),
     QueueLockText.SESSION: ({"session": 61}, "session 61"),
+    QueueLockText.PREPARED: ({"transaction": "pay 7"}, "prepared transaction pay 7"),
     QueueLockText.THE_PREPARED: ({"transaction": "pay 7"}, "the prepared transaction pay 7"),
     QueueLockText.A_PREPARED: ({}, "a prepared transaction"),
     QueueLockText.SINCE: ({"age": "5m"}, " (since 5m)"),

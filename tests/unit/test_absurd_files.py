@@ -9,9 +9,10 @@ import pytest
 
 from qmon.config.config_file import read_config
 from qmon.errors import BadInput
-from qmon.model.layout.layout_io import layout_from_json
+from qmon.model.layout.layout_io import LayoutText, layout_from_json
 from qmon.recording.history.baselines_reader import FILE_NAME, find_baselines, read_baselines
 from qmon.system import read_text
+from tests.wordings import pattern
 
 
 def sparse(path: Path, size: int) -> Path:
@@ -54,7 +55,7 @@ def test_lines_end_as_on_any_system(tmp_path: Path) -> None:
 def test_a_layout_of_a_registry_has_a_bound() -> None:
     for text in ("[" * 10**6, '{"table": "' + "x" * 10**7 + '"}', " " * 10**6):
         with pytest.raises(
-            BadInput, match="registry of orders: a layout may have at most 262,144 characters"
+            BadInput, match=pattern(LayoutText.TOO_LONG, where="registry of orders", limit=262_144)
         ) as refused:
             layout_from_json(text, where="registry of orders")
         assert len(str(refused.value)) < 200

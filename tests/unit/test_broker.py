@@ -24,6 +24,7 @@ from qmon.model.samples.broker_samples import (
 from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.service_broker import (
     BrokerQueue,
+    BrokerText,
     BrokerView,
     Finding,
     conversations_finding,
@@ -37,6 +38,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.state.broker_track import BrokerTrack
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
+from tests.wordings import has
 
 QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True)
 PLAIN = replace(QUEUE, activates=False, procedure="")
@@ -58,18 +60,23 @@ def said(
     [
         pytest.param(
             replace(QUEUE, receives=False, enqueues=False),
-            "receive and enqueue are off (poison message handling turns receive off after five rollbacks in a row); "
-            "12 messages are queued; run ALTER QUEUE … WITH STATUS = ON",
+            BrokerText.OFF.render(
+                what="receive and enqueue",
+                are="are",
+                cause=BrokerText.POISON,
+                depth=BrokerText.QUEUED.render(depth=12),
+                command=BrokerText.TURN_ON,
+            ),
             id="both",
         ),
         pytest.param(
             replace(QUEUE, receives=False, poison_handling=False, depth=None),
-            "receive is off; run ALTER QUEUE … WITH STATUS = ON",
+            BrokerText.OFF.render(what="receive", are="is", cause="", depth="", command=BrokerText.TURN_ON),
             id="receive, by somebody",
         ),
         pytest.param(
             replace(PLAIN, enqueues=False, depth=0),
-            "enqueue is off; run ALTER QUEUE … WITH STATUS = ON",
+            BrokerText.OFF.render(what="enqueue", are="is", cause="", depth="", command=BrokerText.TURN_ON),
             id="enqueue",
         ),
     ],
@@ -83,7 +90,12 @@ def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
         found = said(QUEUE, monitor)
         assert found is not None
         assert (found.code, found.severity, found.hold_s) == ("not activated", Severity.WARNING, 15.0)
-        assert "no monitor for it, so [dbo].[handle] is not started; 12 messages are queued" in found.proof
+        assert has(
+            found.proof,
+            BrokerText.ACTIVATION_WITHOUT_MONITOR,
+            procedure="[dbo].[handle]",
+            depth=BrokerText.QUEUED.render(depth=12),
+        )
     assert queue_finding(QUEUE, None, monitored=False, enabled=True) is None, "some may exist unseen"
     assert said(PLAIN, None) is None
 
@@ -92,8 +104,8 @@ def test_a_procedure_that_was_started_and_does_not_receive_is_said() -> None:
     started = BrokerMonitorSample(501, "NOTIFIED", None, 130.0, 0, 0)
     found = said(QUEUE, started)
     assert found is not None
-    assert found.proof.startswith(
-        "[dbo].[handle] was started 2 m 10 s ago but does not receive; 12 messages are queued; see"
+    assert found.proof == BrokerText.DOES_NOT_RECEIVE.render(
+        procedure="[dbo].[handle]", age="2 m 10 s", depth=BrokerText.QUEUED.render(depth=12)
     )
     fine = (replace(started, activated_s=9.9), replace(started, tasks=1), replace(started, state="RECEIVES_OCCURRING"))
     assert [said(QUEUE, monitor) for monitor in (*fine, replace(started, activated_s=None))] == [None] * 4
@@ -103,8 +115,8 @@ def test_a_procedure_that_was_started_and_does_not_receive_is_said() -> None:
 def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> None:
     found = said(QUEUE, None, enabled=False)
     assert found is not None
-    assert found.proof.startswith(
-        "activation is on, but Service Broker is off in this database; 12 messages are queued; run"
+    assert found.proof == BrokerText.ACTIVATION_WITHOUT_BROKER.render(
+        depth=BrokerText.QUEUED.render(depth=12), command=BrokerText.ENABLE
     )
     assert found.hold_s == 0.0
 
@@ -116,30 +128,39 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
             replace(SENT, status="The target queue is disabled."),
             3.25,
             Severity.WARNING,
-            "40 messages not delivered: The target queue is disabled. (//shop/billing); 3.2 more per second; "
-            "one waits for 4 m 10 s",
+            BrokerText.NOT_DELIVERED.render(messages=BrokerText.MESSAGES.render(more="", count=40, plural="s"))
+            + ": The target queue is disabled. (//shop/billing)"
+            + BrokerText.GROWTH.render(rate=3.25)
+            + BrokerText.WAITS.render(age="4 m 10 s"),
             id="why",
         ),
         pytest.param(
             SENT,
             0.05,
             Severity.NOTICE,
-            "40 messages not delivered; 0.1 more per second; one waits for 4 m 10 s",
+            BrokerText.NOT_DELIVERED.render(messages=BrokerText.MESSAGES.render(more="", count=40, plural="s"))
+            + BrokerText.GROWTH.render(rate=0.1)
+            + BrokerText.WAITS.render(age="4 m 10 s"),
             id="grows",
         ),
         pytest.param(
             replace(SENT, enabled=False, messages=1, oldest_s=None),
             None,
             Severity.CRITICAL,
-            "1 message not delivered: Service Broker is off in this database; "
-            "run ALTER DATABASE CURRENT SET ENABLE_BROKER",
+            BrokerText.NOT_DELIVERED.render(messages=BrokerText.MESSAGES.render(more="", count=1, plural=""))
+            + ": "
+            + BrokerText.BROKER_OFF_HERE.render(command=BrokerText.ENABLE),
             id="broker off",
         ),
         pytest.param(
             replace(SENT, messages=None, counted=100, status="No route.", service=""),
             None,
             Severity.WARNING,
-            "at least 100 messages not delivered: No route.; one waits for 4 m 10 s",
+            BrokerText.NOT_DELIVERED.render(
+                messages=BrokerText.MESSAGES.render(more=BrokerText.AT_LEAST, count=100, plural="s")
+            )
+            + ": No route."
+            + BrokerText.WAITS.render(age="4 m 10 s"),
             id="not counted for us",
         ),
     ],
@@ -162,14 +183,14 @@ def test_messages_on_their_way_are_no_finding() -> None:
     ("sample", "monitor", "monitored", "word"),
     [
         pytest.param(replace(QUEUE, receives=False, enqueues=False), IDLE, True, "off", id="off"),
-        pytest.param(replace(QUEUE, receives=False), IDLE, True, "half off", id="half"),
+        pytest.param(replace(QUEUE, receives=False), IDLE, True, BrokerText.HALF_OFF, id="half"),
         pytest.param(QUEUE, IDLE, True, "idle", id="idle"),
         pytest.param(PLAIN, replace(IDLE, state="RECEIVES_OCCURRING"), True, "receiving", id="receiving"),
         pytest.param(QUEUE, replace(IDLE, state="NOTIFIED"), True, "notified", id="notified"),
         pytest.param(QUEUE, replace(IDLE, state="NEW WORD"), True, "new word", id="unheard of"),
-        pytest.param(QUEUE, None, True, "no monitor", id="no monitor"),
-        pytest.param(QUEUE, None, False, "not seen", id="not seen"),
-        pytest.param(PLAIN, None, True, "no activation", id="no activation"),
+        pytest.param(QUEUE, None, True, BrokerText.NO_MONITOR, id=BrokerText.NO_MONITOR),
+        pytest.param(QUEUE, None, False, BrokerText.NOT_SEEN, id=BrokerText.NOT_SEEN),
+        pytest.param(PLAIN, None, True, BrokerText.NO_ACTIVATION, id=BrokerText.NO_ACTIVATION),
     ],
 )
 def test_the_state_of_a_queue_in_a_word(
@@ -281,8 +302,10 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
     left = conversations_finding(ConversationsSample(1_500, 400, 1_100, 0))
     assert left is not None
     assert left.proof == (
-        "1,500 conversations: 1,100 ended only by the other side, 400 by neither side;"
-        " run END CONVERSATION on both sides"
+        BrokerText.END_CONVERSATIONS.render(
+            conversations=BrokerText.CONVERSATIONS.render(more="", count=1500),
+            sides="1,100 " + BrokerText.ENDED_BY_OTHER + ", 400 " + BrokerText.ENDED_BY_NEITHER,
+        )
     )
     many = Broker(1000.0, (QUEUE,), (IDLE,), SENT, ConversationsSample(5_000, 0, 0, 5_000))
     found = fold(BrokerTrack(), 1000.0, many)
@@ -290,7 +313,10 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
     (leak,) = found.verdicts["sys.conversation_endpoints"]
     assert (leak.code, leak.proof) == (
         "conversations leak",
-        "at least 5,000 conversations: 5,000 only by this side; run END CONVERSATION on both sides",
+        BrokerText.END_CONVERSATIONS.render(
+            conversations=BrokerText.CONVERSATIONS.render(more=BrokerText.AT_LEAST, count=5000),
+            sides="5,000 " + BrokerText.ENDED_BY_THIS,
+        ),
     )
     view = TargetHistory().record_snapshot(replace(POLL, broker=many))
     rule = AlertRule("any", verdicts=("conversations leak",), severity=Severity.WARNING)
@@ -323,7 +349,7 @@ def test_a_recording_and_the_report_hold_it() -> None:
     assert told["not_delivered"] == {"messages": 40.0, "verdict": None}
     assert [(q["name"], q["depth"], q["state"], q["tasks"]) for q in told["queues"]] == [
         ("dbo.Orders]Q", 12.0, "idle", 0),
-        ("dbo.Orders]Q", 12.0, "no activation", None),
+        ("dbo.Orders]Q", 12.0, BrokerText.NO_ACTIVATION, None),
     ]
     assert "service_broker" not in status_object(TargetHistory().record_snapshot(POLL))
 
@@ -334,12 +360,16 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
     _, rows = status_rows(TargetHistory().record_snapshot(replace(POLL, broker=broker)))
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         ("dbo.Orders]Q", "service_broker", "~12", "idle"),
-        ("dbo.Plain", "service_broker", "–", "no activation"),
+        ("dbo.Plain", "service_broker", "–", BrokerText.NO_ACTIVATION),
         (
             "sys.transmission_queue",
             "service_broker",
             "~40",
-            "not sent: 40 messages not delivered: No route. (//shop/billing); one waits for 4 m 10 s",
+            "not sent"
+            + ": "
+            + BrokerText.NOT_DELIVERED.render(messages=BrokerText.MESSAGES.render(more="", count=40, plural="s"))
+            + ": No route. (//shop/billing)"
+            + BrokerText.WAITS.render(age="4 m 10 s"),
         ),
     ]
     assert status_rows(TargetHistory().record_snapshot(POLL))[1] == []
@@ -369,7 +399,7 @@ def test_an_alert_is_raised_by_its_verdicts_and_cleared_when_they_are_over() -> 
     assert (before, after) == ([], [])
     (alert,) = during
     assert (alert.queue, alert.severity) == ("dbo.Orders]Q", Severity.CRITICAL)
-    assert alert.words.startswith("queue disabled: receive is off")
+    assert has(alert.words, BrokerText.OFF, what="receive", are="is")
     *_, unread, gone = raised(EVERY, replace(fine, queues=(OFF,)), None, replace(fine, queues=()))
     assert (len(unread), gone) == (1, [])
     assert raised(replace(EVERY, queues=("orders",)), replace(fine, queues=(OFF,))) == [[]]
@@ -394,9 +424,9 @@ def test_service_broker_that_is_off_is_one_cause_for_all_its_queues() -> None:
     off = Broker(0.0, (QUEUE, replace(QUEUE, queue_id=2, queue="b")), (), replace(SENT, enabled=False))
     (found,) = raised(EVERY, off)
     assert {(alert.queue, alert.cause) for alert in found} == {
-        ("dbo.Orders]Q", Cause("not activated", "Service Broker is off")),
-        ("dbo.b", Cause("not activated", "Service Broker is off")),
-        ("sys.transmission_queue", Cause("not sent", "Service Broker is off")),
+        ("dbo.Orders]Q", Cause("not activated", BrokerText.BROKER_IS_OFF)),
+        ("dbo.b", Cause("not activated", BrokerText.BROKER_IS_OFF)),
+        ("sys.transmission_queue", Cause("not sent", BrokerText.BROKER_IS_OFF)),
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 from qmon.engines.base import Engine
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql.condition_sql import RowColumn, RowCondition, row_sql
-from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer, SqlServerText
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import (
     AdvisoryLock,
@@ -28,6 +28,7 @@ from qmon.model.groups.conditions import (
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
+from tests.wordings import pattern
 
 HOSTILE = "a]\"]b'; drop table x; --"
 BOTH: list[Engine] = [Postgres(), SqlServer()]
@@ -87,7 +88,7 @@ def test_an_advisory_lock_is_asked_of_postgres_alone() -> None:
     text, values = sql(Postgres(), AdvisoryLock(ColumnRef(HOSTILE), negated=True))
     assert text.startswith(f"NOT (q.{Postgres().quote((HOSTILE,))} IN (SELECT ")
     assert values == []
-    with pytest.raises(BadInput, match="advisory_lock: SQL Server has no locks"):
+    with pytest.raises(BadInput, match=pattern(SqlServerText.NO_ADVISORY_LOCKS)):
         sql(SqlServer(), AdvisoryLock(ColumnRef("id")))
 
 

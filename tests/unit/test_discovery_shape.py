@@ -11,7 +11,8 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.monitor.catalog.access_paths import table_facts
+from qmon.model.reasons import Reason
+from qmon.monitor.catalog.access_paths import IndexText, table_facts
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, SequenceRows, TableDetails, TableRow, ValuesRow
 from qmon.monitor.catalog.column_names import (
     column_for_role,
@@ -32,6 +33,7 @@ from qmon.monitor.catalog.state_values import (
     state_meanings,
     words_by_state,
 )
+from tests.wordings import has
 
 
 def table(
@@ -151,8 +153,10 @@ def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_woul
     facts = table_facts(layout, details, None, SequenceRows(), frozenset({"Made"}))
     assert facts.divided_by == {"Made"}
     assert facts.slow["ready"] == (
-        "no index finds the ready rows (the index on `Id` is not read in its order), so qmon scans the table;"
-        " partitions by `Made` divide each index on (`Id`)"
+        Reason.NO_INDEX_FOR_READY.render(
+            why=IndexText.NOT_IN_ORDER.render(column="Id"),
+            index=IndexText.PARTITIONED.render(columns="`Made`", column="Id"),
+        )
     )
 
 
@@ -161,8 +165,8 @@ def test_random_ids_have_no_order_and_no_gap() -> None:
     layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
     facts = table_facts(layout, details, None, SequenceRows())
     assert facts.order_by is None
-    assert "without order" in facts.unknown["oldest"]
-    assert "not numbers" in facts.unknown["gap"]
+    assert has(facts.unknown["oldest"], Reason.IDS_IN_NO_ORDER)
+    assert has(facts.unknown["gap"], Reason.IDS_NOT_NUMBERS)
     timed = table(
         "Jobs",
         "Id uniqueidentifier",
@@ -181,7 +185,7 @@ def test_a_due_time_that_may_be_null_is_not_sought() -> None:
     nullable = replace(details, columns=tuple(replace(c, not_null=False) for c in details.columns))
     facts = table_facts(layout, nullable, None, SequenceRows())
     assert "due" not in facts.indexes
-    assert "may be NULL" in facts.slow["ready"]
+    assert has(facts.slow["ready"], Reason.DUE_MAY_BE_NULL)
 
 
 @pytest.mark.parametrize(

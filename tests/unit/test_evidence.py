@@ -12,6 +12,7 @@ from qmon.model.samples.message_samples import MessageDiagnostics, SweepSample
 from qmon.model.sessions.clients import SessionIndex
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.waits.queue_lock import QueueLockText
 from qmon.monitor.state.diagnosis import EVIDENCE_PROBES, QueueDiagnosis
 from tests.unit.blocking import waiting
 from tests.unit.polls import COUNTERS
@@ -70,7 +71,7 @@ def test_who_locks_everything_is_who_it_was_while_that_is_not_read_for_half_a_mi
         evidence = QueueDiagnosis()
         found = evidence.locking_session(at(0.0, blocking=waiting()), q)
         assert found is not None
-        assert found.by == "session 61"
+        assert found.by == QueueLockText.SESSION.render(session=61)
         assert evidence.locking_session(at(29.0, failed, blocking=blocking), q) == found
         assert evidence.locking_session(at(31.0, failed, blocking=blocking), q) is None, "old is not fresh"
     evidence = QueueDiagnosis()

@@ -25,6 +25,7 @@ from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import View
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.stepping import FIFO, RING, Step, World, found
+from tests.wordings import has
 
 STEPS = st.lists(
     st.builds(
@@ -252,7 +253,7 @@ def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
         assert said == (late > 10)
         assert (queue.in_progress.evidence.value is None) == (late > 3)
         assert (queue.verdict.code == "cannot tell") == (late > 3)
-        assert ("not read since" in queue.verdict.proof) == (late > 10)
+        assert (has(queue.verdict.proof, Reason.NOT_READ_SINCE)) == (late > 10)
 
 
 def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) -> Figure:

@@ -20,8 +20,10 @@ from qmon.model.samples.polled_samples import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples
+from qmon.monitor.state.sample_figures import FigureText
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.polls import COUNTERS, FIFO, STATUS, T, fifo, moved, poll
+from tests.wordings import has
 
 RING = Layout("r", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
 
@@ -91,7 +93,11 @@ def test_without_a_usable_push_time_ages_of_messages_that_arrive_are_watched(lay
     for number, last_id in ((1, 20), (2, 25)):
         history.record_snapshot(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
     oldest = history.record_snapshot(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
-    assert (oldest.value, oldest.estimated, oldest.reason) == (8.0, True, "watched: no usable time in `made`")
+    assert (oldest.value, oldest.estimated, oldest.reason) == (
+        8.0,
+        True,
+        Reason.WATCHED.render(reason=FigureText.NO_USABLE_TIME.render(column="made")),
+    )
 
 
 @pytest.mark.parametrize(("seconds", "age_s"), [(-61.0, None), (-59.0, 0.0), (-0.1, 0.0), (3.0, 3.0)])
@@ -99,7 +105,7 @@ def test_a_push_time_well_ahead_of_the_clock_gives_no_age(seconds: float, age_s:
     given = fifo(COUNTERS, head=HeadSample("x", seconds, 5), layout=STATED)
     oldest = TargetHistory().record_snapshot(poll(1, 1000.0, given)).queues[0].oldest
     assert oldest.value == age_s
-    assert ("`made` is 1 m 01 s ahead of the server's clock" in oldest.reason) == (age_s is None)
+    assert (has(oldest.reason, Reason.CLOCK_AHEAD, column="`made`", lead="1 m 01 s")) == (age_s is None)
 
 
 def test_rings_and_scans_give_no_age_by_a_time_ahead_of_the_clock_either() -> None:
@@ -109,7 +115,7 @@ def test_rings_and_scans_give_no_age_by_a_time_ahead_of_the_clock_either() -> No
     )
     for given in (ring, scanned):
         oldest = TargetHistory().record_snapshot(poll(1, 1000.0, given)).queues[0].oldest
-        assert (oldest.value, "2 h 00 m ahead of the server's clock" in oldest.reason) == (None, True)
+        assert (oldest.value, has(oldest.reason, Reason.CLOCK_AHEAD, lead="2 h 00 m")) == (None, True)
 
 
 def test_ages_are_watched_without_a_break_once_a_time_was_ahead() -> None:

@@ -9,9 +9,10 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.polled_samples import HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge_queue
-from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
+from qmon.model.waits.queue_lock import QueueLock, QueueLockText, find_queue_lock
 from tests.unit.blocking import blocks, waiting, waits
 from tests.unit.rule_inputs import FINE
+from tests.wordings import has
 
 _LAYOUT = Layout("mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("s", 1, 2))
 _POLL = Snapshot(
@@ -36,10 +37,12 @@ def proof(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool = False) 
 
 def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
     words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()))
-    assert words.startswith(
-        "session 61 (idle in transaction, transaction open 1 m 00 s, mailer, 10.0.0.7) blocks 2 sessions"
+    who = (
+        f"{QueueLockText.SESSION.render(session=61)} (idle in transaction, {QueueLockText.OPEN.render(age='1 m 00 s')}"
     )
-    assert words.endswith("to lock dbo.mails")
+    assert words == QueueLockText.BLOCKS.render(
+        who=f"{who}, mailer, 10.0.0.7)", sessions="2 sessions", table="dbo.mails"
+    )
 
 
 def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
@@ -55,7 +58,7 @@ def test_a_wait_for_one_row_is_no_sign_unless_a_pop_waits_that_does_not_skip_it(
     for q in (QueueSamples(_LAYOUT), installed):
         assert proof(q, replace(_POLL, blocking=one_row)) == ""
     assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=pops)) == ""
-    assert "blocks 2 sessions" in proof(installed, replace(_POLL, blocking=pops))
+    assert has(proof(installed, replace(_POLL, blocking=pops)), QueueLockText.BLOCKS, sessions="2 sessions")
     other = waiting("dbo.mails_log row (0,1)", statement="SELECT * FROM dbo.mails_pop()")
     assert proof(installed, replace(_POLL, blocking=other)) == ""
 
@@ -70,23 +73,36 @@ def test_a_prepared_transaction_is_named() -> None:
     head = replace(blocks(0)[0], gid="pay-7", state="prepared")
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
     words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
-    assert words == "the prepared transaction pay-7 (since 1 m 00 s) blocks 1 session waiting to lock dbo.mails"
+    assert words == QueueLockText.BLOCKS.render(
+        who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.SINCE.render(age="1 m 00 s"),
+        sessions="1 session",
+        table="dbo.mails",
+    )
 
 
 def test_a_cycle_among_them_ends() -> None:
     rows = tuple(
         replace(r, object="table dbo.mails", waiting_s=9.0) for r in (*waits(1, 2), *waits(2, 1), *waits(3, 2))
     )
-    assert "blocks" in proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
+    assert has(proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows)), QueueLockText.BLOCKS)
 
 
 def test_a_transaction_that_holds_every_row_looked_at() -> None:
     assert proof(*held(50)) == (
-        "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
+        QueueLockText.HOLDS_ALL.render(
+            who=QueueLockText.SESSION.render(session=61)
+            + " (idle in transaction, "
+            + QueueLockText.OPEN.render(age="2 h 04 m")
+            + ", app-7)",
+            rows=50,
+        )
     )
     assert proof(*held(200, 1, 1)) == "", "a pop may find an unlocked message behind them"
     assert proof(*held(50, session=0, application="pay-7")) == (
-        "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
+        QueueLockText.HOLDS_ALL.render(
+            who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.SINCE.render(age="2 h 04 m"),
+            rows=50,
+        )
     )
     assert proof(*held(49)) == ""
     assert proof(*held(50, transaction_s=2.0)) == ""
@@ -111,13 +127,13 @@ def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
     for q, snapshot in ((QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting())), held(50)):
         found = find_queue_lock(q, snapshot, in_transaction=False)
         assert found is not None
-        assert found.by == "session 61"
+        assert found.by == QueueLockText.SESSION.render(session=61)
         _, since = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1000.0, {})
         (verdict,), _ = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1060.0, since)
-        assert verdict.cause == "session 61"
+        assert verdict.cause == QueueLockText.SESSION.render(session=61)
     prepared = find_queue_lock(*held(50, session=0, application="pay-7"), in_transaction=False)
     assert prepared is not None
-    assert prepared.by == "prepared transaction pay-7"
+    assert prepared.by == QueueLockText.PREPARED.render(transaction="pay-7")
     nameless = find_queue_lock(*held(50, session=0, application=""), in_transaction=False)
     assert nameless is not None
     assert nameless.by == "", "another one may hold another queue"

@@ -14,6 +14,7 @@ from qmon.model.alerts.alert_rules import AlertRule, Cause
 from qmon.model.alerts.latches import Alert, AlertEvent, Latch, LatchKey, raised_alerts, record_view
 from qmon.model.alerts.notice_formats import (
     MAX_SUMMARY_LENGTH,
+    NoticeText,
     alertmanager_alerts,
     headline,
     notice_report,
@@ -68,7 +69,7 @@ def test_one_transaction_behind_eleven_queues_is_one_notice() -> None:
     memory = record_view((EVERY, DEEP), view(queues, at=1.0), {})
     (notice,) = notices_for("shop", raised_alerts(memory), 60.0, WALL).values()
     assert (notice.name, notice.cause, notice.queues) == ("everything locked", "session 61", tuple(names))
-    assert headline(notice).startswith("■ CRITICAL shop: 11 queues: ")
+    assert headline(notice).startswith(f"■ CRITICAL shop: {NoticeText.QUEUES.render(count=11)}: ")
     other = queue("q99", verdict=replace(LOCKED, cause="session 62"))
     apart = notices_for("shop", raised_alerts(record_view((EVERY,), view((*queues, other), at=1.0), {})), 60.0, WALL)
     assert sorted(len(each.queues) for each in apart.values()) == [1, 11]

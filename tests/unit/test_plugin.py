@@ -10,12 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.alerts.alert_rules import AlertRule
-from qmon.model.alerts.nagios import check_object, performance_data, plugin_line
-from qmon.model.alerts.target_check import CheckState, check_target, unknown_as_warning, unreadable_result
+from qmon.model.alerts.nagios import NagiosText, check_object, performance_data, plugin_line
+from qmon.model.alerts.target_check import (
+    CheckState,
+    TargetCheckText,
+    check_target,
+    unknown_as_warning,
+    unreadable_result,
+)
+from qmon.model.config_reader import KeyText
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
 from tests.tui.scripted import figure, queue, view
+from tests.wordings import has
 
 VALUE = r"(?:U|-?\d+(?:\.\d+)?(?:s|%)?)"
 LIMIT = r"(?:~?:?-?\d+(?:\.\d+)?:?)?"
@@ -49,7 +57,7 @@ def test_a_rule_for_this_target_that_names_no_queue_of_it_is_not_ok() -> None:
     misspelt = AlertRule("deep", "ready", warn=100.0, targets=(there.target,), queues=("ordrs",))
     found = check_target(there, (misspelt,))
     assert [(each.queue, each.state, each.rule) for each in found.problems] == [("ordrs", CheckState.UNKNOWN, "")]
-    assert "did you mean orders?" in found.problems[0].words
+    assert has(found.problems[0].words, KeyText.DID_YOU_MEAN, word="orders")
     for fine in ("ord*", "orders"):
         assert check_target(there, (replace(misspelt, queues=(fine,)),)).state is CheckState.OK
     anywhere = replace(misspelt, targets=("*",))
@@ -75,9 +83,15 @@ def test_a_figure_that_a_queue_cannot_have_is_missed_only_by_a_rule_that_names_i
 
 def test_no_queue_and_a_queue_that_is_not_there_are_unknown() -> None:
     assert not check_target(view((queue("orders"),)), (), ("ordres",)).is_undecided, "another poll does not help"
-    assert plugin_line(check_target(view(()), ())).startswith("QMON UNKNOWN - orders-prod: no queue is known here; ")
+    assert plugin_line(check_target(view(()), ())) == NagiosText.LINE.render(
+        state="UNKNOWN", summary=f"orders-prod: {TargetCheckText.NO_QUEUE_KNOWN}"
+    )
     line = plugin_line(check_target(view((queue("orders"),)), (), ("ordres",)))
-    assert line == "QMON UNKNOWN - orders-prod: ordres: there is no such queue; did you mean orders?"
+    assert line == NagiosText.LINE.render(
+        state="UNKNOWN",
+        summary="orders-prod: ordres: "
+        + TargetCheckText.NO_SUCH_QUEUE.render(hint=KeyText.DID_YOU_MEAN.render(word="orders")),
+    )
 
 
 def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limits() -> None:
@@ -92,8 +106,11 @@ def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limit
     line = plugin_line(check_target(view((orders,)), rules))
     text, data = line.split(" | ")
     assert text == (
-        "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10 m 00 s; "
-        "orders: depth 12,431, above 10,000; orders: pop_rate 20.0/s, below 20.5/s"
+        NagiosText.LINE.render(
+            state="CRITICAL",
+            summary="orders-prod: orders: oldest 14 m 05 s, above 10 m 00 s; orders: depth 12,431, above 10,000; "
+            "orders: pop_rate 20.0/s, below 20.5/s",
+        )
     )
     assert data == (
         "'orders.depth'=12431;10000;50000;0 'orders.in_progress'=0;;;0 'orders.stuck'=0;;;0 "
@@ -133,15 +150,16 @@ def test_any_names_and_values_give_one_line_of_distinct_well_formed_data(names: 
 
 def test_many_problems_are_cut_to_the_worst() -> None:
     line = plugin_line(check_target(view([queue(f"q{n}", verdict=STUCK) for n in range(30)]), ()))
-    assert "; and 22 more" in line
+    assert NagiosText.AND_MORE.render(count=22) in line
 
 
 def test_a_queue_in_trouble_that_no_limit_is_about_is_not_called_fine() -> None:
     shallow = AlertRule("shallow", "ready", warn=100.0)
     ok = plugin_line(check_target(view((queue("a", ready=1, verdict=STUCK),)), (shallow,)))
-    assert ok.startswith("QMON OK - ")
-    assert "1 queue within the requested limits, 1 ready" in ok
-    assert "1 queue fine, 1 ready" in plugin_line(check_target(view((queue("a", ready=1),)), (shallow,)))
+    assert has(ok, NagiosText.LINE, state="OK")
+    assert has(ok, NagiosText.QUEUES, count=1, plural="", state=NagiosText.WITHIN_LIMITS, ready=1)
+    fine = plugin_line(check_target(view((queue("a", ready=1),)), (shallow,)))
+    assert has(fine, NagiosText.QUEUES, count=1, plural="", state="fine", ready=1)
 
 
 def test_as_an_object() -> None:

@@ -19,6 +19,7 @@ from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.state.usage_track import ReadsTrack
 from tests.unit.polls import poll
+from tests.wordings import has
 
 BIG: Final = 2**53 + 1
 FOREIGN: Final = Layout("mails", "status", TableName("dbo", "Mails"))
@@ -101,10 +102,10 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert still.reason == Reason.NO_POP_ENDED
     other = track.record_poll(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
     assert other is not None
-    assert "consumers = { procedure" in other.reason
+    assert has(other.reason, Reason.NO_POP_PROCEDURE)
     ours = track.record_poll(polled(6, 1110.0, ()), INSTALLED)
     assert ours is not None
-    assert "VIEW DEFINITION" in ours.reason
+    assert has(ours.reason, Reason.PROCEDURES_NOT_RUN)
     again = track.record_poll(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
     assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "no figures across a gap"

@@ -10,6 +10,7 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import ConnectionLost, StatementCancelled, Unreachable
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
@@ -29,6 +30,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import Driver, Idle, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.sqlserver_queues import FACTS, LAYOUTS
+from tests.wordings import has, pattern
 
 VERSION = (16, 0)
 # The number that a server with SQL Server's protocol gives most of its errors, including lock timeouts.
@@ -53,7 +55,10 @@ def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone(
     for _ in range(40):
         results, (failure,) = runner.run_statements(jobs())
         assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
-        assert (failure.probe, failure.reason) == ("cost", "probe/cost: this server has no sys.dm_exec_sessions")
+        assert (failure.probe, failure.reason) == (
+            "cost",
+            SqlServerErrorText.NO_OBJECT.render(query="probe/cost", object="sys.dm_exec_sessions"),
+        )
         trips.append(runner.trips)
     assert [poll for poll, count in enumerate(trips) if count > 1] == [0, 15, 30]
     assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two alone, the rest
@@ -251,7 +256,7 @@ def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
     driver = Tables()
     driver.broken["catalog/columns"] = said("HYT00", "Query timeout expired (0)")
     catalog = Catalog(connection(driver, VERSION), SqlServer())
-    with pytest.raises(Exception, match="no result within the deadline"):
+    with pytest.raises(Exception, match=pattern(SqlServerErrorText.DEADLINE)):
         catalog.read_columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
     assert "catalog/columns_plain" not in driver.asked
 
@@ -274,8 +279,10 @@ def test_where_nothing_is_counted_the_reason_stands_in_place_of_the_rates() -> N
     )
     queue = polled(driver, 3)[0].queue("fifo")
     assert queue is not None
-    assert queue.push_rate.reason == "probe/table_counters: this server has no sys.dm_db_index_operational_stats"
-    assert "no sys.dm_db_index_operational_stats" in queue.verdict.proof
+    assert queue.push_rate.reason == SqlServerErrorText.NO_OBJECT.render(
+        query="probe/table_counters", object="sys.dm_db_index_operational_stats"
+    )
+    assert has(queue.verdict.proof, SqlServerErrorText.NO_OBJECT, object="sys.dm_db_index_operational_stats")
     assert queue.ready.value is not None
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sql.queries import Name
+from qmon.engines.sql.queries import Name, QueryText
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.list_states import FAILED
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
+from qmon.model.reasons import Reason
 from qmon.model.samples.listing_samples import FAILED_PAGE_SIZE, MAX_ROWS_READ, PagePosition, PageRequest
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan
@@ -25,6 +26,7 @@ from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from tests.replayed import Driver, connection
+from tests.wordings import has, pattern
 
 ENGINE = SqlServer()
 VERSION = (16, 0)
@@ -127,16 +129,26 @@ def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> 
     names: dict[str, Name] = {name: "x" for name in query.names} | {"id": Column("Id", "int")}
     for index in ("IX", IndexName("IX")):
         assert "RECOMPILE" not in queries.render(query, names | {"head_index": index}, ENGINE).text
-    with pytest.raises(BadInput, match="cannot name the filtered index 'IX': the statement is not recompiled"):
+    with pytest.raises(BadInput, match=pattern(QueryText.FILTERED_INDEX, index="IX")):
         queries.render(query, names | {"head_index": IndexName("IX", filtered=True)}, ENGINE)
 
 
 def test_who_gives_no_type_and_no_index_is_told() -> None:
     query = queries.load_query("sqlserver", "probe/in_state", VERSION)
     names: dict[str, Name] = {"table": "t", "state": Column("s", "int"), "dead_index": IndexName("IX")}
-    with pytest.raises(BadInput, match="probe/in_state takes a column with its type for state, not 's'"):
+    with pytest.raises(
+        BadInput,
+        match=pattern(
+            QueryText.NEEDS_OTHER, query="probe/in_state", wanted=QueryText.COLUMN_WITH_TYPE, name="state", value="s"
+        ),
+    ):
         queries.render(query, names | {"state": "s"}, ENGINE)
-    with pytest.raises(BadInput, match="probe/in_state takes an index for dead_index, not 'IX'"):
+    with pytest.raises(
+        BadInput,
+        match=pattern(
+            QueryText.NEEDS_OTHER, query="probe/in_state", wanted=QueryText.INDEX, name="dead_index", value="IX"
+        ),
+    ):
         queries.render(query, names | {"dead_index": "IX"}, ENGINE)
 
 
@@ -171,7 +183,7 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
         known = table_facts(layout, details("int", indexes), None, sequences)
         probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(layout, known))
         assert {job.probe for job in probes.statements_for_poll(100.0, 0, 20)} == asked
-        reasons = {figure for figure, reason in known.slow.items() if "no index starts with the slot" in reason}
+        reasons = {figure for figure, reason in known.slow.items() if has(reason, Reason.NO_INDEX_FOR_SLOT)}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
 
 

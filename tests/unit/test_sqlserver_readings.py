@@ -18,7 +18,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
-from qmon.model.standby import Standby
+from qmon.model.standby import Standby, StandbyText
 from qmon.model.view import View
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
@@ -177,12 +177,12 @@ def test_a_readable_secondary_tells_nothing_that_only_its_primary_counts() -> No
     ("version", "replicas", "behind_s", "paused", "words"),
     [
         ((16, 0), [(False, 0.0)], 0.0, False, ""),
-        ((12, 0), [(False, 42.0)], 42.0, False, "42 s behind"),
-        ((13, 0), [(True, 42.0)], 42.0, True, "replay paused"),
-        ((15, 0), [(False, None)], None, False, "not known how far behind"),
-        ((15, 0), [], None, False, "not known how far behind"),
-        ((15, 0), [(False, 0.0), (False, 0.0)], None, False, "not known how far behind"),
-        ((11, 0), [(False, 0.0)], None, False, "not known how far behind"),
+        ((12, 0), [(False, 42.0)], 42.0, False, StandbyText.BEHIND.render(age="42 s")),
+        ((13, 0), [(True, 42.0)], 42.0, True, StandbyText.REPLAY_PAUSED),
+        ((15, 0), [(False, None)], None, False, StandbyText.DELAY_UNKNOWN),
+        ((15, 0), [], None, False, StandbyText.DELAY_UNKNOWN),
+        ((15, 0), [(False, 0.0), (False, 0.0)], None, False, StandbyText.DELAY_UNKNOWN),
+        ((11, 0), [(False, 0.0)], None, False, StandbyText.DELAY_UNKNOWN),
     ],
     ids=["up to date", "behind", "suspended", "of no group", "not in a group", "in two groups", "2012"],
 )

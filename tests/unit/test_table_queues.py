@@ -15,7 +15,8 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.operation_records import OperationKind, Side
-from qmon.monitor.catalog.access_paths import table_facts
+from qmon.model.reasons import Reason
+from qmon.monitor.catalog.access_paths import IndexText, table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, with_zones
 from qmon.monitor.catalog.predicate import parse_condition
@@ -25,6 +26,7 @@ from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.plan.allowed_actions import NotAllowed, why_not_allowed
 from tests.replayed import Driver, Idle, connection, emptied, full
+from tests.wordings import has
 
 KNOWN: Final = all_libraries(Path("/nowhere"))
 NSERVICEBUS: Final[dict[str, str]] = {
@@ -157,8 +159,8 @@ def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_sai
     assert known["Sales"].indexes["head"] == "Index_RowVersion"
     assert not known["Sales"].unknown.keys() & {"in_progress", "stuck", "gap", "rates"}
     assert known["Sales.Delayed"].indexes["due"] == "Index_Due"
-    assert "an index on (`visible`) would help" in known["orders"].slow["scheduled"]
-    assert "no index finds the rows that consumers hold" in known["orders"].unknown["in_progress"]
+    assert IndexText.INDEX_WOULD_HELP.render(column="visible", where="") in known["orders"].slow["scheduled"]
+    assert has(known["orders"].unknown["in_progress"], Reason.POP_DELETES)
 
 
 @pytest.mark.parametrize("row", [full, emptied])
@@ -181,7 +183,7 @@ def test_typed_rows_reach_the_figures(row: Any) -> None:
     assert later.scheduled.value is not None
     assert orders is not None
     assert orders.in_progress.value is None
-    assert "consumers hold" in orders.in_progress.reason
+    assert has(orders.in_progress.reason, Reason.POP_DELETES)
 
 
 def test_they_are_acted_on_as_tables_of_their_design_but_for_what_would_break_them() -> None:

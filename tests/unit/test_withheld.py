@@ -8,6 +8,7 @@ import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.rates.flow import Flow
+from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HorizonSample
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample, WaitSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotals
@@ -87,7 +88,7 @@ def test_a_long_holder_is_a_finding_even_among_a_part() -> None:
 
 def test_without_track_counts_there_are_no_rates() -> None:
     (queue,) = withhold_partial(snapshot("postgres", counts=False), GRANT).queues
-    assert "track_counts is off" in queue.unknown["rates"]
+    assert queue.unknown["rates"] == Reason.COUNTERS_OFF
     assert queue.counters is not None
     assert not queue.counters.counted
 

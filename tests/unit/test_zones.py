@@ -15,7 +15,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout import table_facts as facts
 from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
-from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
+from qmon.model.layout.layout_io import LayoutText, layout_from_dict, layout_to_dict
 from qmon.model.layout.time_zones import LOCAL_ZONE, NUMBER_ZONES, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
@@ -30,6 +30,7 @@ from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.plan.transitions import Transition, TransitionText, _why_wrong_clock
 from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.unit.polls import FIFO, poll
+from tests.wordings import pattern
 
 SQLSERVER = SqlServer()
 NOV = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
@@ -107,7 +108,7 @@ def test_a_zone_is_configured_by_its_name() -> None:
     read = layout_from_dict(raw)
     assert read.times == "Europe/Berlin"
     assert layout_to_dict(read)["times"] == "Europe/Berlin"
-    with pytest.raises(BadInput, match='times: \'Berlin\' is neither "utc" nor "local" nor a time zone such as'):
+    with pytest.raises(BadInput, match=pattern(LayoutText.NOT_A_TIME_ZONE, zone="Berlin", words='"utc" nor "local"')):
         layout_from_dict(raw | {"times": "Berlin"})
 
 

@@ -28,6 +28,7 @@ class QueueLockText(Text):
 
     BLOCKS = "{who} blocks {sessions} waiting to lock {table}"
     SESSION = "session {session}"
+    PREPARED = "prepared transaction {transaction}"
     THE_PREPARED = "the prepared transaction {transaction}"
     A_PREPARED = "a prepared transaction"
     SINCE = " (since {age})"
@@ -141,7 +142,9 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
 
 def _lasting_name(number: int, gid: str) -> str:
     """Return the session's name as in the verdicts about other queues and about the horizon."""
-    return _session_name(number, gid).removeprefix("the ") if number or gid else ""
+    if number:
+        return QueueLockText.SESSION.render(session=number)
+    return QueueLockText.PREPARED.render(transaction=gid) if gid else ""
 
 
 def _session_name(number: int, gid: str) -> str:
