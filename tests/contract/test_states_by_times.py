@@ -12,6 +12,7 @@ from qmon.config.toml_writer import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
+from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query, wait_until
@@ -177,7 +178,13 @@ def test_a_flag_of_popped_messages_alone_needs_deleted_rows(database: str) -> No
     query(database, "SELECT pg_stat_force_next_flush()")
     with qmon_connection(database) as connection:
         (finding,) = discover_queues(Catalog(connection, engine_for(target_of(database))))
-    assert is_likely(finding)
+        assert is_likely(finding)
+        resolved = resolve_queues(connection, engine_for(target_of(database)), [])
+        query(database, "SELECT pg_stat_reset()")
+        again = resolve_queues(connection, engine_for(target_of(database)), [], before=resolved)
+        assert [group.group for group in again.groups] == [group.group for group in resolved.groups]
+        query(database, "DROP TABLE job_queue")
+        assert resolve_queues(connection, engine_for(target_of(database)), [], before=again).groups == ()
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,8 @@ def resolve_queues(
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif is_likely(finding):
                 work.add_candidate(finding)
+        for group in before.groups:
+            work.add_group_seen_before(group)
     return replace(work.to_resolved(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
 
 
@@ -271,6 +273,14 @@ class _Resolver:
             check_ids(own, (found.group.id,), self.catalog.engine.types_without_text)
             self.groups.append(found)
             self.places[group.name] = found.table_id
+
+    def add_group_seen_before(self, found: FoundGroup) -> None:
+        """Add a group that discovery found before, even if the server's counters no longer show it."""
+        group = found.group
+        is_guess = group.source is LayoutSource.DISCOVERY and not group.library
+        known = self._taken | {each.group.table for each in self.groups}
+        if is_guess and group.table not in known and found.table_id in self._by_id:
+            self.add_group(group, found.table_id)
 
     def add_libraries(self, names: Collection[str] | None) -> LibraryQueues:
         """Add queues of libraries, except tables of the configuration. ``names``: only these; ``None``: all."""
