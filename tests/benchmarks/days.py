@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from qmon.recording.figure_rows.rows_file import write_rows_file
 from qmon.recording.format.frames import FrameWriter, inflate_frame
 from qmon.recording.read.recording_paths import list_segments
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
@@ -42,6 +43,12 @@ def copies(day: Path, root: Path, targets: int) -> int:
             first = FrameWriter().finish(text.replace(b'"target":"bench"', b'"target":"t%d"' % number))
             size += (folder / path.name).write_bytes(first + content[used:])
     return size
+
+
+def add_rows_files(root: Path) -> None:
+    """Write the Parquet file of each segment, as the recorder does."""
+    for path in list_segments(root):
+        write_rows_file(path)
 
 
 def _jittered(rng: random.Random, figures: Any) -> Any:

@@ -25,7 +25,7 @@ HOUR = 1_795_255_200.0
 def recorded(root: Path) -> list[Path]:
     """Record 20 polls over an hour border. Return the sealed segments."""
     now = [HOUR + 3580.0]
-    recorder = Recorder(root, "orders", interval_s=2.0, clock=lambda: now[0])
+    recorder = Recorder(root, "orders", interval_s=2.0, rows_files=True, clock=lambda: now[0])
     for snapshot in snapshots(20):
         recorder.record_snapshot(snapshot, replace(view(), sampled_at=now[0]))
         wait_until(lambda wanted=snapshot: recorder.status.snapshots == wanted.sequence)  # type: ignore[misc]

@@ -74,7 +74,13 @@ class HeadlessRecorder:
         self._phase, self._problem = Phase.CONNECTING, ""
         self._operations: OperationsWatch | None = None
         self.recorder = Recorder(
-            root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
+            root,
+            target.name,
+            interval_s=interval_s,
+            redact=redact,
+            payloads=payloads,
+            environment=target.environment,
+            rows_files=True,
         )
         self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._watch_operations)
         self._poller.start(self._handle_event)

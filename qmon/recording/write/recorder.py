@@ -110,6 +110,7 @@ class Recorder:
         redact: applies the configured redaction to statements and payloads.
         payloads: also record payloads and last errors of messages.
         environment: the target's environment, such as ``prod``.
+        rows_files: also write a Parquet file for each sealed segment, if pyarrow is installed. Needs 100 MB of memory.
         clock: seconds since the epoch.
 
     Before it records, it seals the segments that a killed recorder left open. Raises ``BadInput`` if the folder is not
@@ -125,6 +126,7 @@ class Recorder:
         redact: Callable[[str], str] = lambda text: text,
         payloads: bool = False,
         environment: str = "",
+        rows_files: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
@@ -148,7 +150,7 @@ class Recorder:
                 secrets.token_hex(6),
                 session,
                 recording_cover(redact, payloads=payloads),
-                on_sealed=write_rows_if_possible,
+                on_sealed=write_rows_if_possible if rows_files else None,
             )
             self._writer.open_segment(clock(), ())
         except (CannotWrite, OSError) as problem:

@@ -41,7 +41,7 @@ class RollingWriter:
         recorder: str,
         session: SessionLine,
         cover: Cover = str,
-        on_sealed: Callable[[Path], None] = lambda path: None,
+        on_sealed: Callable[[Path], None] | None = None,
     ) -> None:
         self.recorder = recorder
         self.session = session
@@ -133,7 +133,8 @@ class RollingWriter:
         sealed = writer.seal(encode_line(Line(self.recorder, self._number, at, "index", encode(index))))
         self._sealed_bytes += writer.bytes
         self._writer = None
-        self._on_sealed(sealed)
+        if self._on_sealed is not None:
+            self._on_sealed(sealed)
 
     def abandon_segment(self) -> None:
         """Close the open segment without finishing it. The next start of a recorder salvages its contents."""
