@@ -28,7 +28,7 @@ PANELS: Final = {
     "Watch": ("connect", "status", "check", "queues", "demo"),
     "Act": ("requeue", "purge", "pause", "resume", "undo", "repair", "end-session", "operations", "trash"),
     "Set up": ("init", "doctor", "setup", "targets"),
-    "Remember": ("serve", "record", "replay", "export", "pipeline"),
+    "Remember": ("serve", "record", "replay", "export", "report", "pipeline"),
     "Lab": ("design",),
     "Help": ("help",),
 }
@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "serve": ("serve",),
     "record": ("record",),
     "replay": ("replay", "export"),
+    "report": ("report",),
     "pipeline.pipeline": ("pipeline",),
     "design.design": ("design",),
     "help": ("help",),

@@ -41,7 +41,7 @@ ALIASES: Final[dict[str, tuple[str, ...]]] = {
 # Commands that do not exist, each with the command to use instead.
 HINTS: Final[dict[str, str]] = {
     **{name: f"qmon design {name}" for name in ("archive", "bench", "install", "load", "show", "uninstall")},
-    **{name: f"qmon pipeline {name}" for name in ("report", "run", "baselines", "messages", "tidy", "views", "forget")},
+    **{name: f"qmon pipeline {name}" for name in ("run", "baselines", "messages", "tidy", "views", "forget")},
     **dict.fromkeys(("designs", "design-list"), "qmon design list"),
     **dict.fromkeys(("redrive", "dlq", "dead", "failed", "replay-dead"), "qmon requeue TARGET QUEUE --state dead"),
     **dict.fromkeys(("stuck", "release"), "qmon requeue TARGET QUEUE"),

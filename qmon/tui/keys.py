@@ -99,6 +99,16 @@ APP: Final[list[BindingType]] = [
         shown="^s",
         bar=False,
     ),
+    _key(
+        "N",
+        "screen.note",
+        "note",
+        "Write an incident note for a handover: what was wrong, what was done, open questions",
+        DISPLAY,
+        id="note",
+        shown="N",
+        bar=False,
+    ),
     _key("q,ctrl+q", "quit", "quit", "Quit qmon", DISPLAY, id="quit", shown="q"),
     _key(
         "ctrl+c",

@@ -27,7 +27,7 @@ WITH_TARGET: Final = {
     "design install": (NOWHERE, "naive", "--schema", "q"),
 }
 ALONE: Final = {"design list": (), "targets": (), "help": ("recording",)}
-SAVED: Final = ("replay", "export")
+SAVED: Final = ("replay", "export", "report incident")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +60,7 @@ def test_what_needs_no_server_works(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAVED)
 def test_what_reads_a_recording_says_that_there_is_none(name: str, tmp_path: Path) -> None:
-    done = call(name, str(tmp_path), *(("--to", str(tmp_path / "new.qrec")) if name == "export" else ()))
+    done = call(*name.split(), str(tmp_path), *(("--to", str(tmp_path / "new.qrec")) if name == "export" else ()))
     assert done.exit_code == 2
     assert "qmon: " in done.stderr or "Missing" in done.stderr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -20,6 +20,7 @@ from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
+from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import make_detail_screen
 from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
@@ -31,6 +32,9 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.terminal_size import use_current_size
+
+if TYPE_CHECKING:
+    from qmon.tui.shared.note import NoteGathered
 
 # Keys that send a request to the source.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
@@ -332,6 +336,24 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             return
         view = self.app.shown.view
         saving.ask_and_save(self.app, self.NAME, self.shown_table(), view.sampled_at if view is not None else None)
+
+    def action_note(self) -> None:
+        """Gather the facts of the incident on screen, then ask for a file and write them."""
+        from qmon.tui.shared.note import start_note
+
+        if (why := self.app.file_reasons.get("save")) is not None:
+            self.app.notify_briefly(why)
+        else:
+            start_note(self.app, self)
+
+    def on_note_gathered(self, message: NoteGathered) -> None:
+        """Ask for a file name. If the facts could not be gathered, notify the user of the reason."""
+        from qmon.tui.shared.note import ask_and_write
+
+        if message.note is None:
+            self.app.notify(clean(message.problem), severity="warning", timeout=15, markup=False)
+        else:
+            ask_and_write(self.app, message.note)
 
     # ------------------------------------------------------------------------------------------ sort and filter
 

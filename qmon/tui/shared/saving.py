@@ -96,13 +96,15 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
     Args:
         name: the proposed name without extension.
         endings: the extensions available here.
+        about: what is written, if it is neither the table nor the screen.
     """
 
     BINDINGS = SAVE_DIALOG
     AUTO_FOCUS = "FilterBar"
 
-    def __init__(self, name: str, endings: Sequence[str]) -> None:
+    def __init__(self, name: str, endings: Sequence[str], about: str = "") -> None:
         super().__init__()
+        self._about = about
         self._first = name + endings[0]
         self._endings = tuple(endings)
 
@@ -114,13 +116,14 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
     def on_mount(self) -> None:
         self.query_one(FilterBar).open(self._first)
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
+        what = self._about or f"{what}; tab chooses"
         try:
             where = f"enter writes the file in {files.working_folder()}"
         except BadInput as problem:
             where = str(problem)
         self.query_one("#save-hint", Lines).show(
             lambda *_: [
-                ((f" {what}; tab chooses", "muted"),),
+                ((f" {clean(what)}", "muted"),),
                 ((f" {clean(where)}", "muted"),),
             ]
         )
