@@ -39,6 +39,10 @@ _YEAR_S: Final = 365.25 * 86_400
 _HEX: Final = ("\\x", "0x")
 _BLANKS: Final = frozenset("\t\n\r")
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
+
+# An ODBC driver may send a savepoint before each statement.
+_SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
+_MAX_STATEMENT_LENGTH: Final = 70
 _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 
 
@@ -176,6 +180,11 @@ def one_line(text: str, length: int = 60) -> str:
     """Return the text on one line, without unprintable characters, truncated to ``length`` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def short_statement(statement: str) -> str:
+    """Return the beginning of a statement on one line, without the savepoint of an ODBC driver."""
+    return one_line(_SAVEPOINT.sub("", " ".join(statement.split())), _MAX_STATEMENT_LENGTH)
 
 
 def holds_bytes(type_name: str) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
+from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.waits.queue_lock import HELD_S
 from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
@@ -49,8 +50,27 @@ def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         yield (f"session {pid} ",)
 
 
+@contextlib.contextmanager
+def alter_waits(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A session has read the table and sleeps. ALTER TABLE waits for it, and all pushes and pops wait behind that."""
+    with open_sessions(lab.url) as sessions:
+        table = ENGINE.quote(layout.table.parts)
+        sleeper = sessions.open("sleeper", f"SELECT 1 FROM {table} LIMIT 1")
+        alter = sessions.wait("migration", f"ALTER TABLE {table} ADD COLUMN note text")
+        yield (f"session {sleeper} ", f"session {alter}", "ALTER TABLE")
+
+
 CASES = (
     Case("table locked", "everything locked", "status", table_locked, reads_s=LATELY_S),
+    Case(
+        "alter table waits",
+        "everything locked",
+        "fifo",
+        alter_waits,
+        reads_s=LATELY_S,
+        # The table is locked against readers: until a poll reads it again, the number of messages is unknown.
+        true_too=frozenset({CANNOT_TELL}),
+    ),
     Case("all rows held by a sleeper", "everything locked", "fifo", all_rows_held, reads_s=HELD_S + 1.0),
     Case("head of a strict queue locked", "everything locked", "strict_fifo", head_locked, reads_s=LATELY_S),
 )

@@ -424,6 +424,11 @@ WORDINGS: Final[Wordings] = {
         {"who": "session 61", "sessions": "session 21", "table": "public.t"},
         "session 61 blocks session 21 waiting to lock public.t",
     ),
+    QueueLockText.ONLY_BEHIND: (
+        {"blocks": "session 61 blocks 3 sessions", "count": 2, "session": "session 71", "statement": ": ALTER"},
+        "session 61 blocks 3 sessions; 2 of them would not wait without session 71, which waits ahead of them: ALTER",
+    ),
+    QueueLockText.STATEMENT: ({"statement": "ALTER TABLE t"}, ": ALTER TABLE t"),
     QueueLockText.SESSION: ({"session": 61}, "session 61"),
     QueueLockText.PREPARED: ({"transaction": "pay 7"}, "prepared transaction pay 7"),
     QueueLockText.THE_PREPARED: ({"transaction": "pay 7"}, "the prepared transaction pay 7"),

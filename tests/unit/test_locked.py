@@ -45,6 +45,21 @@ def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
     )
 
 
+def test_a_waiting_session_without_which_the_others_would_not_wait_is_named() -> None:
+    queued = (*waits(71, 61), *waits(72, 71), *waits(73, 71))
+    held = tuple(replace(r, object="table dbo.mails", statement="SAVEPOINT _1;ALTER TABLE\n t") for r in queued)
+    behind = tuple(replace(r, ahead=True, holders=0, line=1) if r.blocker == 71 else r for r in held)
+    only, behind_one = (
+        proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=(*blocks(61), *rows))) for rows in (held, behind)
+    )
+    assert behind_one == QueueLockText.ONLY_BEHIND.render(
+        blocks=only,
+        count=2,
+        session=QueueLockText.SESSION.render(session=71),
+        statement=QueueLockText.STATEMENT.render(statement="ALTER TABLE t"),
+    )
+
+
 def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
     for rows in (waiting("table dbo.mails_archive"), waiting(waiting_s=1.0), ()):
         assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows)) == ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.figure import Severity
-from qmon.model.formatting import duration, milliseconds, percent, size
+from qmon.model.formatting import duration, milliseconds, percent, short_statement, size
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.samples.deadlock_samples import Circle, CircleSample
@@ -130,10 +130,6 @@ MIN_DEADLOCKS: Final = 2
 
 # Maximum seconds since the last deadlock.
 RECENT_S: Final = 6.0
-_MAX_STATEMENT_LENGTH: Final = 70
-
-# An ODBC driver may send a savepoint before each statement.
-_SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
 
 
@@ -171,10 +167,10 @@ def circle_text(circle: Circle) -> str:
 
 
 def _member_text(member: CircleSample) -> str:
-    statement = _SAVEPOINT.sub("", " ".join(member.statement.split()))
-    short = statement if len(statement) <= _MAX_STATEMENT_LENGTH else f"{statement[: _MAX_STATEMENT_LENGTH - 1]}…"
     who = f" ({member.application})" if member.application else ""
-    return ServerText.DEADLOCK_SESSION.render(session=member.session, who=who, statement=short)
+    return ServerText.DEADLOCK_SESSION.render(
+        session=member.session, who=who, statement=short_statement(member.statement)
+    )
 
 
 DEADLOCKS = Rule(

@@ -10,11 +10,12 @@ A single locked row is not enough, because pops may skip it. Each of these cases
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.formatting import count_text, duration
+from qmon.model.formatting import count_text, duration, short_statement
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.sessions.clients import statement_names
@@ -27,6 +28,8 @@ class QueueLockText(Text):
     """Proofs that a session blocks a queue."""
 
     BLOCKS = "{who} blocks {sessions} waiting to lock {table}"
+    ONLY_BEHIND = "{blocks}; {count:,} of them would not wait without {session}, which waits ahead of them{statement}"
+    STATEMENT = ": {statement}"
     SESSION = "session {session}"
     PREPARED = "prepared transaction {transaction}"
     THE_PREPARED = "the prepared transaction {transaction}"
@@ -91,9 +94,27 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     count = held_up[head]
     s = place.session
     who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
-    return QueueLock(
-        _lasting_name(s.session, s.gid),
-        QueueLockText.BLOCKS.render(who=who, sessions=count_text(count, "session"), table=samples.layout.table),
+    blocks = QueueLockText.BLOCKS.render(who=who, sessions=count_text(count, "session"), table=samples.layout.table)
+    return QueueLock(_lasting_name(s.session, s.gid), _with_session_ahead(blocks, rows, waiters, runs))
+
+
+def _with_session_ahead(
+    blocks: str, rows: Sequence[BlockingSample], waiters: Collection[SessionKey], runs: Mapping[int, str]
+) -> str:
+    """Name the waiting session, such as an ALTER TABLE, without which most of the others would not wait.
+
+    No session holds a lock that stops these others. They wait only because this session waits ahead of them.
+    """
+    ahead = Counter(
+        r.blocker for r in rows if r.ahead and not r.holders and r.blocker and (r.session, r.gid) in waiters
+    )
+    if not ahead:
+        return blocks
+    (first, count), *_ = ahead.most_common(1)
+    runs_now = next((r.statement for r in rows if r.session == first and r.statement), runs.get(first, ""))
+    statement = QueueLockText.STATEMENT.render(statement=short_statement(runs_now)) if runs_now else ""
+    return QueueLockText.ONLY_BEHIND.render(
+        blocks=blocks, count=count, session=_session_name(first, ""), statement=statement
     )
 
 
