@@ -462,6 +462,7 @@ class Shop(Driver):
                 "started_at": SAMPLED_AT - 3_600.0,
                 "application": application,
                 "login": "shop",
+                "host": "app-7",
                 "state": "active",
                 "begun_s": 0.1,
                 "quiet_s": 0.1,

@@ -28,6 +28,9 @@ QMON: Final = Path(__file__).parents[2] / "qmon"
 EXCUSED: Final = {
     ServerText.VACUUM_HELD_BACK: "only where dead rows are counted, which SQL Server does not",
     ServerText.VACUUM_HELD_BACK_PER_POP: "the same",
+    "dead rows": "a term that only screens about PostgreSQL show",
+    "dead row": "the same",
+    "old versions of rows that vacuum has not removed yet": "its meaning",
     "vacuum can remove up to ": "`versions.keeps` is asked first",
     "HOT ": "SQL Server has no share of HOT updates",
     "replication slot": "a kind of holder that only PostgreSQL reports",

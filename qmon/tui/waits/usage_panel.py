@@ -32,7 +32,7 @@ COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
     ("ESC/s", lambda part: part.escalations, figures.aligned_rate),
     ("TRIED/s", lambda part: part.escalations_tried, figures.aligned_rate),
     ("FRAG", lambda part: part.fragmented, formatting.percent),
-    ("DEAD ROWS", lambda part: part.ghosts, formatting.count),
+    ("OLD ROWS", lambda part: part.ghosts, formatting.count),
 )
 
 
