@@ -28,8 +28,8 @@ from qmon.monitor.poll.poller import POLL
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.context import Permission
-from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import create_context
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.redact import build_redactor
 
@@ -126,7 +126,7 @@ class OpenTarget:
         """An operator with all other actions. Each action returns a plan."""
         settings = self.config.settings
         return Operator(
-            open_context(self.target, redact=build_redactor(settings.redact), trash_days=settings.trash_days)
+            create_context(self.target, redact=build_redactor(settings.redact), trash_days=settings.trash_days)
         )
 
     def layout(self, name: str) -> Layout:

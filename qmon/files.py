@@ -17,7 +17,7 @@ PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 
 
-def path_from(text: str | Path, folder: Path | None = None) -> Path:
+def resolve_user_path(text: str | Path, folder: Path | None = None) -> Path:
     """Return the path that a user typed. ``~`` and ``~name`` are home folders.
 
     ``folder``: base of a relative path, by default the working folder. Raises ``BadInput`` if the home folder is
@@ -37,7 +37,7 @@ def path_from(text: str | Path, folder: Path | None = None) -> Path:
 
 def expand_home(text: str) -> str:
     """Return a path with a leading ``~`` or ``~name`` replaced. Raises ``BadInput`` if the home folder is unknown."""
-    return str(path_from(text)) if text.startswith("~") else text
+    return str(resolve_user_path(text)) if text.startswith("~") else text
 
 
 def working_folder() -> Path:
@@ -89,13 +89,13 @@ def replace_file(path: Path, data: str | bytes) -> None:
     content = data.encode("utf-8") if isinstance(data, str) else data
     before = path.stat() if path.exists() else None
     if before is not None and not stat.S_ISREG(before.st_mode):
-        _write_all(os.open(path, os.O_WRONLY), content)
+        _write_and_close(os.open(path, os.O_WRONLY), content)
         return
     place = real_path(path)
     draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
-        file = open_private(draft, os.O_WRONLY | os.O_EXCL)
-        _write_all(file, content, synced=True)
+        descriptor = open_private(draft, os.O_WRONLY | os.O_EXCL)
+        _write_and_close(descriptor, content, sync=True)
         if before is not None:
             draft.chmod(stat.S_IMODE(before.st_mode))
         system.rename_over(draft, place)
@@ -113,24 +113,24 @@ def write_new_file(path: Path, data: str | bytes) -> None:
     If the write fails, the file is removed again. Text is written as UTF-8. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
-    file = open_private(path, os.O_WRONLY | os.O_EXCL)
+    descriptor = open_private(path, os.O_WRONLY | os.O_EXCL)
     try:
-        _write_all(file, content)
+        _write_and_close(descriptor, content)
     except BaseException:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
         raise
 
 
-def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
-    with os.fdopen(file, "wb") as out:
+def _write_and_close(descriptor: int, content: bytes, *, sync: bool = False) -> None:
+    with os.fdopen(descriptor, "wb") as out:
         out.write(content)
         out.flush()
-        if synced:
+        if sync:
             os.fsync(out.fileno())
 
 
-def describe_unsafe_permissions(path: Path) -> str | None:
+def why_others_can_write(path: Path) -> str | None:
     """Return why other users may change a file, and the command that fixes this; ``None`` if they may not.
 
     The folder of the file is also checked: a user who may write to the folder can replace the file, unless the folder's

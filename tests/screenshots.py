@@ -33,7 +33,7 @@ from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.times import local_zone
 from qmon.recording.write.recorder import Recorder
@@ -213,7 +213,7 @@ def main(arguments: list[str]) -> int:
         recorder = Recorder(Path(folder), target.name, interval_s=runner.INTERVAL_S)
         source = RecordingSource(poller, TargetHistory().record_snapshot, recorder)
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
-        acting = ActionRunner(open_context(target))
+        acting = ActionRunner(create_context(target))
         app = QmonApp(
             source,
             source.fold,

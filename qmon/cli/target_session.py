@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from qmon.model.groups.configured_queue import ConfiguredQueue
     from qmon.model.layout.layout import Layout
     from qmon.operate.context import OperatorContext
-    from qmon.operate.open_context import Connections
     from qmon.operate.operator import Operator
+    from qmon.operate.operator_context import Connections
 from qmon.model.texts import Text
 
 
@@ -51,12 +51,12 @@ class ChosenTarget:
 
     def operator_context(self, *, read_only: bool = False) -> OperatorContext:
         """Return the context for an operator. ``read_only``: requested on the command line."""
-        from qmon.operate.open_context import open_context
+        from qmon.operate.operator_context import create_context
         from qmon.redact import build_redactor
 
         settings = self.config.settings
         why = SessionText.READ_ONLY if read_only else None
-        return open_context(
+        return create_context(
             self.target, read_only=why, redact=build_redactor(settings.redact), trash_days=settings.trash_days
         )
 

@@ -147,7 +147,7 @@ def read_config(path: Path | None = None) -> Config:
     """
     place = path or default_path()
     try:
-        text, why = read_text(place, _MAX_BYTES), files.describe_unsafe_permissions(place)
+        text, why = read_text(place, _MAX_BYTES), files.why_others_can_write(place)
     except FileNotFoundError:
         if path is None:
             return Config(place)
@@ -239,7 +239,7 @@ def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
     if text is None:
         return None
     try:
-        return files.path_from(text, folder)
+        return files.resolve_user_path(text, folder)
     except BadInput as problem:
         raise BadInput(ConfigText.AT_KEY.render(key=keys.path(name), problem=problem)) from None
 

@@ -20,8 +20,8 @@ from qmon.model.operation_records import Side
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.operate.context import Permission
-from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import create_context
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault
 
@@ -58,7 +58,7 @@ class Story:
     def __init__(self, target: Target, layouts: dict[str, Layout], load: Load, audit: Path, *, tour: bool) -> None:
         """``audit``: file for the local audit log of the story's operations."""
         self._layouts, self._load, self._tour = layouts, load, tour
-        self._operator = Operator(replace(open_context(target), who="shift lead", audit=audit))
+        self._operator = Operator(replace(create_context(target), who="shift lead", audit=audit))
         self._news = threading.Condition()
         self._is_over = False
         self._last_view: View | None = None

@@ -16,7 +16,7 @@ from qmon import log
 from qmon.errors import BadInput, QmonError
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.open_context import Connections, with_own_connections
+from qmon.operate.operator_context import Connections, with_own_connections
 from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:

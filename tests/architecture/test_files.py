@@ -136,7 +136,7 @@ def test_only_one_function_closes_screens() -> None:
         ("path.resolve()", True),
         ("os.path.abspath(path)", True),
         ("layouts.resolve(queue)", False),
-        ("files.path_from(text)", False),
+        ("files.resolve_user_path(text)", False),
     ],
 )
 def test_the_check_finds_calls_that_resolve_paths_or_close_screens(code: str, wrong: bool) -> None:

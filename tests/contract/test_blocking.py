@@ -11,8 +11,8 @@ import pytest
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role
 from qmon.monitor.source import Focus
-from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import create_context
 from tests.contract.sessions import OpenSessions, open_sessions, stand
 from tests.contract.watching import Watched, installed, target_of, watching
 from tests.facts import fresh_database, query, wait_until
@@ -190,7 +190,7 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
         a = s.open("a", "UPDATE t SET v = 1 WHERE i = 1")
         s.wait("b", "UPDATE t SET v = 2 WHERE i = 1")
         top = place(seen(watched, 1), a)
-        operator = Operator(open_context(target_of(url)))
+        operator = Operator(create_context(target_of(url)))
         assert top.session.started_at is not None
         assert operator.end_session(a, top.session.started_at).plan.refused is None
         refused = operator.end_session(a, top.session.started_at - 1.0).plan.refused

@@ -9,8 +9,8 @@ import pytest
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
-from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import create_context
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 from tests.contract.plain_sql import in_table, push
@@ -178,7 +178,7 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         if design not in COMPLETING:
             ids = [int(message.id) for message in queue.messages]
             assert ids == sorted(range(1, 13), reverse=design == "lifo")
-        opened = Operator(open_context(target_of(database))).read_message(queue.layout, first.id, first.owner)
+        opened = Operator(create_context(target_of(database))).read_message(queue.layout, first.id, first.owner)
         assert opened is not None
         assert opened.payload is not None
         assert opened.payload.value == first.payload

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import NoConnectionLeft
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from tests.cli.calling import call, recording
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until
@@ -66,7 +66,7 @@ def test_an_action_beside_the_dashboard_says_plainly_what_it_lacks(database: str
     with watching(url) as watched:
         watched.view(polls=1)
         with pytest.raises(NoConnectionLeft, match=f"{FULL}.*; an action needs its own connection"):
-            open_context(target_of(url)).connect("purge")
+            create_context(target_of(url)).connect("purge")
 
 
 def test_what_reads_beside_the_poll_gives_its_connection_up_for_it(database: str, role: str) -> None:

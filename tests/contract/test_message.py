@@ -15,8 +15,8 @@ from qmon.libraries.library_catalog import built_in_libraries
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.operate.context import OperatorContext
 from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn
-from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import create_context
 from tests.facts import connected, query
 from tests.jobs import HOSTILE
 from tests.queues import BYTES, DESIGNS, made, routine, target_of
@@ -34,7 +34,7 @@ NASTY = "\x1b]0;owned\x07 ⏎ \u202e"
 
 def desk(url: str, **changes: object) -> OperatorContext:
     """Return the context that the dashboard reads with."""
-    return replace(open_context(target_of(url)), **changes)  # type: ignore[arg-type]  # the names are checked by replace
+    return replace(create_context(target_of(url)), **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
 def read(url: str, layout: Layout, id: str, owner: str | None = None, **changes: object) -> Message:

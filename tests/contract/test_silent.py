@@ -16,8 +16,8 @@ from qmon.engines.base import Connection, Session
 from qmon.errors import ConnectionLost, OutcomeUnknown, Unreachable
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Progress, Side
 from qmon.operate.context import OperatorContext
-from qmon.operate.open_context import Connections
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import Connections
 from tests.contract.engines import opened, sql
 from tests.contract.operating import YES, applied, desk_at, lines
 from tests.facts import query, wait_until

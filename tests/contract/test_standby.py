@@ -13,7 +13,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.view import QueueView, View
 from qmon.monitor.probes.server_health import READ_EVERY_S
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
 from tests.contract.watching import installed, target_of, watching
@@ -191,7 +191,7 @@ def test_what_only_reads_is_not_refused(pair: Pair) -> None:
         assert answer.exit_code in (0, 1), (command, answer.stderr)
         assert "is a standby" not in answer.stderr
     for purpose in ("operations", "pauses", "record"):
-        open_context(target_of(pair.standby)).connect(purpose).close()
+        create_context(target_of(pair.standby)).connect(purpose).close()
 
 
 def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:

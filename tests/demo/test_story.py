@@ -18,7 +18,7 @@ from qmon.model.layout.layout import Layout
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.app import QmonApp
@@ -100,7 +100,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
     monkeypatch.setattr("qmon.demo.story.BETWEEN_S", 0.1)
     monkeypatch.setattr("qmon.demo.runner.healthy_loads", calm)
     with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, quiet=True, tour=True) as (target, _, story):
-        runner = ActionRunner(replace(open_context(target), audit=tmp_path / "audit.jsonl"))
+        runner = ActionRunner(replace(create_context(target), audit=tmp_path / "audit.jsonl"))
         poller = open_poller(target, interval_s=0.5, budget=ROOMY)
         app = QmonApp(
             poller,

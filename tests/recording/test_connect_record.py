@@ -15,7 +15,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.source import Phase, SnapshotSource, SourceState
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import target_of
@@ -52,7 +52,7 @@ class Saying(Scripted):
 
 
 def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
-    context = open_context(target_of(NOWHERE))
+    context = create_context(target_of(NOWHERE))
     assert run_recorded(Saying(), TargetHistory().record_snapshot, context, tmp_path, shows(5)) == 0
     assert not any(path.name.startswith("_") for path in list_segments(tmp_path))
     assert sequences(tmp_path) == [1, 2, 3, 4, 5]
@@ -61,7 +61,7 @@ def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
 
 def test_without_a_folder_nothing_is_recorded(tmp_path: Path) -> None:
     assert (
-        run_recorded(Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), None, shows(5)) == 0
+        run_recorded(Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), None, shows(5)) == 0
     )
 
 
@@ -71,7 +71,7 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
         code = run_recorded(
-            Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), tmp_path, shows(200, True)
+            Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), tmp_path, shows(200, True)
         )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -84,5 +84,5 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_shown(tmp_pa
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="choose another folder"):
         run_recorded(
-            Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), tmp_path / "file", shows(1)
+            Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), tmp_path / "file", shows(1)
         )

@@ -8,7 +8,7 @@ from qmon.model.texts import Text
 from qmon.operate.audit import AuditText
 from qmon.operate.context import AccessText
 from qmon.operate.message import MessageText
-from qmon.operate.open_context import ContextText
+from qmon.operate.operator_context import ContextText
 from qmon.operate.run.batches import RowRefusal
 from qmon.operate.run.failure_watch import FailureText
 from qmon.operate.run.prepared_action import ApplyText

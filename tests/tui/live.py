@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.context import OperatorContext
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner, redacting_fold
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
@@ -73,7 +73,7 @@ async def looking(
 ) -> AsyncIterator[Real]:
     """Run the live dashboard."""
     target = target_of(url)
-    context: OperatorContext = replace(open_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
+    context: OperatorContext = replace(create_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     runner = ActionRunner(context)
     poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
     app = QmonApp(poller, redacting_fold(TargetHistory().record_snapshot, context.redact), plain=False, runner=runner)

@@ -15,7 +15,7 @@ from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.monitor.open import open_poller, resolver_for
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.configuration import followed_config
 from qmon.tui.configuration.configured_app import ConfiguredApp
@@ -47,7 +47,11 @@ async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[Confi
         config, typed or url, target, lambda queues: poller.set_resolver(resolver_for(engine_for(target), queues))
     )
     app = ConfiguredApp(
-        poller, TargetHistory().record_snapshot, followed=follow, plain=False, runner=ActionRunner(open_context(target))
+        poller,
+        TargetHistory().record_snapshot,
+        followed=follow,
+        plain=False,
+        runner=ActionRunner(create_context(target)),
     )
     try:
         yield app

@@ -214,8 +214,8 @@ def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_i
     monkeypatch.chdir(gone)
     gone.rmdir()
     with pytest.raises(BadInput, match=r"the working folder cannot be used \(No such file or directory\)"):
-        files.path_from("a.csv")
+        files.resolve_user_path("a.csv")
     with pytest.raises(BadInput, match=unusable):
         append_blocks(Path("qmon.toml"), "x", "postgresql://h/x", [])
-    assert files.path_from("/tmp/a.csv") == Path("/tmp/a.csv")
-    assert files.path_from("a.csv", Path("/etc")) == Path("/etc/a.csv")
+    assert files.resolve_user_path("/tmp/a.csv") == Path("/tmp/a.csv")
+    assert files.resolve_user_path("a.csv", Path("/etc")) == Path("/etc/a.csv")

@@ -160,17 +160,21 @@ def asked(facts: TableFacts) -> QueueProbes:
 
 def test_no_rows_where_some_are_seen_is_not_believed() -> None:
     probes = asked(FACTS)
-    assert probes.trusted_depth(DepthSample(1.0, 0), HeadSample("7", 1.0, 18)) is None
-    assert probes.trusted_depth(DepthSample(2.0, 0), HeadSample(None, None, 0)) == DepthSample(2.0, 0)
+    assert probes.discard_wrong_depth(DepthSample(1.0, 0), HeadSample("7", 1.0, 18)) is None
+    assert probes.discard_wrong_depth(DepthSample(2.0, 0), HeadSample(None, None, 0)) == DepthSample(2.0, 0)
 
 
 def test_no_rows_after_an_exact_count_of_some_is_doubted_until_they_are_counted_again() -> None:
     probes = asked(TableFacts(12))
-    assert probes.trusted_depth(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(1.0, 18)
+    assert probes.discard_wrong_depth(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(
+        1.0, 18
+    )
     for at in range(2, 9):
-        assert probes.trusted_depth(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
+        assert probes.discard_wrong_depth(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
     assert probes.statements_for_poll(0.0, 1, None), "the server is asked again"
-    assert probes.trusted_depth(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(9.0, 0)
+    assert probes.discard_wrong_depth(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(
+        9.0, 0
+    )
 
 
 @pytest.mark.parametrize(

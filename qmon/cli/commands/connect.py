@@ -259,7 +259,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.demo.scene import BUDGET
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target_history import TargetHistory
-    from qmon.operate.open_context import open_context
+    from qmon.operate.operator_context import create_context
     from qmon.tui import ActionRunner, require_terminal, run
 
     require_terminal(ConnectText.WITHOUT_TERMINAL)
@@ -270,6 +270,6 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
             story.wrap_fold(TargetHistory(BUDGET.share).record_snapshot),
             environment=target.environment,
             for_s=length,
-            runner=ActionRunner(open_context(target)),
+            runner=ActionRunner(create_context(target)),
             told=story.current_step if tour else None,
         )

@@ -74,7 +74,7 @@ def incident(
         for line in text.splitlines():
             print_output(line)
     else:
-        path = files.path_from(file)
+        path = files.resolve_user_path(file)
         try:
             files.write_new_file(path, text)
         except FileExistsError:

@@ -84,7 +84,7 @@ class WebDashboard:
     def __init__(self, listen: str, guard: AccessGuard, streams: Sequence[PollStream], config: Path | None) -> None:
         require_posix("--web")
         users, self._password = generate_login(_USER)
-        self._config = str(files.path_from(config)) if config is not None else ""
+        self._config = str(files.resolve_user_path(config)) if config is not None else ""
         self._targets = [stream.target for stream in streams]
         self._files = page_files()
         self._viewers = 0

@@ -252,7 +252,7 @@ class SlowReads(BackgroundReader):
                 if (tasks := self._queue_tasks.get(name)) is None:
                     continue
                 head, memo = tasks.head, probes.memo
-                is_cheap = memo.bounded or cost_s((name, probes.head_probe or "")) <= slow_tasks.EXPENSIVE_HEAD_S
+                is_cheap = memo.bounded or cost_s((name, probes.head_probe_name or "")) <= slow_tasks.EXPENSIVE_HEAD_S
                 if not is_cheap and head.due_at != math.inf:  # a running search is not repeated for this
                     head.due_at = min(head.due_at, head.began_at + slow_tasks.HEAD_EVERY_S)
                 if head.found:

@@ -186,7 +186,7 @@ class HeadTask(SlowTask):
 
     def run(self, reading: Reading) -> float:
         statements, spec = reading.statements, reading.specs[self.queue]
-        probe = QueueProbes(statements, spec).head_probe
+        probe = QueueProbes(statements, spec).head_probe_name
         names, values = probe_names_for(spec.layout, spec.facts), state_values_for(spec.layout)
         if probe == "head_walk":
             # The poll's search stops after a limited number of rows. This search continues to the first ready row.

@@ -372,7 +372,7 @@ class Collector:
             now, focus.rows_of, ROW_LIMIT, focus.listing, workers=focus.consumers
         )
         statements += statements_for_replica(self._statements) if self._standby else []
-        if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
+        if any(pops_in_transaction(probes.layout) or probes.locked_rows_probe_name for probes in self._queues.values()):
             statements.append(self._statements.statement_for_target("writers"))
         statements += self._procedure_probes.statements_for_poll(now, self._queues)
         statements += self._broker_probes.statements_for_poll(now) + self._health_probes.statements_for_poll(

@@ -81,13 +81,13 @@ class QueueFiling:
         if (
             self._row_locks.covers_queue(probes)
             and queue not in self._row_locks.queues_read
-            and probes.held_probe is not None
+            and probes.locked_rows_probe_name is not None
         ):
-            left_out = (*left_out, probes.held_probe)
+            left_out = (*left_out, probes.locked_rows_probe_name)
             last = self._row_locks.last_holders(queue)
-        head, head_limit = first_record(results, probes.head_probe or "", queue), memo.head_limit
-        none_held = None if probes.held_probe in left_out else ()
-        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
+        head, head_limit = first_record(results, probes.head_probe_name or "", queue), memo.head_limit
+        none_held = None if probes.locked_rows_probe_name in left_out else ()
+        held: tuple[HeldSample, ...] | None = found.get(probes.locked_rows_probe_name or "", none_held)
         if last is not None and pops_in_transaction(layout):
             held, held_at = last[0], now_at - last[1]
         empty = probes.is_empty(results)
@@ -131,7 +131,7 @@ class QueueFiling:
             if focus.listing is None or focus.rows_of != queue
             else page_from_results(probes, focus.listing, results) or (None, None)
         )
-        depth = probes.trusted_depth(first_record(results, "depth", queue), head, counted.count)
+        depth = probes.discard_wrong_depth(first_record(results, "depth", queue), head, counted.count)
         memo.counted_apart = depth is not None or counted.count is not None
         samples = QueueSamples(
             layout=layout,

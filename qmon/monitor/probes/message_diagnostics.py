@@ -198,7 +198,7 @@ class MessageProbes:
         return self._statements.statement_for("owners", OwnerSample, values, names, layout.queue)
 
     def _tried_statement(self, probes: QueueProbes) -> ProbeStatement | None:
-        layout, head = probes.layout, probes.head_probe
+        layout, head = probes.layout, probes.head_probe_name
         if head == "head_state" and layout.attempts is not None:
             probe = "tried_attempts"
         elif head == "head_state" and pops_in_transaction(layout):

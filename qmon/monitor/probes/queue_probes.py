@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 from qmon.engines.base import Value
@@ -96,7 +96,7 @@ class QueueProbes:
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
 
     @property
-    def head_probe(self) -> str | None:
+    def head_probe_name(self) -> str | None:
         """The probe that finds the oldest ready message, or ``None`` if no index supports it."""
         if self.layout.ring is not None:
             return None
@@ -114,52 +114,53 @@ class QueueProbes:
         return "head_state" if state else "head"
 
     @property
-    def held_probe(self) -> str | None:
+    def locked_rows_probe_name(self) -> str | None:
         """The probe that reads the rows held by transactions.
 
         It is needed if rows do not show that they are in progress, or if the head does not move.
         """
         if not pops_in_transaction(self.layout) and self.memo.still < STILL_POLLS:
             return None
-        return self._matching_probe(_HELD_PROBES) or self._matching_probe(_UNSEEN_PROBES)
+        return self._probe_name_for_head(_HELD_PROBES) or self._probe_name_for_head(_UNSEEN_PROBES)
 
-    def statement_for_unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
+    def statement_for_invisible_locked_rows(self, probe: str, record_type: type, row_locations: str) -> ProbeStatement:
         """Return the statement that finds the locks at these places whose rows are not visible."""
-        return self._statement_for(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
+        values: dict[str, Value] = {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": row_locations}
+        return self._statement_for(probe, record_type, values)
 
-    def _matching_probe(self, probes: Mapping[str, str]) -> str | None:
+    def _probe_name_for_head(self, names_by_head: Mapping[str, str]) -> str | None:
         """Return the probe that matches the head probe. The head of a stack is its newest row."""
-        head = self.head_probe
+        head = self.head_probe_name
         if head == "head" and self.layout.traits.order == "lifo":
             head = "head_newest"
-        probe = probes.get(head or "")
+        probe = names_by_head.get(head or "")
         return probe if probe is not None and self._statements.has_probe(probe) else None
 
     def statements_for_poll(
-        self, now: float, sessions: int, rows: int | None, *, brief: bool = False
+        self, now: float, session_count: int, message_limit: int | None, *, brief: bool = False
     ) -> list[ProbeStatement]:
         """Return the statements of this poll. ``now``: our clock, seconds.
 
-        ``rows``: how many messages the screen shows.
+        ``message_limit``: how many messages the screen shows.
 
         ``brief``: return only statements that find out whether there are messages.
         """
-        asked = self._ring_statements(sessions)
-        asked += self._head_statements(brief=brief)
+        asked = self._ring_statements(session_count)
+        asked += self._head_and_locked_statements(brief=brief)
         asked += self._progress_statements(brief=brief)
-        asked += self._blocked_statements()
-        asked += self._depth_statements()
+        asked += self._blocked_state_statements()
+        asked += self._server_count_statements()
         asked += self._empty_statements()
         counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S)
         if counts:
-            asked += self._count_statements()
+            asked += self._scheduled_and_dead_statements()
             self.memo.counted_at = now
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
         if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
-            asked += self._states()
-        if rows:
-            asked += self._message_statements(rows)
+            asked += self._state_value_statements()
+        if message_limit:
+            asked += self._message_statements(message_limit)
         return asked
 
     def statements_for_newest_id(self) -> list[ProbeStatement]:
@@ -172,16 +173,20 @@ class QueueProbes:
         """Whether an index supports a list of messages in progress or at the head. A ring has no other list."""
         return self.layout.ring is not None or bool(self._message_statements(1))
 
-    def _message_statements(self, rows: int) -> list[ProbeStatement]:
+    def _message_statements(self, message_limit: int) -> list[ProbeStatement]:
         layout, state = self.layout, self.layout.state
         if layout.ring is not None:
             if self.facts.pop_sequence_id is None or not self.can_seek_slots:
                 return []
             probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
-            return [self._statement_for(probe, MessageSample, {"limit": rows, "pop_sequences": self.pop_sequences})]
+            return [
+                self._statement_for(
+                    probe, MessageSample, {"limit": message_limit, "pop_sequences": self.pop_sequence_ids}
+                )
+            ]
         if pops_in_transaction(layout):
-            listed = self._matching_probe(_LIST_PROBES)
-            values: dict[str, Value] = {"limit": rows, "head": self.memo.head_bound()}
+            listed = self._probe_name_for_head(_LIST_PROBES)
+            values: dict[str, Value] = {"limit": message_limit, "head": self.memo.head_bound()}
             return [self._statement_for(listed, MessageSample, values)] if listed else []
         if state is None or state.in_progress is None or layout.id is None or "progress" not in self.facts.indexes:
             return []
@@ -190,11 +195,15 @@ class QueueProbes:
             and layout.data_id is not None
             and self._statements.has_probe("messages_split")
         )
-        return [self._statement_for("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
+        return [
+            self._statement_for(
+                "messages_split" if split else "messages_state", MessageSample, {"limit": message_limit}
+            )
+        ]
 
     @property
-    def pop_sequences(self) -> str:
-        """The pop positions as an array: one position, or one position per subscriber."""
+    def pop_sequence_ids(self) -> str:
+        """The ids of the pop sequences as an array: one id, or one id per subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._statements.engine.ids_value([each for each in own if each is not None])
 
@@ -203,18 +212,18 @@ class QueueProbes:
         """Whether an index supports a ring's slots and our role may read its positions."""
         return "head" in self.facts.indexes and "ready" not in self.facts.unknown
 
-    def _ring_statements(self, sessions: int) -> list[ProbeStatement]:
+    def _ring_statements(self, session_count: int) -> list[ProbeStatement]:
         ring, facts = self.layout.ring, self.facts
         if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
             return []
         probe = ring_probe(self.layout)
         if not self.can_seek_slots or not self._statements.has_probe(probe):
             return []
-        self.memo.head_limit = window = self.memo.window_size(max(_RING_WINDOW, 2 * sessions), ring.size)
+        self.memo.head_limit = window = self.memo.window_size(max(_RING_WINDOW, 2 * session_count), ring.size)
         values: dict[str, Value] = {
             "push_sequence": str(facts.push_sequence_id),
             "pop_sequence": str(facts.pop_sequence_id),
-            "pop_sequences": self.pop_sequences,
+            "pop_sequences": self.pop_sequence_ids,
         }
         return [self._statement_for(probe, RingSample, {**values, "window": window})]
 
@@ -224,16 +233,16 @@ class QueueProbes:
         if self.layout.ring is not None:
             ring = first_record(results, ring_probe(self.layout), queue)
             return ring is not None and ring.span == 0 and not (ring.push_open or ring.pop_held)
-        head = first_record(results, self.head_probe or "", queue)
+        head = first_record(results, self.head_probe_name or "", queue)
         if head is None or head.counted or (isinstance(head, WalkSample) and not head.whole):
             return False
         if state is None or state.in_progress is None:
             return True
-        progress = first_record(results, self._progress_probe, queue)
+        progress = first_record(results, self._progress_probe_name, queue)
         return progress is not None and progress.in_progress == 0
 
-    def _head_statements(self, *, brief: bool) -> list[ProbeStatement]:
-        probe = self.head_probe
+    def _head_and_locked_statements(self, *, brief: bool) -> list[ProbeStatement]:
+        probe = self.head_probe_name
         if probe is None:
             return []
         memo = self.memo
@@ -243,12 +252,12 @@ class QueueProbes:
         if probe in WALK_PROBES:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
         asked = [self._statement_for(probe, WalkSample if probe in WALK_PROBES else HeadSample, values)]
-        if not brief and (held := self.held_probe) is not None and held in _HELD_PROBES.values():
+        if not brief and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
             asked.append(self._statement_for(held, HeldSample, {"limit": limit, "head": memo.head_bound()}))
         return asked
 
-    def _depth_statements(self) -> list[ProbeStatement]:
+    def _server_count_statements(self) -> list[ProbeStatement]:
         """Return the statement for the server's own count of an index of ready rows, if such an index exists."""
         if self.layout.ring is not None or self.layout.due_at is not None or not self._statements.has_probe("depth"):
             return []
@@ -258,23 +267,23 @@ class QueueProbes:
         return [self._statement_for("depth", DepthSample, values)]
 
     @property
-    def _empty_probe(self) -> str:
+    def _empty_probe_name(self) -> str:
         return "empty" if self.layout.state is None else "empty_state"
 
     def _empty_statements(self) -> list[ProbeStatement]:
         """Return the statement that checks whether the table is empty, if only full counts count its messages."""
         counted = self.facts.has_scanned_figures and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
-        if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
+        if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe_name)):
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}
-        return [self._statement_for(self._empty_probe, EmptySample, values)]
+        return [self._statement_for(self._empty_probe_name, EmptySample, values)]
 
     def is_empty(self, results: Results) -> bool:
         """Return whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
-        found = first_record(results, self._empty_probe, self.layout.queue)
+        found = first_record(results, self._empty_probe_name, self.layout.queue)
         return found is not None and found.empty is True
 
-    def trusted_depth(
+    def discard_wrong_depth(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
     ) -> DepthSample | None:
         """Return the server's own row count; ``None`` if the count is wrong, because it is 0 although there are rows.
@@ -286,18 +295,18 @@ class QueueProbes:
         if head is not None:
             memo.counted = head.counted
         anew = count is not None and count.counted_at != memo.counted_whole_at
-        if count is not None and anew and self.head_probe is None:
+        if count is not None and anew and self.head_probe_name is None:
             memo.counted, memo.counted_whole_at = count.ready, count.counted_at
         if depth is not None:  # the depth may be read more often than the head
             doubted = depth.ready == 0 < memo.counted
             if not doubted:
                 memo.denied = 0
-            elif anew or self.head_probe is not None or not memo.denied:
+            elif anew or self.head_probe_name is not None or not memo.denied:
                 memo.denied += 1
         return None if memo.denied else depth
 
     @property
-    def _progress_probe(self) -> str:
+    def _progress_probe_name(self) -> str:
         return "progress_oldest" if self.is_longest_first else "progress"
 
     def _progress_statements(self, *, brief: bool) -> list[ProbeStatement]:
@@ -306,7 +315,7 @@ class QueueProbes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": COUNT_ROWS}
-        asked.append(self._statement_for(self._progress_probe, ProgressSample, values))
+        asked.append(self._statement_for(self._progress_probe_name, ProgressSample, values))
         if not brief and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
             asked.append(self._statement_for("progress_ids", ProgressIdSample, values))
         return asked
@@ -316,7 +325,7 @@ class QueueProbes:
         """Whether an index sorts the messages by start time, longest-running first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
 
-    def _blocked_statements(self) -> list[ProbeStatement]:
+    def _blocked_state_statements(self) -> list[ProbeStatement]:
         state = self.layout.state
         if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
             return []
@@ -326,7 +335,7 @@ class QueueProbes:
         made = self._statements.statement_for("in_state", CountSample, values, names, f"{queue}{PART}{BLOCKED_PROBE}")
         return [replace(made, probe=BLOCKED_PROBE, queue=queue)]
 
-    def _count_statements(self) -> list[ProbeStatement]:
+    def _scheduled_and_dead_statements(self) -> list[ProbeStatement]:
         asked = []
         if self.layout.due_at is not None and "due" in self.facts.indexes:
             probe = "scheduled_state" if self.layout.state is not None else "scheduled"
@@ -337,18 +346,25 @@ class QueueProbes:
             )
         return asked
 
-    def _states(self) -> list[ProbeStatement]:
+    def _state_value_statements(self) -> list[ProbeStatement]:
         if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):
             return []
         return [self._statement_for("states", StateValueSample, {"limit": COUNT_ROWS})]
 
-    def _statement_for(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
+    def _statement_for(self, probe: str, record_type: type, values: dict[str, Value]) -> ProbeStatement:
         return self._statements.statement_for(
-            probe, record, {**state_values_for(self.layout), **values}, self.names, self.layout.queue
+            probe, record_type, {**state_values_for(self.layout), **values}, self.names, self.layout.queue
         )
 
 
-def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
+class WalkedHead(NamedTuple):
+    """The head that a walk has found, and the maximum number of rows that the walk could count."""
+
+    head: HeadSample | None
+    count_limit: int
+
+
+def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> WalkedHead:
     """Return the head that a walk has found, and the maximum number of rows that the walk could count.
 
     For a walk that ended early, the maximum is the number of counted rows. ``ordered``: the walk started at the oldest
@@ -356,7 +372,8 @@ def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[He
     """
     if walked.whole:
         oldest = walked.oldest_s if ordered or walked.counted < limit else None
-        return HeadSample(walked.head_id, oldest, walked.counted), limit
+        return WalkedHead(HeadSample(walked.head_id, oldest, walked.counted), limit)
     if not walked.counted:
-        return None, 0
-    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted
+        return WalkedHead(None, 0)
+    head = HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted)
+    return WalkedHead(head, walked.counted)

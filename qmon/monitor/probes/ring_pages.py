@@ -46,7 +46,7 @@ def statements_for_ring_page(
     at = None if listing.after is None or listing.after.value is None else int(listing.after.value)
     values: dict[str, Value] = {
         "push_sequence": str(facts.push_sequence_id),
-        "pop_sequences": probes.pop_sequences,
+        "pop_sequences": probes.pop_sequence_ids,
         "state": listing.state,
         "above": _BEFORE_ALL if at is None or listing.descending else at,
         "below": _BEHIND_ALL if at is None or not listing.descending else at,

@@ -65,7 +65,7 @@ class RowLocks:
 
     def covers_queue(self, probes: QueueProbes) -> bool:
         """Return whether this class, and not a probe of the queue, finds the holders of the queue's rows."""
-        return self._statements.has_probe(_PROBE) and probes.held_probe is not None
+        return self._statements.has_probe(_PROBE) and probes.locked_rows_probe_name is not None
 
     def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
         """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
@@ -101,11 +101,11 @@ class RowLocks:
 
     def statements_for_checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
         """Return every statement that one queue may need, to check whether our role may run these statements."""
-        if not self.covers_queue(probes) or probes.held_probe is None:
+        if not self.covers_queue(probes) or probes.locked_rows_probe_name is None:
             return []
         return [
             *self.statements_for_poll(float("inf"), {name: probes}, Focus()),
-            probes.statement_for_unseen(probes.held_probe, UnseenSample, ""),
+            probes.statement_for_invisible_locked_rows(probes.locked_rows_probe_name, UnseenSample, ""),
         ]
 
     def record_results(
@@ -126,18 +126,18 @@ class RowLocks:
         checks = []
         for name, probes in asked.items():
             places = sorted({row.place for row in own[name] if row.taken})
-            if places and probes.held_probe is not None:
+            if places and probes.locked_rows_probe_name is not None:
                 checks.append(
-                    probes.statement_for_unseen(
-                        probes.held_probe, UnseenSample, self._statements.engine.texts_value(places)
+                    probes.statement_for_invisible_locked_rows(
+                        probes.locked_rows_probe_name, UnseenSample, self._statements.engine.texts_value(places)
                     )
                 )
         found = ask(checks) if checks else {}
         failed = {each.queue for each in checks if each.key not in found}
         self.queues_read = frozenset(asked) - failed
         for name in self.queues_read:
-            held = _held_samples(own[name], found.get((name, asked[name].held_probe or ""), ()))
-            results[name, asked[name].held_probe or ""] = self._last[name] = held
+            held = _held_samples(own[name], found.get((name, asked[name].locked_rows_probe_name or ""), ()))
+            results[name, asked[name].locked_rows_probe_name or ""] = self._last[name] = held
         for name in queues:
             _mark_tried(results, name, own.get(name) if name in self.queues_read else None)
 
@@ -145,7 +145,7 @@ class RowLocks:
 def _is_on_head(row: LockSample, probes: QueueProbes) -> bool:
     """Return whether a lock is in the index that finds the head, or on the table itself if no index finds the head."""
     index = probes.facts.indexes.get("head")
-    ordered = probes.head_probe != "head_any"
+    ordered = probes.head_probe_name != "head_any"
     return row.table_id == probes.facts.table_id and (row.name == index if ordered else row.index_id == 0)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from qmon.files import path_from
+from qmon.files import resolve_user_path
 from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, TableLog, newest_batch
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from qmon.pipeline.lake.storage import Storage
@@ -32,7 +32,7 @@ def absolute_path(lake: str) -> str:
     """Return the full path of a lake, with its scheme. A path without a scheme is on this machine."""
     if "://" in lake or lake.startswith("file:"):
         return lake.rstrip("/")
-    return f"file:/{path_from(lake).as_posix().strip('/')}"
+    return f"file:/{resolve_user_path(lake).as_posix().strip('/')}"
 
 
 class Lake:

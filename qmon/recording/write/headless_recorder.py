@@ -14,7 +14,7 @@ from qmon.model.view import View
 from qmon.monitor.headless import HeadlessPoller
 from qmon.monitor.source import Event, Phase, Sink, SourceState
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.open_context import open_context
+from qmon.operate.operator_context import create_context
 from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recorder import Recorder, RecorderStatus
 
@@ -98,7 +98,7 @@ class HeadlessRecorder:
         return self.status
 
     def _watch_operations(self, target: Target) -> None:
-        self._operations = OperationsWatch(open_context(target), self.recorder)
+        self._operations = OperationsWatch(create_context(target), self.recorder)
 
     def _handle_event(self, event: Event) -> None:
         self._on_event(event)

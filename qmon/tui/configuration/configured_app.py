@@ -15,7 +15,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.source import SnapshotSource
-from qmon.operate.open_context import read_only_reason
+from qmon.operate.operator_context import read_only_reason
 from qmon.tui import keys
 from qmon.tui.action_runner import describe_problem
 from qmon.tui.app import QmonApp

@@ -79,7 +79,7 @@ def write_new_file(path: Path, text: str) -> Path:
     Raises:
         BadInput: the file exists or cannot be written.
     """
-    path = files.path_from(path)
+    path = files.resolve_user_path(path)
     try:
         files.write_new_file(path, text)
     except FileExistsError:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import Layout
     from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Progress, Undo
     from qmon.operate.context import Permission
-    from qmon.operate.open_context import Connections
     from qmon.operate.operator import Operator
+    from qmon.operate.operator_context import Connections
     from qmon.operate.run.prepared_action import PreparedAction
 from qmon.model.texts import Text
 

@@ -91,8 +91,8 @@ def bench(
             print_note(f"qmon: an interrupted bench left the unused schema {clean_text(left)}; drop this schema")
         _check_allowed(at.target, yes=yes)
         known = at.target
-    with exit_on_signals(), _progress_meter() as (progress, finished):
-        found = run_bench(known, plan, schema, install_trial, progress, finished)
+    with exit_on_signals(), _show_progress() as (show_progress, show_result):
+        found = run_bench(known, plan, schema, install_trial, show_progress, show_result)
     if output == "table":
         print_bench(found)
     else:
@@ -149,7 +149,7 @@ def _check_allowed(target: Target, *, yes: bool) -> None:
 
 
 @contextmanager
-def _progress_meter() -> Iterator[tuple[_Tell, _Finish]]:
+def _show_progress() -> Iterator[tuple[_ShowProgress, _ShowResult]]:
     """Show progress on standard error: on a terminal a bar below the results, otherwise one line per result."""
     from qmon.cli.commands.design.bench_text import result_line
 
@@ -177,5 +177,5 @@ def _progress_meter() -> Iterator[tuple[_Tell, _Finish]]:
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    _Tell = Callable[[BenchProgress], None]
-    _Finish = Callable[[CaseResult | Dequeue], None]
+    _ShowProgress = Callable[[BenchProgress], None]
+    _ShowResult = Callable[[CaseResult | Dequeue], None]

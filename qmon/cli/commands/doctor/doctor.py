@@ -11,7 +11,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_table
 from qmon.errors import BadInput
-from qmon.files import path_from
+from qmon.files import resolve_user_path
 from qmon.model.formatting import UNKNOWN, duration, milliseconds
 from qmon.model.settings import NOT_REPORTED, Setting
 
@@ -86,7 +86,7 @@ def doctor(
                 print_output()
             _print_examination(seen)
         if recordings is not None:
-            for line in lake_lines(path_from(recordings), time.time()):
+            for line in lake_lines(resolve_user_path(recordings), time.time()):
                 print_output(line)
     else:
         from qmon.cli.output import print_reports

@@ -67,7 +67,7 @@ def forget(
         raise BadInput("name the rows to delete with --target, --before or --after, or a folder with --recordings")
     if before is not None and after is not None and before - after <= _ONE_DAY:
         raise BadInput(f"no day is after {after} and before {before}")
-    if recordings is not None and not (recordings := files.path_from(recordings)).is_dir():
+    if recordings is not None and not (recordings := files.resolve_user_path(recordings)).is_dir():
         raise BadInput(f"the folder {recordings} does not exist")
     check_pipeline_extra()
     from qmon.pipeline.lake.lake import absolute_path

@@ -185,7 +185,7 @@ def report(
     """
     config = options.config_path(context)
     for path in (file, data):
-        if path is not None and not (place := files.path_from(path).parent).is_dir():
+        if path is not None and not (place := files.resolve_user_path(path).parent).is_dir():
             raise BadInput(PipelineText.NO_FOLDER.render(path=place))
     from qmon.config.config_file import read_config
 

@@ -40,7 +40,7 @@ class Connections:
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine = engine
         self._target = target
-        self._open: list[Connection] = []
+        self._connections: list[Connection] = []
         self._lock = threading.Lock()
 
     def __call__(self, purpose: str) -> Connection:
@@ -60,25 +60,25 @@ class Connections:
         except NoConnectionLeft as problem:
             raise NoConnectionLeft(ContextText.OWN_CONNECTION.render(problem=problem)) from None
         with self._lock:
-            self._open.append(made)
+            self._connections.append(made)
         return made
 
     def cancel(self) -> None:
         """Ask the server to cancel the running statements, without waiting. Any thread may call this method."""
-        for connection in self._open_connections():
+        for connection in self._all_connections():
             threading.Thread(target=connection.cancel, name="qmon-act-cancel", daemon=True).start()
 
     def abandon(self) -> None:
         """Stop waiting for these connections: running statements raise ``ConnectionLost`` at once."""
-        for connection in self._open_connections():
+        for connection in self._all_connections():
             connection.abandon()
 
-    def _open_connections(self) -> tuple[Connection, ...]:
+    def _all_connections(self) -> tuple[Connection, ...]:
         with self._lock:
-            return tuple(self._open)
+            return tuple(self._connections)
 
 
-def open_context(
+def create_context(
     target: Target,
     *,
     read_only: str | None = None,
@@ -92,7 +92,7 @@ def open_context(
     """
     engine = engine_for(target)
     why = read_only or read_only_reason(target)
-    return OperatorContext(Connections(engine, target), engine, target, account_name(), why, redact, trash_days)
+    return OperatorContext(Connections(engine, target), engine, target, user_at_host(), why, redact, trash_days)
 
 
 def read_only_reason(target: Target) -> str | None:
@@ -109,7 +109,7 @@ def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Con
     return replace(context, connect=connections), connections
 
 
-def account_name() -> str:
+def user_at_host() -> str:
     """Return the account on this machine, such as ``anna@app-7``."""
     try:
         user = getpass.getuser()
