@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyodbc
 
+from qmon.model.formatting import percent
 from qmon.model.layout.layout import Layout
+from qmon.model.verdicts.server_warnings import WarningText
+from qmon.model.view import View
 from qmon.monitor.source import Phase
 from tests.contract.sessions import open_sessions
 from tests.facts import connected, query, wait_until
-from tests.laboratory.case import HOLDS, Case, Outcome
+from tests.laboratory.case import FINE, HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
 
@@ -160,6 +164,43 @@ CROWDED = (
         true_too=frozenset({"consumers fall behind", "log-bound"}),
     ),
 )
+
+
+def exhausted(lab: Laboratory) -> Outcome:
+    """Take all sessions of the server: qmon says within two polls that it refuses new ones, and nothing about queues.
+
+    The programs of the queues keep their sessions, so their messages move on. The warning ends with its cause.
+    """
+    query(lab.url, "CREATE ROLE pool LOGIN")
+    views = len(lab.watched.views)
+    with contextlib.ExitStack() as sessions:
+        with contextlib.suppress(pyodbc.Error):
+            while True:
+                sessions.enter_context(connected(lab.server.url(user="pool")))
+        at = time.time()
+        said = [_refuses(lab.poll(at, number)) for number in (1, 2)]
+    lab.watched.view(lambda view: not view.server.outside)
+    faults = [] if said[-1] else ["not said within two polls"]
+    faults += [
+        f"said besides: {queue.name}: {verdict.code}: {verdict.proof}"
+        for view in lab.watched.views[views:]
+        for queue in view.queues
+        for verdict in queue.verdicts
+        if verdict.code not in FINE
+    ]
+    told = WarningText.REFUSES_NOW.value
+    return Outcome("sessions exhausted", told, told if said[-1] else "", "; ".join(said[-1:]), faults=tuple(faults))
+
+
+def _refuses(view: View) -> str:
+    """Return the warning that the server refuses new sessions; empty without it."""
+    used, limit = view.server.sessions_used, view.server.sessions_limit
+    if used is None or not limit or used < limit:
+        return ""
+    words = WarningText.SESSIONS_USED.render(
+        used=used, limit=limit, share=percent(used / limit), then=WarningText.REFUSES_NOW
+    )
+    return words if words in view.server.outside else ""
 
 
 def stopped(lab: Laboratory) -> Outcome:
