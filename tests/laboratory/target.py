@@ -47,21 +47,26 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Two sessions lock two messages in opposite order, again and again. The server ends one of them each time."""
+    """A producer updates two messages and a consumer pops them in the opposite order, again and again."""
     table, over = ENGINE.quote(layout.table.parts), threading.Event()
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
     wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
     one, two = (int(str(row[0])) for row in query(lab.url, f"SELECT id FROM {table} ORDER BY id LIMIT 2"))
     met = threading.Barrier(2)
+    roles = (
+        ("correcting producer", f"UPDATE {table} SET payload = payload WHERE id = ?", (one, two)),
+        ("ordered consumer", f"DELETE FROM {table} WHERE id = ?", (two, one)),
+    )
     pair = [
-        threading.Thread(target=_entangle, args=(lab.url, table, met, over, *ids)) for ids in ((one, two), (two, one))
+        threading.Thread(target=_entangle, args=(lab.url, name, statement, met, over, *ids))
+        for name, statement, ids in roles
     ]
     for thread in pair:
         thread.start()
     asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0"
     try:
         wait_until(lambda: query(lab.url, asked), what="a deadlock")
-        yield ()
+        yield tuple(name for name, _, _ in roles)
     finally:
         over.set()
         met.abort()
@@ -70,13 +75,17 @@ def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
-def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Event, first: int, then: int) -> None:
+def _entangle(
+    url: str, name: str, statement: str, met: threading.Barrier, over: threading.Event, first: int, then: int
+) -> None:
     with connected(url, autocommit=False) as session, contextlib.suppress(threading.BrokenBarrierError):
+        session.execute(f"SET application_name = '{name}'")
+        session.commit()
         while not over.is_set():
-            session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", first).fetchall()
+            session.execute(statement, first)
             met.wait()
             with contextlib.suppress(pyodbc.Error):  # if the server ends this session
-                session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", then).fetchall()
+                session.execute(statement, then)
             session.rollback()
             met.wait()
             over.wait(0.5)
