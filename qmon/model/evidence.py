@@ -59,6 +59,25 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
+class Crashes:
+    """Consumers that died one after the other, each with a message in progress.
+
+    Attributes:
+        count: number of these consumers. Each connected after the one before popped its message.
+        messages: number of different messages that they had.
+        seconds: from the first of these pops to the last of these deaths.
+        owner: the consumer that died last.
+        message: the message of this consumer.
+    """
+
+    count: int
+    messages: int
+    seconds: float
+    owner: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class DoubleDelivery:
     """A message delivered twice.
 
@@ -189,6 +208,7 @@ class QueueEvidence:
         producers: the producers; ``None`` if sessions or their statements are not visible.
         consumers: the consumers; ``None`` if sessions or their statements are not visible.
         repeated: the message that fails most.
+        crashes: consumers that die again and again.
         twice: messages delivered twice.
         ring_loss: the lost numbers of a ring; ``None`` if unknown.
         rise: a finding from the last hour, like ``slower``, ``silence`` and ``due_later``.
@@ -198,6 +218,7 @@ class QueueEvidence:
     consumers: ClientsSeen | None = None
     owners: Owners | None = None
     repeated: Repeated | None = None
+    crashes: Crashes | None = None
     twice: tuple[DoubleDelivery, ...] = ()
     ring_loss: RingLoss | None = None
     starved: Starved | None = None

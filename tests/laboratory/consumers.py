@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side
 from qmon.model.verdicts import CANNOT_TELL
+from qmon.monitor.state.message_faults import CRASHED_S
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.workload.load_plan import PlannedFault
@@ -16,6 +19,9 @@ from tests.facts import connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
+
+# The number of consumers whose deaths are seen before the verdict is due.
+_CRASHES: Final = 4
 
 
 @contextlib.contextmanager
@@ -54,6 +60,32 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     (found, *_) = wait_until(lambda: query(lab.url, left), 60, what="a message is left behind")
     yield (f"message {found[0]}",)
     query(lab.url, f"UPDATE {table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", found[0])
+
+
+@contextlib.contextmanager
+def crashing(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """The process of the consumers dies with each message and is restarted each time. A keeper requeues messages."""
+    table, over = ENGINE.quote(layout.table.parts), threading.Event()
+    owners = set[str]()
+
+    def crash() -> None:
+        while not over.wait(0.2):
+            lab.load.inject_fault(PlannedFault("crash", layout.queue, for_s=0.0))
+
+    def dead() -> bool:
+        asked = f"SELECT owner FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '1 s'"
+        owners.update(str(owner) for (owner,) in query(lab.url, asked))
+        return len(owners) >= _CRASHES
+
+    thread = threading.Thread(target=crash)
+    thread.start()
+    try:
+        wait_until(dead, what="several consumers died")
+        yield ()
+    finally:
+        over.set()
+        thread.join()
+    wait_until(lambda: not query(lab.url, f"SELECT 1 FROM {table} LIMIT 1"), what="the queue is empty")
 
 
 @contextlib.contextmanager
@@ -109,6 +141,17 @@ CASES = (
         crashed,
         timeout_s=3.0,
         load={"work_s": 0.01, "own_processes": True},
+    ),
+    Case(
+        "consumers crash in a loop",
+        "consumers crash",
+        "status",
+        crashing,
+        clears_s=CRASHED_S,
+        timeout_s=3.0,
+        load={"work_s": 0.01, "own_processes": True, "keeper": True, "requeue_after_s": 2.0},
+        # Messages of dead consumers are in progress, and the first message comes back each time.
+        true_too=frozenset({"stuck in progress", "poison message at the head", "consumers fall behind"}),
     ),
     Case("consumer lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
     Case(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyodbc
 
+from qmon.model.formatting import percent
 from qmon.model.layout.layout import Layout
+from qmon.model.verdicts.server_warnings import WarningText
+from qmon.model.view import View
 from qmon.monitor.source import Phase
 from tests.contract.sessions import open_sessions
 from tests.facts import connected, query, wait_until
-from tests.laboratory.case import HOLDS, Case, Outcome
+from tests.laboratory.case import FINE, HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
 
@@ -43,21 +47,26 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Two sessions lock two messages in opposite order, again and again. The server ends one of them each time."""
+    """A producer updates two messages and a consumer pops them in the opposite order, again and again."""
     table, over = ENGINE.quote(layout.table.parts), threading.Event()
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
     wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
     one, two = (int(str(row[0])) for row in query(lab.url, f"SELECT id FROM {table} ORDER BY id LIMIT 2"))
     met = threading.Barrier(2)
+    roles = (
+        ("correcting producer", f"UPDATE {table} SET payload = payload WHERE id = ?", (one, two)),
+        ("ordered consumer", f"DELETE FROM {table} WHERE id = ?", (two, one)),
+    )
     pair = [
-        threading.Thread(target=_entangle, args=(lab.url, table, met, over, *ids)) for ids in ((one, two), (two, one))
+        threading.Thread(target=_entangle, args=(lab.url, name, statement, met, over, *ids))
+        for name, statement, ids in roles
     ]
     for thread in pair:
         thread.start()
     asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0"
     try:
         wait_until(lambda: query(lab.url, asked), what="a deadlock")
-        yield ()
+        yield tuple(name for name, _, _ in roles)
     finally:
         over.set()
         met.abort()
@@ -66,13 +75,17 @@ def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
-def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Event, first: int, then: int) -> None:
+def _entangle(
+    url: str, name: str, statement: str, met: threading.Barrier, over: threading.Event, first: int, then: int
+) -> None:
     with connected(url, autocommit=False) as session, contextlib.suppress(threading.BrokenBarrierError):
+        session.execute(f"SET application_name = '{name}'")
+        session.commit()
         while not over.is_set():
-            session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", first).fetchall()
+            session.execute(statement, first)
             met.wait()
             with contextlib.suppress(pyodbc.Error):  # if the server ends this session
-                session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", then).fetchall()
+                session.execute(statement, then)
             session.rollback()
             met.wait()
             over.wait(0.5)
@@ -160,6 +173,43 @@ CROWDED = (
         true_too=frozenset({"consumers fall behind", "log-bound"}),
     ),
 )
+
+
+def exhausted(lab: Laboratory) -> Outcome:
+    """Take all sessions of the server: qmon says within two polls that it refuses new ones, and nothing about queues.
+
+    The programs of the queues keep their sessions, so their messages move on. The warning ends with its cause.
+    """
+    query(lab.url, "CREATE ROLE pool LOGIN")
+    views = len(lab.watched.views)
+    with contextlib.ExitStack() as sessions:
+        with contextlib.suppress(pyodbc.Error):
+            while True:
+                sessions.enter_context(connected(lab.server.url(user="pool")))
+        at = time.time()
+        said = [_refuses(lab.poll(at, number)) for number in (1, 2)]
+    lab.watched.view(lambda view: not view.server.outside)
+    faults = [] if said[-1] else ["not said within two polls"]
+    faults += [
+        f"said besides: {queue.name}: {verdict.code}: {verdict.proof}"
+        for view in lab.watched.views[views:]
+        for queue in view.queues
+        for verdict in queue.verdicts
+        if verdict.code not in FINE
+    ]
+    told = WarningText.REFUSES_NOW.value
+    return Outcome("sessions exhausted", told, told if said[-1] else "", "; ".join(said[-1:]), faults=tuple(faults))
+
+
+def _refuses(view: View) -> str:
+    """Return the warning that the server refuses new sessions; empty without it."""
+    used, limit = view.server.sessions_used, view.server.sessions_limit
+    if used is None or not limit or used < limit:
+        return ""
+    words = WarningText.SESSIONS_USED.render(
+        used=used, limit=limit, share=percent(used / limit), then=WarningText.REFUSES_NOW
+    )
+    return words if words in view.server.outside else ""
 
 
 def stopped(lab: Laboratory) -> Outcome:

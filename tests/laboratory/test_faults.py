@@ -30,6 +30,13 @@ def test_a_state_that_is_new_to_qmon_by_itself(case: Case) -> None:
     assert outcome.faults == (), table([outcome])
 
 
+@pytest.mark.soak
+def test_exhausted_sessions_by_themselves() -> None:
+    with laboratory((), WITNESSES[:1], SETTINGS) as lab:
+        outcome = target.exhausted(lab)
+    assert outcome.faults == (), table([outcome])
+
+
 @pytest.mark.alone
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
     with ThreadPoolExecutor(2) as pool:

@@ -45,7 +45,7 @@ def whole(*, again: bool = False) -> list[Outcome]:
 def _in_all(cases: Sequence[Case], *, again: bool) -> list[Outcome]:
     with laboratory(cases, ("naive", "flag"), target.SETTINGS) as lab:
         outcomes = [*lab.in_turn(cases, again=again), *lab.undisturbed()]
-        return [*outcomes, target.stopped(lab)] if TARGET_CASES[0] in cases else outcomes
+        return [*outcomes, target.exhausted(lab), target.stopped(lab)] if TARGET_CASES[0] in cases else outcomes
 
 
 def crowd() -> list[Outcome]:

@@ -164,6 +164,15 @@ WORDINGS: Final[Wordings] = {
         {"message": "812", "failures": 4, "time": "04:12:00 UTC", "tries": ", 4 attempts in total"},
         "message 812 was popped and given back 4 times in 04:12:00 UTC, 4 attempts in total",
     ),
+    MessageText.CRASHES: (
+        {"count": 3, "time": "14 s", "which": "always message 7"},
+        "3 consumers died one after the other, each with a message in progress, within 14 s: always message 7",
+    ),
+    MessageText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7, the last one 61/5"),
+    MessageText.SEVERAL: (
+        {"count": 2, "message": "7", "owner": "61/5"},
+        "2 different messages, the last one 61/5 with message 7",
+    ),
     MessageText.ALSO_MORE: ({"count": 1234}, "; also 1,234 more"),
     MessageText.POPPED_TWICE: (
         {"message": "812", "second": "62/5", "first": "ready", "age": "5m", "more": "at least "},

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.evidence import DoubleDelivery, QueueEvidence, Repeated, RingLoss
+from qmon.model.evidence import Crashes, DoubleDelivery, QueueEvidence, Repeated, RingLoss
 from qmon.model.figure import Figure
+from qmon.model.layout.layout import OwnerColumn
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample, TriedSample
 from qmon.model.samples.polled_samples import HeadSample, HeldSample, WriterSample
@@ -16,7 +17,7 @@ from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.verdicts.message_verdicts import MessageText
-from qmon.monitor.state.message_faults import DoubleDeliveryTrack, TriesTrack
+from qmon.monitor.state.message_faults import CRASHED_S, CrashTrack, DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring_tracks import RingTrack
 from tests.unit.rule_inputs import FINE, LAYOUT, POLL, client, owner
 
@@ -90,6 +91,42 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
         signs(owners=count_owners(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
     )
     assert count_owners(MessageDiagnostics(), 300.0) is None
+
+
+def died(*polls: tuple[float, list[tuple[str, str, float]]]) -> Crashes | None:
+    """Return the finding after polls with dead owners: owner, message, and seconds since the pop."""
+    track, found = CrashTrack(), None
+    for at, rows in polls:
+        dead = tuple(owner(message, "dead", age_s, whose) for whose, message, age_s in rows)
+        found = track.record_poll(LAYOUT, MessageDiagnostics(owners=dead), at)
+    return found
+
+
+def test_consumers_that_die_one_after_the_other_are_named_with_their_message() -> None:
+    loop = [(100.0, [("1/90", "7", 1.0)]), (110.0, [("2/100", "8", 5.0)]), (120.0, [("3/106", "7", 5.0)])]
+    found = died(*loop)
+    assert found == Crashes(3, 2, 21.0, "3/106", "7")
+    verdict, *_ = judge_queue(signs(crashes=found), 100.0, {})[0]
+    which = MessageText.SEVERAL.render(count=2, owner="3/106", message="7")
+    assert verdict.proof == MessageText.CRASHES.render(count=3, time="21 s", which=which)
+    assert (verdict.code, verdict.key) == ("consumers crash", "")
+    (same, *_), _ = judge_queue(signs(crashes=replace(found, messages=1)), 100.0, {})
+    assert same.key == "2"
+    assert MessageText.ALWAYS_ONE.render(message="7", owner="3/106") in same.proof
+    assert died(*loop, (120.0 + CRASHED_S, [])) == found
+    assert died(*loop, (121.0 + CRASHED_S, [])) is None, "they died a while ago"
+
+
+def test_consumers_that_a_deployment_ends_do_not_crash() -> None:
+    rolling = [(100.0 + 10 * n, [(f"{n}/50", str(n), 1.0)]) for n in range(9)]
+    assert died(*rolling) is None, "all had connected before the first one was ended"
+    again = [(200.0 + 10 * n, [(f"{n}/150", str(n), 1.0)]) for n in range(9)]
+    assert died(*rolling, *again) is None, "a second deployment"
+    left = [(100.0, [("1/90", "7", 1.0)]), (110.0, [("2/100", "8", 1.0)]), (120.0, [("2/100", "8", 11.0)])]
+    assert died(*left) is None, "the same consumer"
+    assert died(*((at, [("61", "7", 1.0)]) for at in (100.0, 110.0, 120.0))) is None, "its start is unknown"
+    expired = MessageDiagnostics(owners=(owner("7", "dead", 1.0),))
+    assert CrashTrack().record_poll(replace(LAYOUT, owner=OwnerColumn("until", "lease")), expired, 100.0) is None
 
 
 def test_a_cut_list_of_owners_is_a_lower_bound() -> None:

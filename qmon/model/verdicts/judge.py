@@ -30,7 +30,7 @@ from qmon.model.verdicts.flow_verdicts import (
     STILL_S,
     STUCK,
 )
-from qmon.model.verdicts.message_verdicts import DELIVERED_TWICE, HOLE, ORPHANS, POISON
+from qmon.model.verdicts.message_verdicts import CRASHES, DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
@@ -158,6 +158,7 @@ RULES: Final[tuple[Rule, ...]] = (
     PAUSED,
     LOG_FULL,
     LOCKED,
+    CRASHES,
     POISON,
     HOLE,
     NO_CONSUMERS,

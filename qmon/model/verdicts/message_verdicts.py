@@ -1,4 +1,4 @@
-"""Verdicts about single messages: repeated failure, double delivery, ring loss."""
+"""Verdicts about single messages: repeated failure, crashes, double delivery, ring loss."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ class MessageText(Text):
 
     ATTEMPTS = ", {count:,} attempts in total"
     GIVEN_BACK = "message {message} was popped and given back {failures:,} times in {time}{tries}"
+    CRASHES = "{count} consumers died one after the other, each with a message in progress, within {time}: {which}"
+    ALWAYS_ONE = "always message {message}, the last one {owner}"
+    SEVERAL = "{count:,} different messages, the last one {owner} with message {message}"
     ALSO_MORE = "; also {count:,} more"
     POPPED_TWICE = (
         "message {message} was popped by {second} while {first}, which popped it {age} ago, is still "
@@ -46,6 +49,22 @@ def _poison_proof(context: RuleInput) -> str | None:
         return None
     tries = MessageText.ATTEMPTS.render(count=bad.attempts) if bad.attempts is not None else ""
     return MessageText.GIVEN_BACK.render(message=bad.id, failures=bad.failures, time=duration(bad.seconds), tries=tries)
+
+
+def _crashes_proof(context: RuleInput) -> str | None:
+    found = context.queue.crashes
+    if found is None:
+        return None
+    if found.messages == 1:
+        which = MessageText.ALWAYS_ONE.render(message=found.message, owner=found.owner)
+    else:
+        which = MessageText.SEVERAL.render(count=found.messages, owner=found.owner, message=found.message)
+    return MessageText.CRASHES.render(count=found.count, time=duration(found.seconds), which=which)
+
+
+def _is_always_one(context: RuleInput) -> bool:
+    """Return whether the consumers died with the same message, so that this message may be the cause."""
+    return context.queue.crashes is not None and context.queue.crashes.messages == 1
 
 
 def _twice_proof(context: RuleInput) -> str | None:
@@ -96,6 +115,9 @@ POISON = Rule(
     explains=("no pops", "consumers not claiming"),
     keys={"2": holds_always},
     probes=_ROWS,
+)
+CRASHES = Rule(
+    "consumers crash", Severity.CRITICAL, 0.0, _crashes_proof, keys={"2": _is_always_one}, probes=("owners",)
 )
 DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice_proof, probes=(*_ROWS, "clients"))
 HOLE = Rule(

@@ -19,7 +19,7 @@ from qmon.model.sessions.clients import ClientsSeen, SessionIndex, count_clients
 from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
-from qmon.monitor.state.message_faults import DoubleDeliveryTrack, PriorityTrack, TriesTrack
+from qmon.monitor.state.message_faults import CrashTrack, DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.motion import MotionTrack
 from qmon.monitor.state.ring_tracks import RingTrack
 from qmon.monitor.state.stale_figures import is_lock_probe
@@ -52,6 +52,7 @@ _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "lock
 EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
+    "crashes": _ROWS,
     "twice": (*_ROWS, "clients"),
     "ring_loss": (_SWEEP,),
     "starved": ("priorities",),
@@ -72,6 +73,7 @@ class QueueDiagnosis:
         self._producers = ClientsTrack(Side.PRODUCERS)
         self._consumers = ClientsTrack(Side.CONSUMERS)
         self._tries = TriesTrack()
+        self._crashes = CrashTrack()
         self._deliveries = DoubleDeliveryTrack()
         self._ring = RingTrack()
         self._priorities = PriorityTrack()
@@ -114,6 +116,7 @@ class QueueDiagnosis:
             or (before.consumers if sessions is None else self._consumers.record_poll(snapshot, layout, sessions)),
             owners=count_owners(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated_message(samples, at) if rows_read else before.repeated,
+            crashes=self._crashes.record_poll(layout, messages, at) if rows_read else before.crashes,
             twice=self._deliveries.record_poll(snapshot, layout, messages) if rows_read and seen else before.twice,
             starved=self._priorities.record_poll(messages, at) if messages.priorities is not None else before.starved,
             archiving=before.archiving if missed_done else self._archive.record_poll(samples.counters, done, at),

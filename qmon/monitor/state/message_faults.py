@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.evidence import DoubleDelivery, Repeated, Starved
+from qmon.model.evidence import Crashes, DoubleDelivery, Repeated, Starved
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import MessageDiagnostics
@@ -128,6 +128,60 @@ class TriesTrack:
 def _is_before_head(id: str, head_id: str | None) -> bool:
     """Return whether a missing message would be the head if it were visible. Only whole-number ids can be compared."""
     return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
+
+
+# Deaths of consumers are remembered for this many seconds: a service manager waits longer after each crash.
+_DEATHS_S: Final = 300.0
+
+# Minimum number of consumers that die one after the other. A deployment or an operator ends each consumer once, so one
+# or two deaths are no loop.
+_MIN_DEATHS: Final = 3
+
+# Maximum seconds since the last death.
+CRASHED_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Death:
+    started_at: float
+    popped_at: float
+    seen_at: float
+    owner: str
+    message: str
+
+
+class CrashTrack:
+    """The consumers of one queue that died with a message in progress. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._deaths: dict[str, _Death] = {}
+
+    def record_poll(self, layout: Layout, messages: MessageDiagnostics, at: float) -> Crashes | None:
+        """Record one poll at ``at`` (server clock, seconds); return the consumers that died one after the other.
+
+        Only a session that is gone proves a death: a consumer whose lease or heartbeat has expired may just be slow.
+        Consumers that a deployment ends do not count: the session of each consumer must have started after the consumer
+        before popped its message. An owner without its session's start is ignored.
+        """
+        if layout.owner is None or layout.owner.kind != "session":
+            return None
+        self._deaths = {owner: death for owner, death in self._deaths.items() if at - death.seen_at <= _DEATHS_S}
+        for row in messages.owners or ():
+            started = (row.owner or "").partition("/")[2]
+            if row.owner_state != "dead" or not row.owner or not started.isdecimal():
+                continue
+            if row.age_s is not None and row.age_s <= _DEATHS_S:
+                death = _Death(float(started), at - row.age_s, at, row.owner, row.id)
+                self._deaths.setdefault(row.owner, death)
+        chain: list[_Death] = []
+        for death in sorted(self._deaths.values(), key=lambda death: death.popped_at):
+            if not chain or death.started_at > chain[-1].popped_at:
+                chain.append(death)
+        if len(chain) < _MIN_DEATHS or at - chain[-1].seen_at > CRASHED_S:
+            return None
+        first, last = chain[0], chain[-1]
+        different = len({death.message for death in chain})
+        return Crashes(len(chain), different, last.seen_at - first.popped_at, last.owner, last.message)
 
 
 @dataclass(frozen=True, slots=True)
