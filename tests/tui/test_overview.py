@@ -134,6 +134,16 @@ async def test_the_cursor_is_on_the_worst_until_somebody_moves_it() -> None:
         assert d.grid.cursor == "invoices"
 
 
+async def test_the_cursor_returns_to_the_queue_whose_details_were_open() -> None:
+    async with dashboard() as d:
+        await d.give(view([q for q in twelve() if q.name != "invoices"]))
+        assert d.grid.cursor == "mails"
+        await d.press("c")
+        await d.give(view(sequence=8, at=1))
+        await d.press("escape")
+        assert d.grid.cursor == "mails"
+
+
 async def test_the_cursor_goes_to_the_neighbour_when_its_queue_is_gone() -> None:
     async with dashboard() as d:
         await d.give()

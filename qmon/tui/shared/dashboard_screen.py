@@ -245,6 +245,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if (queue := self.current_queue()) is None:
             self.app.notify_briefly("no queue is selected")
         else:
+            self.app.selected = queue.name  # the cursor returns to it, even if another queue is first by then
             self.app.push_screen(make_detail_screen(name, queue.name))
 
     def action_act(self, action: str) -> None:
