@@ -134,7 +134,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        if self.is_current:
+        if self.is_active:
             self._select_target()
             self._draw_why(self.app.clock())
             self._show_keys("")

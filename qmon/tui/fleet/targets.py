@@ -101,7 +101,7 @@ class TargetsScreen(FleetScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
-        if message.key is not None and self.is_current:
+        if message.key is not None and self.is_active:
             self.app.select_target(message.key)
             self._draw_why(self.app.clock())
 

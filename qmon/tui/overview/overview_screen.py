@@ -166,8 +166,8 @@ class OverviewScreen(ArrangedScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
-        if not self.is_current:
-            return  # after the cursor moved, the user opened another screen, which shows its own queue
+        if not self.is_active:
+            return  # another screen or a dialog is over this one, and shows its own queue
         self.app.selected = message.key
         shown = self.app.shown
         if shown.view is not None:
