@@ -75,7 +75,7 @@ def bench(
     from qmon.workload.bench.run_bench import find_leftovers, run_bench
 
     config = options.config_path(context)
-    with open_target(target, config, "bench", writes=True) as at:
+    with open_target(target, config, "bench", needs_primary=True) as at:
         plan = BenchPlan(
             choose_designs(_split_list(designs), available_designs(at.engine)),
             producers=producers,
