@@ -77,7 +77,7 @@ class ConnectedTarget(ChosenTarget):
             raise BadInput(SessionText.NOT_INSTALLED.render(queue=queue, queues=", ".join(known) or "none"))
         return known[queue]
 
-    def archived_layout(self, queue: str) -> Layout:
+    def layout_with_archive(self, queue: str) -> Layout:
         """Return the layout of a queue with an archive. Raises ``BadInput``.
 
         Uses the configuration if it names the archive routine. Otherwise qmon must have installed the queue.
@@ -94,17 +94,17 @@ class ConnectedTarget(ChosenTarget):
             raise BadInput(SessionText.REGISTRY_UNREADABLE.render(problem=problem)) from problem
 
 
-def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
+def resolve_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
     """Return the targets that the user means: named targets, fleets, or all targets of the configuration.
 
-    Raises the errors of ``choose_target``. Also raises ``BadInput`` if a target is named twice or there is no target.
+    Raises the errors of ``resolve_target``. Also raises ``BadInput`` if a target is named twice or there is no target.
     """
     from qmon.config.chosen_target import expand_names
     from qmon.config.config_file import read_config
 
     config = read_config(path)
     try:
-        known = [_choose_from(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
+        known = [_resolve_target(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
     except BadInput as problem:
         if texts[1:2] and texts[1].isidentifier() and texts[1] not in {*config.targets, *config.fleets}:
             raise BadInput(SessionText.IF_QUEUE.render(problem=problem, word=texts[1])) from None
@@ -115,34 +115,31 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
     return known
 
 
-def choose_polled_targets(
-    texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False
-) -> list[ChosenTarget]:
-    """Return the targets that the user means. Raises ``BadInput`` if the poll interval is too short or too long."""
+def check_poll_interval(every_s: float) -> None:
+    """Raise ``BadInput`` if the poll interval is too short or too long."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
         raise BadInput(SessionText.EVERY.render(lowest=MIN_INTERVAL_S, highest=MAX_INTERVAL_S, seconds=every_s))
-    return choose_targets(texts, path, all_targets=all_targets)
 
 
-def choose_target(text: str, path: Path | None) -> ChosenTarget:
+def resolve_target(target_text: str, path: Path | None) -> ChosenTarget:
     """Return the target that the user means, without connecting. Warnings go to standard error.
 
     Raises ``BadInput`` if the text cannot be a target.
     """
     from qmon.config.config_file import read_config
 
-    return _choose_from(text, read_config(path))
+    return _resolve_target(target_text, read_config(path))
 
 
-def _choose_from(text: str, config: Config) -> ChosenTarget:
+def _resolve_target(target_text: str, config: Config) -> ChosenTarget:
     from qmon import log
     from qmon.config.chosen_target import find_target
     from qmon.redact import build_redactor
 
     log.add_cover(build_redactor(config.settings.redact))
-    found = find_target(text, config)
+    found = find_target(target_text, config)
     for warning in found.warnings:
         print_note(f"qmon: {warning}")
     return ChosenTarget(found.target, found.queues, config)
@@ -176,21 +173,23 @@ def refuse_read_only(target: Target) -> None:
 
 @contextlib.contextmanager
 def open_target(
-    text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
+    target_text: str, path: Path | None, purpose: str, *, read_only: bool = True, needs_primary: bool = False
 ) -> Iterator[ConnectedTarget]:
     """Connect for one command and close at the end. Prompts for a password if the server needs one.
 
     ``read_only``: this connection changes nothing. If false, a target that is configured as read-only is refused.
-    ``writes``: the command makes changes, possibly on another connection, so a standby is refused at once. Raises
-    ``BadInput``, ``MissingDriver`` and ``Unreachable``.
+    ``needs_primary``: the command makes changes, possibly on another connection, so a standby is refused at once.
+    Raises ``BadInput``, ``MissingDriver`` and ``Unreachable``.
     """
-    with connect_target(choose_target(text, path), purpose, read_only=read_only, writes=writes) as at:
+    with connect_target(
+        resolve_target(target_text, path), purpose, read_only=read_only, needs_primary=needs_primary
+    ) as at:
         yield at
 
 
 @contextlib.contextmanager
 def connect_target(
-    chosen: ChosenTarget, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
+    chosen: ChosenTarget, purpose: str, *, read_only: bool = True, needs_primary: bool = False, may_ask: bool = True
 ) -> Iterator[ConnectedTarget]:
     """Connect like ``open_target`` to a target that was already chosen. ``may_ask``: prompt for a password."""
     from qmon.config.credentials import connect_with_password, password_sources
@@ -204,7 +203,7 @@ def connect_target(
         statement_timeout_s=DEADLINE_S,
         lock_timeout_s=LOCK_WAIT_S,
         read_only=read_only,
-        writes=writes or not read_only,
+        writes=needs_primary or not read_only,
     )
     target, connection = connect_with_password(chosen.target, session, password_sources(may_ask=may_ask))
     try:
@@ -220,9 +219,8 @@ class ActionSession:
     connected: ConnectedTarget
     context: OperatorContext
 
-    @property
-    def operator(self) -> Operator:
-        """The operator, which has its own connections.
+    def create_operator(self) -> Operator:
+        """Return an operator, which has its own connections.
 
         Closes the reading connection first, because the server may be at its connection limit.
         """
@@ -246,14 +244,14 @@ class ActionSession:
 @contextlib.contextmanager
 def open_for_action(target: str, config: Path | None, purpose: str) -> Iterator[ActionSession]:
     """Connect to a target for an action, and close at the end. Raises the errors of ``open_target``."""
-    with connect_for_action(choose_target(target, config), purpose) as at:
+    with connect_for_action(resolve_target(target, config), purpose) as at:
         yield at
 
 
 @contextlib.contextmanager
 def connect_for_action(chosen: ChosenTarget, purpose: str, *, may_ask: bool = True) -> Iterator[ActionSession]:
     """Connect like ``open_for_action`` to a target that was already chosen. ``may_ask``: prompt for a password."""
-    with connect_target(chosen, purpose, writes=purpose not in _READING_PURPOSES, may_ask=may_ask) as at:
+    with connect_target(chosen, purpose, needs_primary=purpose not in _READING_PURPOSES, may_ask=may_ask) as at:
         context = at.operator_context()
         if context.read_only is not None:
             print_note(f"qmon: {context.read_only}")

@@ -62,7 +62,7 @@ def run(*, quick: bool = False) -> Found:
         part.rows += _rows("durable", _bench(target, plan))
         healthy = _bench(target, pair, times)
         part.rows += _rows("durable, again", healthy)
-        held = _bench(target, replace(pair, seconds=minute, parts=(Part.HELD,)))
+        held = _bench(target, replace(pair, seconds=minute, parts=(Part.OPEN_TRANSACTION,)))
         part.rows += _rows("a transaction held open", held)
         curve = [
             report

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from qmon.cli.alerting_setup import headless_alerting
-from qmon.cli.target_session import choose_targets
+from qmon.cli.target_session import resolve_targets
 from qmon.errors import BadInput
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.write.headless_recorder import HeadlessRecorder
@@ -91,7 +91,7 @@ def test_a_target_that_is_lost_is_told_of_without_a_poll(
 ) -> None:
     rule = '[[alert]]\nverdict = "unreachable"\nfor = "1s"\n[alerts]\ngroup_wait = "1ms"\n'
     two.write_text(rule + '[[notify]]\nname = "chat"\nshape = "json"\n')
-    known = choose_targets(["postgresql://me@127.0.0.1:1/shop"], None)
+    known = resolve_targets(["postgresql://me@127.0.0.1:1/shop"], None)
     with headless_alerting(known) as told:
         told(known[0].target.name, SourceState(known[0].target.name, Phase.LOST, "connection refused"))
         wait_until(lambda: listener.taken, what="the notice")
@@ -108,7 +108,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
 
     monkeypatch.setattr("qmon.monitor.alerting.Alerting.on_event", fail)
     two.write_text(two.read_text() + '[[alert]]\nverdict = "*"\n')
-    known = choose_targets(["postgresql://me@127.0.0.1:1/shop"], None)
+    known = resolve_targets(["postgresql://me@127.0.0.1:1/shop"], None)
     with headless_alerting(known) as told:
         for _ in range(3):
             told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
@@ -137,7 +137,7 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
         + '[[alert]]\nname = "locks"\nverdict = "everything locked"\n[alerts]\ngroup_wait = "3s"\n'
         '[[notify]]\nname = "chat"\nshape = "json"\n'
     )
-    (known,) = choose_targets(["shop"], None)
+    (known,) = resolve_targets(["shop"], None)
     with connected(database, autocommit=False) as holder, headless_alerting([known]) as told:
         holder.execute("; ".join(f"SELECT id FROM public.{name} FOR UPDATE" for name in NAMES))
         (session,) = holder.execute("SELECT pg_backend_pid()").fetchone()
@@ -159,7 +159,7 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
 
 def test_the_reason_of_a_missing_secret_is_bad_input(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QMON_NOTIFY_CHAT", "http://hooks.example/" + TOKEN)
-    known = choose_targets(["postgresql://me@127.0.0.1:1/shop"], None)
+    known = resolve_targets(["postgresql://me@127.0.0.1:1/shop"], None)
     with pytest.raises(BadInput) as caught, headless_alerting(known):
         pass
     assert TOKEN not in str(caught.value)

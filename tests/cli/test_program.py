@@ -119,7 +119,7 @@ def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("at postgresql://me:s3cretword@h/db;PWD={s3cret;word}")
 
-    monkeypatch.setattr("qmon.cli.target_session.choose_targets", broken)
+    monkeypatch.setattr("qmon.cli.target_session.resolve_targets", broken)
     done = call("queues", "x")
     assert done.exit_code == 1
     assert done.stderr.startswith("qmon: unexpected error in qmon: RuntimeError: ")

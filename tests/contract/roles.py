@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.operate.install.roles import Role, plan_setup, run_setup
+from qmon.operate.install.control_setup import Role, plan_control_setup, run_setup
 from tests.facts import query
 from tests.queues import ENGINE, opened
 
@@ -19,7 +19,7 @@ def set_up(url: str, role: Role) -> None:
     with opened(url) as connection:
         resolved = resolve_queues(connection, ENGINE, [], by_shape=False, readable_only=False)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
-        outcomes = run_setup(connection, plan_setup(connection, ENGINE, role, ids, resolved.layouts))
+        outcomes = run_setup(connection, plan_control_setup(connection, ENGINE, role, ids, resolved.layouts))
     assert [each for each in outcomes if each.problem] == []
 
 

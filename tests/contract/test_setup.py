@@ -13,8 +13,8 @@ from qmon.engines.urls import read_url
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.operate.install.control_setup import Role, plan_control_setup, plan_missing_grants, run_setup, setup_script
 from qmon.operate.install.install_queue import install_queue
-from qmon.operate.install.roles import Role, missing_grants, plan_setup, run_setup, setup_script
 from tests.contract.tables import ENGINE, qmon_connection
 from tests.facts import connected, drop_roles, query
 
@@ -52,12 +52,12 @@ def installed(url: str) -> tuple[list[int], tuple[Layout, ...]]:
 def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Role) -> None:
     ids = installed(clean_roles)
     with qmon_connection(clean_roles) as connection:
-        steps = plan_setup(connection, ENGINE, role, *ids)
+        steps = plan_control_setup(connection, ENGINE, role, *ids)
     assert steps
     with connected(clean_roles) as raw:
         raw.execute(setup_script(ENGINE, steps))
     with qmon_connection(clean_roles) as connection:
-        assert plan_setup(connection, ENGINE, role, *ids) == ()
+        assert plan_control_setup(connection, ENGINE, role, *ids) == ()
 
 
 @pytest.mark.parametrize("role", ["monitor", "operator"])
@@ -74,13 +74,13 @@ def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, r
             return connection.execute(bound)
 
     try:
-        steps = plan_setup(connection, ENGINE, role, *ids)
+        steps = plan_control_setup(connection, ENGINE, role, *ids)
         printed = setup_script(ENGINE, steps)
         outcomes = run_setup(Watched(), steps)  # type: ignore[arg-type]  # only execute is asked of it
         assert [outcome.problem for outcome in outcomes] == [""] * len(steps)
         assert ran == [step.text for step in steps]
         assert [text for text in ran if f"{text};\n" not in printed] == []
-        assert plan_setup(connection, ENGINE, role, *ids) == ()
+        assert plan_control_setup(connection, ENGINE, role, *ids) == ()
     finally:
         connection.close()
 
@@ -89,7 +89,7 @@ def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], cl
     name, url = login
     ids = installed(clean_roles)
     connection = writable(clean_roles)
-    run_setup(connection, plan_setup(connection, ENGINE, "monitor", *ids))
+    run_setup(connection, plan_control_setup(connection, ENGINE, "monitor", *ids))
     connection.close()
     with qmon_connection(url) as stranger:
         before = resolve_queues(stranger, ENGINE, [])
@@ -117,7 +117,7 @@ def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], cl
 def _operate(url: str, ids: tuple[list[int], tuple[Layout, ...]]) -> None:
     connection = writable(url)
     try:
-        run_setup(connection, plan_setup(connection, ENGINE, "operator", *ids))
+        run_setup(connection, plan_control_setup(connection, ENGINE, "operator", *ids))
     finally:
         connection.close()
 
@@ -128,7 +128,7 @@ def test_the_schema_needs_no_superuser_and_the_rest_is_named(login: tuple[str, s
     query(clean_roles, f'GRANT CREATE ON DATABASE "{database}" TO {name}')
     connection = writable(url)
     try:
-        outcomes = run_setup(connection, plan_setup(connection, ENGINE, "monitor"))
+        outcomes = run_setup(connection, plan_control_setup(connection, ENGINE, "monitor"))
         done = [o.step.text for o in outcomes if not o.problem]
         refused = [o for o in outcomes if o.problem]
         assert len(done) == 2
@@ -137,7 +137,7 @@ def test_the_schema_needs_no_superuser_and_the_rest_is_named(login: tuple[str, s
         assert all("\n" not in o.problem for o in refused)
         with connected(clean_roles) as dba:
             dba.execute(setup_script(ENGINE, [o.step for o in refused]))
-        assert plan_setup(connection, ENGINE, "monitor") == ()
+        assert plan_control_setup(connection, ENGINE, "monitor") == ()
         assert query(url, "SELECT count(*) FROM qmon.queues") == [(0,)]
     finally:
         connection.close()
@@ -146,14 +146,14 @@ def test_the_schema_needs_no_superuser_and_the_rest_is_named(login: tuple[str, s
 def test_a_new_queue_is_granted_to_the_roles_there_are(clean_roles: str) -> None:
     connection = writable(clean_roles)
     try:
-        run_setup(connection, plan_setup(connection, ENGINE, "operator"))
+        run_setup(connection, plan_control_setup(connection, ENGINE, "operator"))
         ids = installed(clean_roles)
-        steps = missing_grants(connection, ENGINE, *ids)
+        steps = plan_missing_grants(connection, ENGINE, *ids)
         assert steps
         assert not any(outcome.problem for outcome in run_setup(connection, steps))
-        assert plan_setup(connection, ENGINE, "operator", *ids) == ()
+        assert plan_control_setup(connection, ENGINE, "operator", *ids) == ()
     finally:
         connection.close()
     drop_roles(clean_roles)
     with qmon_connection(clean_roles) as again:
-        assert missing_grants(again, ENGINE, *ids) == ()
+        assert plan_missing_grants(again, ENGINE, *ids) == ()

@@ -18,8 +18,8 @@ from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.operation_records import Choice, Side
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import Permission
+from qmon.operate.install.control_setup import plan_control_setup
 from qmon.operate.install.install_queue import install_queue, read_registry
-from qmon.operate.install.roles import plan_setup
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.operating import applied, desk_at
@@ -106,7 +106,7 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
             with pytest.raises(BadInput, match="nothing was changed"):
                 install_queue(connection, ENGINE, "fifo", schema="public", queue="more")
             with pytest.raises(BadInput, match="nothing was changed"):
-                plan_setup(connection, ENGINE, "operator")
+                plan_control_setup(connection, ENGINE, "operator")
         assert ran(clean_roles) == []
 
 

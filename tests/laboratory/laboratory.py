@@ -22,8 +22,8 @@ from qmon.model.verdicts import HEALTHY
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import OperatorContext
+from qmon.operate.install.control_setup import plan_control_setup, run_setup
 from qmon.operate.install.install_queue import install_queue
-from qmon.operate.install.roles import plan_setup, run_setup
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 from tests.contract.operating import desk_at
@@ -163,7 +163,8 @@ class Laboratory:
         try:
             facts = resolve_queues(connection, engine, []).facts.values()
             done = run_setup(
-                connection, plan_setup(connection, engine, "monitor", [i for each in facts for i in each.object_ids])
+                connection,
+                plan_control_setup(connection, engine, "monitor", [i for each in facts for i in each.object_ids]),
             )
         finally:
             connection.close()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from qmon.recording.figure_rows.line_rows import rows_from_lines
-from qmon.recording.figure_rows.segment_lines import RecordedSession, SegmentLine, read_segment
+from qmon.recording.figure_rows.segment_lines import RecordedSession, SegmentLine, parse_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
@@ -54,7 +54,7 @@ def test_every_sample_of_a_segment_is_there_once(tmp_path: Path) -> None:
     paths = watched.record(START + 600, 600, seed=3, trouble=range(5, 90))
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for path in paths:
-        found |= samples(staged(list(read_segment(path.as_uri(), path.read_bytes())))["sample"])
+        found |= samples(staged(list(parse_segment(path.as_uri(), path.read_bytes())))["sample"])
     wanted = {
         (row["sequence"], row["queue"]): {name: value for name, value in row.items() if value is not None}
         for row in rows(watched.written)

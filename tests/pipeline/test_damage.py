@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from qmon.recording.figure_rows.segment_lines import read_segment
+from qmon.recording.figure_rows.segment_lines import parse_segment
 from qmon.recording.format.frames import FRAME_MAGIC
 from qmon.recording.read.segment_reader import open_segment
 from tests.pipeline.comparing import START
@@ -17,13 +17,13 @@ from tests.pipeline.recordings import Watched
 
 def numbers(path: Path) -> set[int]:
     """Return the numbers of the lines about figures that can be read from a file."""
-    read = read_segment(path.as_uri(), path.read_bytes())
+    read = parse_segment(path.as_uri(), path.read_bytes())
     return {json.loads(line.text)["n"] for line in read if line.kind == "figures" and line.text is not None}
 
 
 def reasons(path: Path) -> list[str]:
     """Return the reasons why parts of a segment cannot be read."""
-    return [line.reason for line in read_segment(path.as_uri(), path.read_bytes()) if line.reason is not None]
+    return [line.reason for line in parse_segment(path.as_uri(), path.read_bytes()) if line.reason is not None]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.commands.pipeline.pipeline import open_segment_lines
+from qmon.cli.commands.pipeline.pipeline import describe_unsealed_segments
 from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
@@ -82,12 +82,12 @@ def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
     for name in ("_20261121T101500Z-0123456789ab-0001", "20261121T091500Z-0123456789ab-0001"):
         (folder / f"{name}.jsonl.zst").write_bytes(b"x")
     at = datetime.fromisoformat("2026-11-21T10:20:00+00:00").timestamp()
-    (growing,) = open_segment_lines(tmp_path, at)
+    (growing,) = describe_unsealed_segments(tmp_path, at)
     assert "1 open segment;" in growing and "11:00 UTC" in growing
-    (late,) = open_segment_lines(tmp_path, at + HOUR)
+    (late,) = describe_unsealed_segments(tmp_path, at + HOUR)
     assert "should have been sealed" in late
     (folder / "_20261121T101500Z-0123456789ab-0001.jsonl.zst").unlink()
-    assert open_segment_lines(tmp_path, at) == []
+    assert describe_unsealed_segments(tmp_path, at) == []
 
 
 def test_queues_with_problems_are_shown_before_busy_queues() -> None:

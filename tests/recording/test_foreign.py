@@ -19,7 +19,7 @@ from qmon.errors import BadInput, QmonError
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.recording.figure_rows.segment_lines import SegmentLine, read_segment
+from qmon.recording.figure_rows.segment_lines import SegmentLine, parse_segment
 from qmon.recording.format import frames
 from qmon.recording.format.codec import CodecText, decode, encode
 from qmon.recording.format.frames import Damaged, FrameText, FrameWriter, inflate_frame, line_kind, locator_bytes
@@ -125,7 +125,7 @@ def known(path: Path) -> dict[str, Any]:
         "problem": gathered.problem,
         "span": archive.segment_span(path),
         "mark": archive.find_mark("orders", BEGAN + 5, forward=True),
-        "pipeline": [_read(each) for each in read_segment(str(path), path.read_bytes())],
+        "pipeline": [_read(each) for each in parse_segment(str(path), path.read_bytes())],
         "damage": reader.damage,
     }
 
@@ -243,7 +243,7 @@ def test_a_bomb_among_frames_is_left_out_with_one_line_and_the_rest_is_read(tmp_
     assert reader.damage == why
     done = call("replay", str(path), "--output", "json")
     assert (done.exit_code, done.stderr) == (0, f"qmon: {why}\n")
-    read = list(read_segment(str(path), path.read_bytes()))
+    read = list(parse_segment(str(path), path.read_bytes()))
     assert [each.kind for each in read].count("figures") == 3
     damage = FrameText.TOO_LARGE.render(megabytes=256)
     assert [each.reason for each in read if each.reason] == [f"byte {second}: {damage}"]

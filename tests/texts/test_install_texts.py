@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.texts import Text
+from qmon.operate.install.control_setup import RoleText
 from qmon.operate.install.install_queue import InstallText
 from qmon.operate.install.install_script import ScriptText
 from qmon.operate.install.object_names import NameText
-from qmon.operate.install.roles import RoleText
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -18,7 +18,7 @@ from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.samples.group_samples import GroupStateSample
 from qmon.monitor.probes.group_probes import GroupProbes
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
-from qmon.operate.install import roles
+from qmon.operate.install import control_setup
 from qmon.operate.install.install_queue import available_designs, prepare_install
 from qmon.operate.install.install_script import install_script
 from tests.library_tables import tables
@@ -162,8 +162,9 @@ class Bare:
 def setup_script(major: int, table: str = "orders") -> str:
     """Return the output of ``qmon setup --role operator --print`` for a queue."""
     layout = prepare_install(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
-    return roles.setup_script(
-        ENGINE, roles.plan_setup(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout])
+    return control_setup.setup_script(
+        ENGINE,
+        control_setup.plan_control_setup(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout]),
     )
 
 

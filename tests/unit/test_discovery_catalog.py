@@ -23,7 +23,7 @@ from qmon.monitor.catalog.discovery.candidates import SlotsRow
 from qmon.monitor.catalog.newest_times import TimesRow
 from qmon.monitor.catalog.queue_registry import RegistryRow, RegistryState
 from qmon.monitor.catalog.state_values import ValueRow
-from qmon.operate.install import roles
+from qmon.operate.install import control_setup
 from qmon.pipeline.messages import archive_reader
 
 NEWEST = {"postgres": (99, 0), "sqlserver": (99, 0)}
@@ -46,9 +46,9 @@ RECORDS = {
     "catalog/archive_ends": archive_reader.EndsRow,
     "catalog/archive_writers": archive_reader.WriterRow,
     "catalog/archive_messages": archive_reader.ArchivedMessage,
-    "catalog/setup": roles._ExistingSetup,
-    "catalog/setup_objects": roles._QueueObject,
-    "catalog/setup_right": roles._Right,
+    "catalog/setup": control_setup._ExistingSetup,
+    "catalog/setup_objects": control_setup._QueueObject,
+    "catalog/setup_right": control_setup._Right,
     "control/registry": RegistryRow,
 }
 

@@ -20,7 +20,7 @@ from qmon.model.alerts.notice_formats import (
     notice_report,
     pagerduty_event,
     slack_message,
-    teams_card,
+    teams_message,
 )
 from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
 from qmon.model.figure import Severity, Verdict
@@ -214,7 +214,7 @@ def test_the_manual_shows_each_shape_as_it_is_sent() -> None:
     shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", MANUAL.read_text("utf-8"), re.DOTALL)]
     assert shown == [
         slack_message(RAISED),
-        teams_card(RAISED),
+        teams_message(RAISED),
         pagerduty_event(RAISED, "…"),
         pagerduty_event(OVER, "…"),
         alertmanager_alerts([RAISED], WALL, 240.0),
@@ -247,7 +247,7 @@ def test_no_name_mentions_anybody_or_steers_anything() -> None:
     assert "<" not in message["text"]
     assert message["text"].startswith("▲ WARNING &lt;!channel&gt;: [a]]b].[c d] &lt;@U1&gt;")
     assert all(block["text"]["type"] == "plain_text" for block in message["blocks"])
-    (attachment,) = teams_card(HOSTILE)["attachments"]
+    (attachment,) = teams_message(HOSTILE)["attachments"]
     assert {run["type"] for block in attachment["content"]["body"] for run in block["inlines"]} == {"TextRun"}
     assert headline(HOSTILE).isprintable()
 
@@ -260,5 +260,5 @@ def test_everything_stays_within_what_receivers_take(many: int) -> None:
     for block in slack_message(notice)["blocks"]:
         assert 0 < len(block["text"]["text"]) <= 3_000
     assert len(pagerduty_event(notice, "k")["payload"]["summary"]) <= MAX_SUMMARY_LENGTH
-    assert len(json.dumps(teams_card(notice))) < 28_000
+    assert len(json.dumps(teams_message(notice))) < 28_000
     assert len(json.dumps(pagerduty_event(notice, "k"))) < 512_000

@@ -11,10 +11,10 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.layout_io import layout_to_json
-from qmon.operate.install import roles
+from qmon.operate.install import control_setup
+from qmon.operate.install.control_setup import RoleText
 from qmon.operate.install.install_queue import REGISTER_FILE, prepare_install
 from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_file_version
-from qmon.operate.install.roles import RoleText
 from tests.unit.sent_tsql import DESIGNS, ENGINE, HOSTILE, design_script, printed_designs, printed_setups, setup_script
 from tests.wordings import pattern
 
@@ -100,5 +100,5 @@ def test_every_printed_script_begins_with_the_same_header() -> None:
     for text in printed:
         assert without_comments(text).startswith(SCRIPT_HEADERS["sqlserver"])
         assert "\nSET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\n" in f"\n{without_comments(text)}"
-    step = roles.SetupStep("Why.", "SELECT 1")
-    assert without_comments(roles.setup_script(Postgres(), [step])) == f"{SCRIPT_HEADERS['postgres']}SELECT 1;"
+    step = control_setup.SetupStep("Why.", "SELECT 1")
+    assert without_comments(control_setup.setup_script(Postgres(), [step])) == f"{SCRIPT_HEADERS['postgres']}SELECT 1;"

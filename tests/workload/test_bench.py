@@ -203,7 +203,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     def look(_: BenchProgress) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
-    plan = replace(SHORT, designs=("naive",), producers=1, consumers=1, parts=(Part.HELD,))
+    plan = replace(SHORT, designs=("naive",), producers=1, consumers=1, parts=(Part.OPEN_TRANSACTION,))
     (found,) = run_bench(target_of(database), plan, new_schema_name(), install_trial, look).outcomes
     assert found.case.held
     assert found.dead_rows > 0

@@ -14,12 +14,12 @@ from qmon.cli.commands.design.bench_text import bar_text, bench_object
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
-from qmon.workload.bench.bench_plan import BenchPlan, BenchPlanText, Case, Part, choose_designs, gate_units
+from qmon.workload.bench.bench_plan import BenchPlan, BenchPlanText, Case, Part, choose_designs, producer_lead_limit
 from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
 from tests.facts import query
 from tests.wordings import pattern
 
-PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
+PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.OPEN_TRANSACTION))
 
 
 def bucket(microseconds: float) -> int:
@@ -77,7 +77,7 @@ def test_the_server_counts_into_the_same_buckets(database: str) -> None:
 @pytest.mark.parametrize("batch", [1, 10, 100, 1_000])
 @pytest.mark.parametrize("size", [None, 2, 16, 100, 10_000])
 def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: int, size: int | None) -> None:
-    unit, ahead = gate_units(PLAN, batch, size)
+    unit, ahead = producer_lead_limit(PLAN, batch, size)
     assert unit >= 1
     assert ahead >= 1
     if size is not None:
@@ -110,16 +110,16 @@ def test_designs_are_chosen_by_name_and_the_reference_comes_first() -> None:
 
 
 def test_each_part_runs_what_it_is_about() -> None:
-    assert [(each.design, each.held) for each in PLAN.load_cases()] == [
+    assert [(each.design, each.held) for each in PLAN.cases_under_load()] == [
         ("naive", False),
         ("ring", False),
         ("naive", True),
         ("ring", True),
     ]
-    assert PLAN.dequeue_cases() == ()
+    assert PLAN.cases_of_dequeue_part() == ()
     alone = BenchPlan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
-    assert alone.load_cases() == ()
-    assert alone.dequeue_cases() == (("batch_fast", 10), ("batch_fast", 100))
+    assert alone.cases_under_load() == ()
+    assert alone.cases_of_dequeue_part() == (("batch_fast", 10), ("batch_fast", 100))
 
 
 def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:

@@ -35,7 +35,7 @@ PLAN: Final = BenchPlan(
     seconds=1.0,
     warm_up_s=0.0,
     batches=(1,),
-    parts=(Part.HEALTHY, Part.HELD),
+    parts=(Part.HEALTHY, Part.OPEN_TRANSACTION),
 )
 
 
@@ -133,7 +133,7 @@ def test_typed_rows_become_a_report(
     at, _ = site(version, row)
     monkeypatch.setattr(measure, "SAMPLE_EVERY_S", 0.001)
     layout = layout_of("status", version[0])
-    plan = replace(PLAN, designs=("status",), seconds=4 * SLICE_S, parts=(Part.HELD,))
+    plan = replace(PLAN, designs=("status",), seconds=4 * SLICE_S, parts=(Part.OPEN_TRANSACTION,))
     found = measure.measure_case(at, plan, Case("status", 1, held=True), layout, lambda *_: None)
     assert (found.cycles_per_s, found.pushed_per_s, found.missed) == (160.0, 160.0, 16)
     assert found.errors == 8

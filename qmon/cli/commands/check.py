@@ -183,11 +183,11 @@ def _check_targets(
     """Check each target. Raises errors that affect all targets and, if there is only one target, its error."""
     from qmon.cli.alerting_setup import note_rules_without_target
     from qmon.cli.several_targets import collect_answers, failure_reason
-    from qmon.cli.target_session import choose_targets
+    from qmon.cli.target_session import resolve_targets
     from qmon.model.alerts.target_check import unreadable_result
 
     began = time.monotonic()
-    known = choose_targets(texts, path, all_targets=all_targets)
+    known = resolve_targets(texts, path, all_targets=all_targets)
     note_rules_without_target(known[0].config, [each.target.name for each in known])
     if len(known) == 1:
         return [_check_target(known[0], asked, began)]

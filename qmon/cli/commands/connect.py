@@ -94,7 +94,7 @@ def connect(
     """
     from qmon.cli.served_dashboard import is_served, show_served
     from qmon.cli.target_prompt import ask_target
-    from qmon.cli.target_session import choose_targets, log_in_for_polling
+    from qmon.cli.target_session import log_in_for_polling, resolve_targets
     from qmon.config.preferences import read_preferences
     from qmon.monitor.open import open_poller
 
@@ -109,7 +109,7 @@ def connect(
     if ca is not None:
         raise BadInput(ConnectText.CA_NEEDS_URL)
 
-    known = choose_targets(named, config, all_targets=all_targets)
+    known = resolve_targets(named, config, all_targets=all_targets)
     preferences = read_preferences()
     if len(known) > 1 and queue is not None:
         raise BadInput(ConnectText.ONE_TARGET)

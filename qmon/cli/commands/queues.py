@@ -68,10 +68,10 @@ def queues(
     A queue is configured, was installed by qmon, belongs to a queue library, or is a table that looks like a queue.
     """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
-    from qmon.cli.target_session import choose_targets, connect_target
+    from qmon.cli.target_session import connect_target, resolve_targets
 
     config = options.config_path(context)
-    known = choose_targets(targets or (), config, all_targets=all_targets)
+    known = resolve_targets(targets or (), config, all_targets=all_targets)
 
     def ask(each: ChosenTarget, may_ask: bool) -> _Listing:
         with connect_target(each, "queues", may_ask=may_ask) as at:

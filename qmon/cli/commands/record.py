@@ -72,12 +72,13 @@ def record(
     not affect other targets. The command also sends the alerts of qmon.toml.
     """
     from qmon.cli.alerting_setup import headless_alerting
-    from qmon.cli.target_session import choose_polled_targets
+    from qmon.cli.target_session import check_poll_interval, resolve_targets
     from qmon.recording.write.retention import parse_size
 
     config = options.config_path(context)
     most = parse_size(max_size) if max_size is not None else None
-    known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
+    check_poll_interval(every)
+    known = resolve_targets(targets or (), config, all_targets=all_targets)
     with headless_alerting(known) as take:
         running = start_recorders(known, to, every, payloads, take, queues=queues or ())
         with stop_on_signals(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):

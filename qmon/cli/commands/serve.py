@@ -171,7 +171,7 @@ def serve(
     from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.baselines_source import baselines_of
     from qmon.cli.commands.record import report_endings, retention_task
-    from qmon.cli.target_session import choose_polled_targets
+    from qmon.cli.target_session import check_poll_interval, resolve_targets
     from qmon.metrics.access import read_users, tls_context
     from qmon.metrics.guarded_server import AccessGuard
     from qmon.metrics.lake_readings import LakeReadings
@@ -186,7 +186,8 @@ def serve(
     tls = tls_context(certificate, key) if certificate is not None and key is not None else None
     allowed = read_users(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
-    known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
+    check_poll_interval(every)
+    known = resolve_targets(targets or (), config, all_targets=all_targets)
     with headless_alerting(known) as told, contextlib.ExitStack() as closed:
         # With --record, the recorder computes the figures, and uses the baselines next to the recordings.
         readings = {

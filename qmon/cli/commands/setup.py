@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
-    from qmon.operate.install.roles import SetupResult, SetupStep
+    from qmon.operate.install.control_setup import SetupResult, SetupStep
 from qmon.model.texts import Text
 
 
@@ -76,13 +76,13 @@ def setup(
     if remove:
         raise BadInput(SetupText.REMOVE_NEEDS_GATE)
     from qmon.cli.target_session import open_target
-    from qmon.operate.install import roles as steps
+    from qmon.operate.install import control_setup as steps
 
     with open_target(target, config, "setup", read_only=show or given.dry_run) as at:
         resolved = _find_queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
-        ids += steps.read_table_ids(at.connection, at.engine, resolved.of_libraries)
-        planned = steps.plan_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
+        ids += steps.read_object_ids(at.connection, at.engine, resolved.of_libraries)
+        planned = steps.plan_control_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
             print_note(SetupText.NOTHING_TO_DO)
         elif show:
@@ -144,7 +144,7 @@ def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
     for outcome in failed:
         print_output(f"not done  {_summary_text(outcome.step)}: {clean_text(outcome.problem)}")
     if failed:
-        from qmon.operate.install.roles import setup_script
+        from qmon.operate.install.control_setup import setup_script
 
         print_note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
         print(setup_script(engine, [outcome.step for outcome in failed]), end="")
@@ -154,4 +154,4 @@ def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
 def _summary_text(step: SetupStep) -> str:
     """Return the first sentence of a step's purpose, and the step's object."""
     first = step.purpose.partition(". ")[0].rstrip(".")
-    return clean_text(first + step.about)
+    return clean_text(first + step.object_suffix)

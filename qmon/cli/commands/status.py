@@ -82,11 +82,11 @@ def status(
     An unknown figure is – in text, null in JSON, and empty in CSV.
     """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
-    from qmon.cli.target_session import choose_targets, log_in_for_polling
+    from qmon.cli.target_session import log_in_for_polling, resolve_targets
     from qmon.monitor.one_shot import view_over
 
     config = options.config_path(context)
-    known = choose_targets(targets or (), config, all_targets=all_targets)
+    known = resolve_targets(targets or (), config, all_targets=all_targets)
     alone = len(known) == 1
 
     def ask(each: ChosenTarget, may_ask: bool) -> View:

@@ -40,7 +40,7 @@ def headline(notice: Notice) -> str:
     """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s`` or ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = NoticeText.QUEUES.render(count=len(notice.queues)) if len(notice.queues) > 1 else "".join(notice.queues)
-    return truncate_text(
+    return one_line_text(
         ": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), MAX_SUMMARY_LENGTH
     )
 
@@ -54,7 +54,7 @@ def detail_lines(notice: Notice) -> list[str]:
         since,
     ]
     return [
-        truncate_text(line, MAX_SUMMARY_LENGTH)
+        one_line_text(line, MAX_SUMMARY_LENGTH)
         for line in (lines if len(notice.queues) > 1 else [lines[0], since])
         if line
     ]
@@ -62,12 +62,12 @@ def detail_lines(notice: Notice) -> list[str]:
 
 def _queue_list(notice: Notice) -> str:
     more = len(notice.queues) - _MAX_QUEUES
-    return truncate_text(", ".join(notice.queues[:_MAX_QUEUES]), MAX_SUMMARY_LENGTH) + (
+    return one_line_text(", ".join(notice.queues[:_MAX_QUEUES]), MAX_SUMMARY_LENGTH) + (
         NoticeText.AND_MORE.render(count=more) if more > 0 else ""
     )
 
 
-def truncate_text(text: str, max_length: int) -> str:
+def one_line_text(text: str, max_length: int) -> str:
     """Return the text on one line of at most ``max_length`` characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
@@ -119,7 +119,7 @@ def _section(text: str) -> dict[str, Any]:
     return {"type": "section", "text": {"type": "plain_text", "text": text[:MAX_SLACK_LENGTH], "emoji": False}}
 
 
-def teams_card(notice: Notice) -> dict[str, Any]:
+def teams_message(notice: Notice) -> dict[str, Any]:
     """Return an Adaptive Card for a Workflows webhook."""
     colour = "good" if notice.is_over else _COLOURS.get(notice.severity, "default")
     card = {
@@ -127,15 +127,15 @@ def teams_card(notice: Notice) -> dict[str, Any]:
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": [
-            _text_run(headline(notice), weight="bolder", color=colour),
-            *(_text_run(line, isSubtle=True) for line in detail_lines(notice)),
+            _rich_text_block(headline(notice), weight="bolder", color=colour),
+            *(_rich_text_block(line, isSubtle=True) for line in detail_lines(notice)),
         ],
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return {"type": "message", "attachments": [attachment]}
 
 
-def _text_run(text: str, **style: object) -> dict[str, Any]:
+def _rich_text_block(text: str, **style: object) -> dict[str, Any]:
     return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, **style}]}
 
 
@@ -150,17 +150,17 @@ def pagerduty_event(notice: Notice, routing_key: str) -> dict[str, Any]:
         return event
     payload = {
         "summary": headline(notice),
-        "source": truncate_text(notice.target, MAX_SUMMARY_LENGTH),
+        "source": one_line_text(notice.target, MAX_SUMMARY_LENGTH),
         "severity": notice.severity.name.lower(),
         "timestamp": iso(notice.since_at),
-        "class": truncate_text(notice.name, MAX_SUMMARY_LENGTH),
+        "class": one_line_text(notice.name, MAX_SUMMARY_LENGTH),
         "custom_details": {"cause": notice.cause or None, "queues": _queue_list(notice), "since": iso(notice.since_at)},
     }
     return {**event, "client": "qmon", "payload": payload}
 
 
-def alertmanager_alerts(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
-    """Return alerts for Alertmanager. An alert that is not sent again ends ``lasting_s`` seconds after ``now``.
+def alertmanager_alerts(notices: Sequence[Notice], now: float, expires_after_s: float) -> list[dict[str, Any]]:
+    """Return alerts for Alertmanager. An alert that is not sent again ends ``expires_after_s`` seconds after ``now``.
 
     The severity is a label, and labels identify alerts. If the severity changes, the alert with the old severity is
     therefore ended.
@@ -169,7 +169,7 @@ def alertmanager_alerts(notices: Sequence[Notice], now: float, lasting_s: float)
     for notice in notices:
         out.append(
             _alertmanager_alert(
-                notice, notice.severity, max(notice.at, notice.since_at) if notice.is_over else now + lasting_s
+                notice, notice.severity, max(notice.at, notice.since_at) if notice.is_over else now + expires_after_s
             )
         )
         if notice.was is not None:

@@ -194,13 +194,13 @@ def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | Non
     return None
 
 
-def number_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+def epoch_column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
     """Return the column of numbers that has the name of a time. ``columns``: pairs of name and type."""
     numbers = [(name, "datetime") for name, kind in columns if kind in NUMBER_TYPES]
     return column_for_role(role, numbers)
 
 
-def delay_column(columns: Iterable[tuple[str, str]]) -> str | None:
+def delay_interval_column(columns: Iterable[tuple[str, str]]) -> str | None:
     """Return the interval after which a message is due. ``columns``: pairs of name and type."""
     return next((name for name, kind in columns if kind == "interval" and normalize_name(name) in _DELAYS), None)
 
@@ -229,7 +229,7 @@ def state_for_value(value: str) -> str | None:
     return _STATE_WORDS.get(normalize_name(value))
 
 
-def word_rank(value: str) -> int:
+def state_word_rank(value: str) -> int:
     """Return the place of a value among the words for its state. The most common word has 0, unknown words the last."""
     return _WORD_RANKS.get(normalize_name(value), len(_WORD_RANKS))
 

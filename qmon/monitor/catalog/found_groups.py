@@ -49,7 +49,7 @@ def find_library_queues(
     """Return the tables of known libraries.
 
     ``names``: search only for these libraries; a library that is not found becomes a problem. ``details``, ``local``:
-    see ``complete_group``.
+    see ``resolve_configured_group``.
     """
     known = [
         each for each in all_libraries() if each.engine == catalog.engine.name and (not names or each.name in names)
@@ -80,7 +80,7 @@ def find_library_queues(
             for table in hidden
         ]
         try:
-            groups += [] if hidden else [_to_found_group(group, rows, details, local) for group in parts]
+            groups += [] if hidden else [_resolve_group(group, rows, details, local) for group in parts]
         except BadInput as problem:
             problems.append(_library_problem(library, str(problem)))
     lines = explain_recognition(known, catalog.engine.name, named)
@@ -94,7 +94,7 @@ def find_library_queues(
     )
 
 
-def complete_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
+def resolve_configured_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
     """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
     ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
@@ -105,7 +105,7 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
     own = details(group.table)
     group = replace(group, table=own.table.name)
     stay = any(state.kind == "done" for state in group.states)
-    if stay and not group.steps and not group.counters and _is_numbered(own, group.id):
+    if stay and not group.steps and not group.counters and _can_seek_newest_row(own, group.id):
         steps = Steps(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
         group = replace(group, steps=(steps,))
     found = {own.table.table_name: own}
@@ -130,29 +130,29 @@ def complete_group(group: Group, details: Details, local: Callable[[], Zone]) ->
     group = replace(
         drop_missing_labels(group, labels),
         zones=tuple(zones),
-        types=_types(group, details),
+        types=_payload_and_error_types(group, details),
     )
     tables = tuple((name, each.table.table_id) for name, each in found.items())
     return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels), tables)
 
 
-def _is_numbered(table: TableDetails, id_: str) -> bool:
+def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:
     """Return whether the server numbers the rows and an index leads to the newest row."""
-    column = table.column(id_)
+    column = table.column(id_column)
     if column is None or not (column.is_identity or column.sequence_id is not None):
         return False
-    return any(index.where is None and index.keys[:1] == (id_,) for index in table.ordered_indexes)
+    return any(index.where is None and index.keys[:1] == (id_column,) for index in table.ordered_indexes)
 
 
-def _to_found_group(
+def _resolve_group(
     group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]
 ) -> FoundGroup:
     if group.source is LayoutSource.CONFIGURATION:
-        return complete_group(group, details, local)
+        return resolve_configured_group(group, details, local)
     walk = walk_path_for(details(group.table), (group.id,), _queue_column(group))
     labels = _read_labels(group, details)
     found, row = drop_missing_labels(group, labels), rows[group.table]
-    found = replace(found, types=_types(group, details))
+    found = replace(found, types=_payload_and_error_types(group, details))
     named = {table for table, _ in found.columns_read.columns}
     tables = tuple((name, rows[TableName(group.schema, name)].table_id) for name in sorted(named))
     return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels), tables)
@@ -175,7 +175,7 @@ def _read_labels(group: Group, details: Details) -> Labels:
     return found
 
 
-def _types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
+def _payload_and_error_types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
     """Return the types of the columns with the message and its error."""
     columns = [table_column(each, group.table.name) for each in (group.payload, group.error) if each is not None]
     found = {each: details(TableName(group.schema, each[0])).column(each[1]) for each in columns}

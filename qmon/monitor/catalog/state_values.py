@@ -22,7 +22,7 @@ from qmon.monitor.catalog.column_names import (
     is_named_as_kind,
     is_named_as_state,
     state_for_value,
-    word_rank,
+    state_word_rank,
 )
 from qmon.monitor.catalog.predicate import parse_condition
 
@@ -196,7 +196,7 @@ def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
     if known.default is not None and state_for_value(known.default) == "ready":
         values.add(known.default)
     found: dict[str, tuple[str, ...]] = {}
-    for value in sorted(values, key=lambda value: (value != known.default, word_rank(value), value)):
+    for value in sorted(values, key=lambda value: (value != known.default, state_word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
             found[state] = (*found.get(state, ()), value)
     return found

@@ -24,7 +24,7 @@ from qmon.model.alerts.notice_formats import (
     notice_report,
     pagerduty_event,
     slack_message,
-    teams_card,
+    teams_message,
 )
 from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
@@ -64,7 +64,7 @@ class WebDelivery:
         (notice,) = notices
         if self.receiver.shape == PAGERDUTY:
             return pagerduty_event(notice, self.endpoint.key.reveal() if self.endpoint.key is not None else "")
-        return {SLACK: slack_message, TEAMS: teams_card}.get(self.receiver.shape, notice_report)(notice)
+        return {SLACK: slack_message, TEAMS: teams_message}.get(self.receiver.shape, notice_report)(notice)
 
 
 def post_request(

@@ -123,7 +123,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
                 time.time() + context.trash_days * _DAY_S,
             ),
             consequences=_consequences(context, layout, strategy),
-            risks=(*_risks(wanted), *strategy.describe_unmasked_values(sql)),
+            risks=(*_risks(wanted), *strategy.describe_unmasked_copies(sql)),
             consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
@@ -131,7 +131,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         table_to_text(layout.table), _values_to_record(chosen, strategy), undoable=True, tables=queue_tables(layout)
     )
     return PreparedAction(
-        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.read_row_name) if count else None, record
+        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.read_message_name) if count else None, record
     )
 
 
@@ -159,7 +159,7 @@ class _PurgeStrategy:
         """The statements of a batch."""
         return ("purge",) if self.data is None else ("purge_data", "purge")
 
-    def describe_unmasked_values(self, sql: Sql) -> tuple[str, ...]:
+    def describe_unmasked_copies(self, sql: Sql) -> tuple[str, ...]:
         """Describe which values other roles can read in the trash."""
         tables = filter(None, (self.table, self.data))
         return tuple(risk for each in tables for risk in unmasked_copy_risks(sql, each.table, each.kept_columns))
@@ -220,7 +220,7 @@ class _PurgeStrategy:
         if self.data_place is not None:
             self.data_place.check_unchanged(sql)
 
-    def read_row_name(self, sql: Sql, mark: Mark) -> str:
+    def read_message_name(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
         return read_message_name(sql, self.statement_placeholders, marks_for(sql.engine.name, [mark], self.table.key))
 

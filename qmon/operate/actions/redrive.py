@@ -114,7 +114,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         each.column == layout.attempts and each.what == "value" and each.value == 0 for each in strategy.ready.writes
     )
     look = partial(_read_outcomes, layout=layout, called=called, names=names, fresh=fresh) if watched else None
-    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.read_row_name, limits, look)
+    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.read_message_name, limits, look)
     return PreparedAction(context, plan, work if count else None, record)
 
 
@@ -127,7 +127,7 @@ class RedriveWork:
 
     rows: RowSet
     begin: Callable[[Sql, RunningOperation, FailureWatch], MoveBatch]
-    read_row_name: Callable[[Sql, Mark], str]
+    read_message_name: Callable[[Sql, Mark], str]
     limits: RedriveLimits
     read_outcomes: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
 
@@ -140,7 +140,7 @@ class RedriveWork:
         batches = Batches(
             operation, sql.connection, self.rows.count, on_progress, stopped, rate=self.limits.rate, watch=watch
         )
-        batches.move_all(self.rows, move, partial(self.read_row_name, sql))
+        batches.move_all(self.rows, move, partial(self.read_message_name, sql))
         operation.add_note(watch.summary_text(operation.total.done))
 
 

@@ -147,7 +147,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
     return PreparedAction(
         context,
         plan,
-        BatchWork(chosen.rows, strategy.prepare_batches, strategy.read_row_name) if count else None,
+        BatchWork(chosen.rows, strategy.prepare_batches, strategy.read_message_name) if count else None,
         record,
     )
 
@@ -294,7 +294,7 @@ class RequeueStrategy:
         }
         return sql.fetch(WrittenRow, transition.statement_name, names | transition.names, values | written | limit)
 
-    def read_row_name(self, sql: Sql, mark: Mark) -> str:
+    def read_message_name(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
         return read_message_name(sql, self.names, marks_for(sql.engine.name, [mark], self.structure.key))
 

@@ -122,7 +122,10 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         plan = _full_plan(context, sql, plan, strategy, rows, left)
     record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
-        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.read_row_name) if rows.count else None, record
+        context,
+        plan,
+        BatchWork(rows, strategy.prepare_batches, strategy.read_message_name) if rows.count else None,
+        record,
     )
 
 
@@ -310,7 +313,7 @@ class _UndoStrategy:
             raise RowRefused(UndoText.DELETED_AGAIN)
         return back.altered
 
-    def read_row_name(self, sql: Sql, mark: Mark) -> str:
+    def read_message_name(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
         found = sql.fetch(
             PreviewRow,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from qmon.recording.figure_rows.row_schema import FIGURES, LINE, LINE_COLUMN, ROWS, bucket_for
-from qmon.recording.figure_rows.segment_lines import SegmentLine, read_segment
+from qmon.recording.figure_rows.segment_lines import SegmentLine, parse_segment
 from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
 
 # Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
@@ -38,7 +38,7 @@ def rows_from_segment(file: str, content: bytes) -> Iterator[pa.RecordBatch]:
     ``file``: the path of the segment, for the column ``line``.
     """
     reads, size = list[SegmentLine](), 0
-    for read in read_segment(file, content):
+    for read in parse_segment(file, content):
         reads.append(read)
         size += len(read.text or b"")
         if size >= _BATCH_BYTES:

@@ -43,7 +43,7 @@ class SegmentLine:
     reason: str | None = None
 
 
-def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
+def parse_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
     """Yield the lines that the pipeline needs from one segment, in order. Never raises, whatever the segment contains.
 
     Lines of other kinds are skipped without parsing. A line without a kind is yielded as damaged. The target's name is

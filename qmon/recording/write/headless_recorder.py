@@ -83,7 +83,7 @@ class HeadlessRecorder:
             rows_files=True,
         )
         self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._watch_operations)
-        self._poller.start(self._handle_event)
+        self._poller.start(self._handle_source_update)
 
     @property
     def status(self) -> RecordingStatus:
@@ -100,7 +100,7 @@ class HeadlessRecorder:
     def _watch_operations(self, target: Target) -> None:
         self._operations = OperationsWatch(create_context(target), self.recorder)
 
-    def _handle_event(self, event: Event) -> None:
+    def _handle_source_update(self, event: Event) -> None:
         self._on_event(event)
         if isinstance(event, SourceState):
             self._phase, self._problem = event.phase, event.reason
@@ -112,10 +112,10 @@ class HeadlessRecorder:
             try:
                 view = self._history.record_snapshot(event)
             finally:  # record the snapshot even if folding fails
-                self._record(event, view)
+                self._record_requested_queues(event, view)
             self._on_view(view)
 
-    def _record(self, snapshot: Snapshot, view: View | None) -> None:
+    def _record_requested_queues(self, snapshot: Snapshot, view: View | None) -> None:
         """Record a poll. If queues were requested, record only these; alerts always use the whole poll."""
         if self._queues:
             found = {samples.layout.queue for samples in snapshot.queues}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
@@ -36,7 +36,7 @@ class Part(StrEnum):
 
     HEALTHY = "healthy"
     # The same load while one transaction is open from beginning to end, so that the server can remove no dead row.
-    HELD = "held"
+    OPEN_TRANSACTION = "held"
     # Buffers per batch of the three batch designs, without other load.
     DEQUEUE = "dequeue"
 
@@ -77,20 +77,20 @@ class BenchPlan:
         if not self.batches or any(not 1 <= batch <= 10_000 for batch in self.batches):
             raise BadInput(BenchPlanText.BATCH)
 
-    def load_cases(self) -> tuple[Case, ...]:
+    def cases_under_load(self) -> tuple[Case, ...]:
         """Return the runs under load, part by part.
 
         Runs with batches are included for all designs. They are skipped when the installed design has no batches.
         """
         return tuple(
-            Case(design, batch, part is Part.HELD)
+            Case(design, batch, part is Part.OPEN_TRANSACTION)
             for part in self.parts
             if part is not Part.DEQUEUE
             for batch in self.batches
             for design in self.designs
         )
 
-    def dequeue_cases(self) -> tuple[tuple[str, int], ...]:
+    def cases_of_dequeue_part(self) -> tuple[tuple[str, int], ...]:
         """Return design and batch of each run of the dequeue part."""
         if Part.DEQUEUE not in self.parts:
             return ()
@@ -117,18 +117,25 @@ class Case:
         return TRAITS[self.design].completes
 
 
-def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
-    """Return the units of the gate: the messages per step, and how many steps producers may be ahead of consumers.
+class ProducerLead(NamedTuple):
+    """How far producers may be ahead of consumers, in steps of ``messages_per_step`` messages."""
+
+    messages_per_step: int
+    max_steps_ahead: int
+
+
+def producer_lead_limit(plan: BenchPlan, batch: int, ring_size: int | None) -> ProducerLead:
+    """Return the messages per step of the gate, and how many steps producers may be ahead of consumers.
 
     The number of steps is at least one for each session, so that each session may have an unfinished step. The steps
-    cover at most half of a ring with ``size`` slots.
+    cover at most half of a ring with ``ring_size`` slots.
     """
     unit = max(16, batch)
     messages = plan.ahead + (50 * batch if batch > 1 else 0)
-    if size is not None:
-        unit = max(1, min(unit, size // 64))
-        messages = min(messages, size // 2)
-    return unit, max(1, messages // unit)
+    if ring_size is not None:
+        unit = max(1, min(unit, ring_size // 64))
+        messages = min(messages, ring_size // 2)
+    return ProducerLead(unit, max(1, messages // unit))
 
 
 def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[str, ...]:

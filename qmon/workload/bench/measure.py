@@ -19,7 +19,7 @@ from qmon.workload.bench.bench_counters import (
     server_counts_between,
     wait_until_sessions_end,
 )
-from qmon.workload.bench.bench_plan import BenchPlan, Case, gate_units
+from qmon.workload.bench.bench_plan import BenchPlan, Case, producer_lead_limit
 from qmon.workload.bench.bench_results import CaseResult, Latency
 from qmon.workload.bench.bench_site import BenchSite
 from qmon.workload.bench.load_sessions import SLICE_S, LoadSession, LoadSessions, Slice
@@ -42,7 +42,7 @@ def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, o
     load, divided by the number of all its cycles. If a connection is lost, its error is raised.
     """
     loops = make_loops(site, layout, case)
-    unit, ahead = gate_units(plan, case.batch, None if layout.ring is None else layout.ring.size)
+    unit, ahead = producer_lead_limit(plan, case.batch, None if layout.ring is None else layout.ring.size)
     settings: dict[str, Value] = {
         "batch": case.batch,
         "unit": unit,

@@ -114,14 +114,14 @@ class _BenchRun:
     def run_all(self, server_conditions: Conditions) -> BenchResults:
         """Run the whole plan."""
         server_conditions = replace(server_conditions, empty_loops_per_s=measure_empty_rate(self.site, self.plan))
-        outcomes = [found for case in self.plan.load_cases() if (found := self._run_load(case)) is not None]
-        dequeues = [self._run_dequeue(design, batch) for design, batch in self.plan.dequeue_cases()]
+        outcomes = [found for case in self.plan.cases_under_load() if (found := self._run_load(case)) is not None]
+        dequeues = [self._run_dequeue(design, batch) for design, batch in self.plan.cases_of_dequeue_part()]
         return BenchResults(self.plan, server_conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
 
     @property
     def total(self) -> int:
         """Number of runs."""
-        return len(self.plan.load_cases()) + len(self.plan.dequeue_cases())
+        return len(self.plan.cases_under_load()) + len(self.plan.cases_of_dequeue_part())
 
     def _install_fresh(self, design: str) -> Layout:
         """Create a new queue of this design in an otherwise empty schema."""

@@ -175,7 +175,7 @@ class Scene:
 def _bench(
     server: EmbeddedServer, designs: tuple[str, ...], seconds: float, held: bool, batch: int
 ) -> dict[str, float]:
-    part = Part.HELD if held else Part.HEALTHY
+    part = Part.OPEN_TRANSACTION if held else Part.HEALTHY
     plan = BenchPlan(designs, 4, 4, seconds, batches=(batch,), ring_size=10_000, parts=(part,))
     report = run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", install_trial)
     return {each.case.design: each.cycles_per_s for each in report.outcomes}

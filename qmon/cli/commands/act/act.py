@@ -352,7 +352,7 @@ def undo(
     config = options.config_path(context)
     choice = Choice(parse_ids(ids), limit=limit)
     with open_for_action(target, config, "undo") as at:
-        run_action(lambda: at.operator.undo(operation, choice), at.connections, given)
+        run_action(lambda: at.create_operator().undo(operation, choice), at.connections, given)
 
 
 def end_session(
@@ -379,4 +379,4 @@ def end_session(
 
     config = options.config_path(context)
     with open_for_action(target, config, "end-session") as at:
-        run_action(lambda: at.operator.end_session(session, None), at.connections, given)
+        run_action(lambda: at.create_operator().end_session(session, None), at.connections, given)

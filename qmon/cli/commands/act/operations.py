@@ -53,14 +53,14 @@ def operations(
     """
     from qmon.cli.commands.act.run_action import run_attended
     from qmon.cli.several_targets import ask_targets, exit_unless_all
-    from qmon.cli.target_session import choose_targets, connect_for_action
+    from qmon.cli.target_session import connect_for_action, resolve_targets
 
     config = options.config_path(context)
-    known = choose_targets(targets or (), config, all_targets=all_targets)
+    known = resolve_targets(targets or (), config, all_targets=all_targets)
 
     def ask(each: ChosenTarget, may_ask: bool) -> tuple[str, tuple[Operation, ...]]:
         with connect_for_action(each, "operations", may_ask=may_ask) as at:
-            return each.target.name, run_attended(lambda: at.operator.read_operations(limit), at.connections)
+            return each.target.name, run_attended(lambda: at.create_operator().read_operations(limit), at.connections)
 
     found = ask_targets(known, ask)
     if output != "table":
@@ -117,7 +117,7 @@ def show(
 
     config = options.config_path(context)
     with open_for_action(target, config, "trash") as at:
-        all_done = run_attended(lambda: at.operator.read_operations(_ALL), at.connections)
+        all_done = run_attended(lambda: at.create_operator().read_operations(_ALL), at.connections)
         keep_s = at.connected.config.settings.trash_days * _DAY_S
     found = [o for o in all_done if o.kind is OperationKind.PURGE and o.undo_state.can_undo]
     until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}
@@ -172,4 +172,4 @@ def empty(
     with open_for_action(target, config, "trash") as at:
         usual = at.connected.config.settings.trash_days * _DAY_S
         older_s = usual if older_than is None else older_than
-        run_action(lambda: at.operator.empty_trash(queue, older_s), at.connections, given)
+        run_action(lambda: at.create_operator().empty_trash(queue, older_s), at.connections, given)

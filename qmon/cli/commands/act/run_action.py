@@ -71,10 +71,10 @@ def act_on_queue(
     given: ConfirmationOptions,
 ) -> None:
     """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
-    from qmon.cli.target_session import choose_target, connect_for_action
+    from qmon.cli.target_session import connect_for_action, resolve_target
 
     try:
-        chosen = choose_target(target, config)
+        chosen = resolve_target(target, config)
     except BadInput as problem:
         if queue is None and target.isidentifier():  # probably the name of a queue
             command = _COMMANDS.get(kind.value, kind.value)
@@ -82,7 +82,7 @@ def act_on_queue(
         raise
     with connect_for_action(chosen, kind.value) as at:
         layout = at.queue_layout(queue)
-        run_action(lambda: prepare(at.operator, layout), at.connections, given)
+        run_action(lambda: prepare(at.create_operator(), layout), at.connections, given)
 
 
 def run_action(prepare: Callable[[], PreparedAction], connections: Connections, given: ConfirmationOptions) -> None:

@@ -61,9 +61,9 @@ def archive(
     from qmon.operate.run.pacing import archive_pace
 
     config = options.config_path(context)
-    with open_target(target, config, "archive", writes=True) as at:
+    with open_target(target, config, "archive", needs_primary=True) as at:
         refuse_read_only(at.target)
-        layout = at.archived_layout(queue)
+        layout = at.layout_with_archive(queue)
         check_can_archive(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
     meter = Meter(_PIPED_EVERY_S)

@@ -75,7 +75,7 @@ def bench(
     from qmon.workload.bench.run_bench import find_leftovers, run_bench
 
     config = options.config_path(context)
-    with open_target(target, config, "bench", writes=True) as at:
+    with open_target(target, config, "bench", needs_primary=True) as at:
         plan = BenchPlan(
             choose_designs(_split_list(designs), available_designs(at.engine)),
             producers=producers,
@@ -116,7 +116,7 @@ def _parse_batches(text: str) -> tuple[int, ...]:
 
 def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     """Print what the bench will do before it starts."""
-    loads, dequeues = plan.load_cases(), plan.dequeue_cases()
+    loads, dequeues = plan.cases_under_load(), plan.cases_of_dequeue_part()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     print_note(
         f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in this schema, and drops it at"

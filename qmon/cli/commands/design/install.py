@@ -80,10 +80,10 @@ def install(
 def _grant_qmon_roles(at: ConnectedTarget, layout: Layout) -> None:
     """Grant qmon's roles, if they exist, access to the new queue."""
     from qmon.monitor.catalog.resolve import resolve_queues
-    from qmon.operate.install.roles import missing_grants, run_setup
+    from qmon.operate.install.control_setup import plan_missing_grants, run_setup
 
     facts = resolve_queues(at.connection, at.engine, [layout], by_shape=False).facts.get(layout.queue)
-    steps = missing_grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
+    steps = plan_missing_grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
     for outcome in run_setup(at.connection, steps):
         if outcome.problem:
             print_note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")

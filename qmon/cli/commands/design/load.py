@@ -58,7 +58,7 @@ def load(
     from qmon.workload.run_load import run_load
 
     config = options.config_path(context)
-    with open_target(target, config, "load", writes=True) as at:
+    with open_target(target, config, "load", needs_primary=True) as at:
         refuse_read_only(at.target)
         wanted = QueueLoad(at.installed_layout(queue), producers=producers, consumers=consumers, rate=rate)
         connected = at.target

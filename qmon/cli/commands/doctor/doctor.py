@@ -59,7 +59,7 @@ def doctor(
     from qmon.cli.alerting_setup import note_rules_without_queue, note_rules_without_target
     from qmon.cli.commands.doctor.examination import examine_target
     from qmon.cli.several_targets import ask_targets, exit_unless_all
-    from qmon.cli.target_session import choose_targets, connect_target
+    from qmon.cli.target_session import connect_target, resolve_targets
 
     config = options.config_path(context)
     named = targets or []
@@ -70,7 +70,7 @@ def doctor(
             raise BadInput(DoctorText.ONE_TARGET)
         write_bundle(bundle, named[0] if named else None, config, output)
         return
-    known = choose_targets(named, config, all_targets=all_targets)
+    known = resolve_targets(named, config, all_targets=all_targets)
 
     def ask(each: ChosenTarget, may_ask: bool) -> Examination:
         with connect_target(each, "doctor", may_ask=may_ask) as at:

@@ -69,7 +69,7 @@ def messages(
     with open_target(target, config, "messages") as at:
         from qmon.pipeline.messages.archive_reader import find_archive
 
-        layouts = [at.archived_layout(queue) for queue in queues]
+        layouts = [at.layout_with_archive(queue) for queue in queues]
         archives = [find_archive(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
     _export_password(known)

@@ -115,11 +115,11 @@ def run(
             return
         _print_totals(target.view(), output)
     if output == "table" and "://" not in recordings:
-        for line in open_segment_lines(Path(recordings), time.time()):
+        for line in describe_unsealed_segments(Path(recordings), time.time()):
             print_output(line)
 
 
-def open_segment_lines(recordings: Path, now: float) -> list[str]:
+def describe_unsealed_segments(recordings: Path, now: float) -> list[str]:
     """Return lines about the segments that are still open, so that they are not in the lake yet.
 
     ``now``: seconds since the epoch.
@@ -295,7 +295,7 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _print_progress(done: BatchResult) -> None:
-    print_note(f"batch {done.batch}: {_counts_text(done.totals)} so far")
+    print_note(f"batch {done.batch}: {_intake_counts_text(done.totals)} so far")
 
 
 def _print_totals(view: LakeView, output: Format) -> None:
@@ -305,12 +305,12 @@ def _print_totals(view: LakeView, output: Format) -> None:
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    print_output(f"the lake has {count_text(len(view.dates()), 'day')}: {_counts_text(counts)}")
+    print_output(f"the lake has {count_text(len(view.dates()), 'day')}: {_intake_counts_text(counts)}")
     if counts["bad"]:
         print_output("the table bad of the lake contains each bad line with its file and the reason")
 
 
-def _counts_text(counts: Mapping[str, int]) -> str:
+def _intake_counts_text(counts: Mapping[str, int]) -> str:
     return (
         f"{count_text(counts['samples'], 'sample')} of {count_text(counts['segments'], 'segment')}, "
         f"{count_text(counts['duplicates'], 'duplicate')} left out, {count_text(counts['bad'], 'bad line')}"

@@ -23,9 +23,9 @@ from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
     TEXT_TYPES,
     column_for_role,
-    delay_column,
+    delay_interval_column,
+    epoch_column_for_role,
     normalize_name,
-    number_for_role,
     split_words,
 )
 from qmon.monitor.catalog.column_zones import with_zones
@@ -409,9 +409,9 @@ def _listed_candidate(
     """
     pairs = name_type_pairs(details.columns)
     times, missing = None, ""
-    if layout.due_at is None and (delay := delay_column(pairs)) is not None:
+    if layout.due_at is None and (delay := delay_interval_column(pairs)) is not None:
         missing = f"when a message is due: after the interval `{delay}`"
-    if layout.due_at is None and (due := number_for_role("due_at", pairs)) is not None:
+    if layout.due_at is None and (due := epoch_column_for_role("due_at", pairs)) is not None:
         times = unit_of_times(work.catalog, details, due)
         missing = missing if times else f"the meaning of the numbers in `{due}`: write times"
         layout = replace(layout, due_at=due)

@@ -28,11 +28,14 @@ Role = Literal["monitor", "operator"]
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """One statement of a setup. ``purpose``: why it is needed. ``text``: the exact SQL. ``about``: the object."""
+    """One statement of a setup.
+
+    ``purpose``: why it is needed. ``text``: the exact SQL. ``object_suffix``: the object, as text after the purpose.
+    """
 
     purpose: str
     text: str
-    about: str = ""
+    object_suffix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class _QueueObject:
         return TableName(self.object_schema, self.object_name)
 
 
-def plan_setup(
+def plan_control_setup(
     connection: Connection,
     engine: Engine,
     role: Role,
@@ -91,31 +94,33 @@ def plan_setup(
     """
     check_trusted(connection, engine)
     work = _SetupPlan(connection, engine)
-    present = work.read_existing()
+    existing = work.read_existing()
     objects = work.read_objects(object_ids)
-    steps = list(work.monitor_steps(present, objects))
+    steps = list(work.monitor_setup_steps(existing, objects))
     if role == "operator":
-        steps += work.operator_steps(present, objects, layouts)
+        steps += work.operator_setup_steps(existing, objects, layouts)
     return tuple(steps)
 
 
-def read_table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
+def read_object_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
     """Return the ids of library tables, and of the sequences that number their rows."""
     query = queries.load_query(engine.name, "catalog/setup_table", connection.version)
     statements = (queries.render(query, {"table": table.parts}, engine) for table in sorted(tables, key=str))
     return [row.object_id for each in statements for row in to_records(_Id, connection.fetch(Bound(each)))]
 
 
-def missing_grants(
+def plan_missing_grants(
     connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
 ) -> tuple[SetupStep, ...]:
     """Return the grants that qmon's existing roles lack on these tables, sequences and queues."""
     work = _SetupPlan(connection, engine)
-    present = work.read_existing()
+    existing = work.read_existing()
     objects = work.read_objects(object_ids)
-    steps = list(work.read_grants(objects)) if present.monitor_role else []
+    steps = list(work.monitor_grant_steps(objects)) if existing.monitor_role else []
     return (
-        (*steps, *work.write_grants(objects), *work.routine_grants(layouts)) if present.operator_role else tuple(steps)
+        (*steps, *work.operator_grant_steps(objects), *work.extra_object_grant_steps(layouts))
+        if existing.operator_role
+        else tuple(steps)
     )
 
 
@@ -178,65 +183,65 @@ class _SetupPlan:
         statement = self._render("catalog/setup_objects")
         return to_records(_QueueObject, self.connection.fetch(Bound(statement, {"objects": wanted})))
 
-    def monitor_steps(self, present: _ExistingSetup, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
+    def monitor_setup_steps(self, existing: _ExistingSetup, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for missing, name in (
-            (not present.qmon_schema, "01_schema"),
-            (not present.registry, "02_queues"),
-            (not present.monitor_role, "role_monitor"),
-            (not present.monitor_statistics, "monitor_statistics"),
-            (not present.monitor_registry, "monitor_registry"),
-            (not present.monitor_operations, "monitor_operations"),
-            (not present.monitor_pauses, "monitor_pauses"),
+            (not existing.qmon_schema, "01_schema"),
+            (not existing.registry, "02_queues"),
+            (not existing.monitor_role, "role_monitor"),
+            (not existing.monitor_statistics, "monitor_statistics"),
+            (not existing.monitor_registry, "monitor_registry"),
+            (not existing.monitor_operations, "monitor_operations"),
+            (not existing.monitor_pauses, "monitor_pauses"),
         ):
             if missing:
                 yield self._step(name)
-        yield from self.read_grants(objects)
+        yield from self.monitor_grant_steps(objects)
 
-    def operator_steps(
-        self, present: _ExistingSetup, objects: Sequence[_QueueObject], layouts: Iterable[Layout]
+    def operator_setup_steps(
+        self, existing: _ExistingSetup, objects: Sequence[_QueueObject], layouts: Iterable[Layout]
     ) -> Iterator[SetupStep]:
         for missing, name in (
-            (not present.operator_role, "role_operator"),
-            (not present.operator_monitor, "operator_monitor"),
-            (not present.operator_signal, "operator_signal"),
-            (not (present.operations and present.operator_operations), "03_operations"),
-            (not present.operator_operations, "operator_operations"),
-            (not (present.pauses and present.operator_pauses), "04_pauses"),
-            (not present.operator_pauses, "operator_pauses"),
-            (not present.operator_stores, "05_store"),
-            (not present.operator_stores, "06_make_store"),
-            (not present.operator_stores, "07_put_back"),
-            (not present.operator_stores, "operator_stores"),
+            (not existing.operator_role, "role_operator"),
+            (not existing.operator_monitor, "operator_monitor"),
+            (not existing.operator_signal, "operator_signal"),
+            (not (existing.operations and existing.operator_operations), "03_operations"),
+            (not existing.operator_operations, "operator_operations"),
+            (not (existing.pauses and existing.operator_pauses), "04_pauses"),
+            (not existing.operator_pauses, "operator_pauses"),
+            (not existing.operator_stores, "05_store"),
+            (not existing.operator_stores, "06_make_store"),
+            (not existing.operator_stores, "07_put_back"),
+            (not existing.operator_stores, "operator_stores"),
         ):
             if missing and queries.has_query(self.engine.name, f"control/{name}", self.connection.version):
                 yield self._step(name)
-        yield from self.write_grants(objects)
-        yield from self.routine_grants(layouts)
+        yield from self.operator_grant_steps(objects)
+        yield from self.extra_object_grant_steps(layouts)
 
-    def read_grants(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
+    def monitor_grant_steps(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for schema in dict.fromkeys(each.object_schema for each in objects if not each.monitor_schema):
-            yield replace(self._step("monitor_schema", schema=(schema,)), about=f": {schema}")
+            yield replace(self._step("monitor_schema", schema=(schema,)), object_suffix=f": {schema}")
         for each in objects:
             if not each.monitor_object:
                 yield self._grant_step("monitor", each)
 
-    def write_grants(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
+    def operator_grant_steps(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for each in objects:
             if not each.operator_object:
                 yield self._grant_step("operator", each)
 
-    def routine_grants(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
+    def extra_object_grant_steps(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
         """Yield grants on objects that actions use in addition to tables: switches, archives and routines."""
         for layout in layouts:
             for kind, name in _used_objects(layout):
                 statement = self._render("catalog/setup_right", object=name.parts)
                 right = to_records(_Right, self.connection.fetch(Bound(statement, {"kind": kind})))[0]
                 if right.present and not right.allowed:
-                    yield replace(self._step(f"operator_{kind}", object=name.parts), about=f": {name}")
+                    yield replace(self._step(f"operator_{kind}", object=name.parts), object_suffix=f": {name}")
 
     def _grant_step(self, role: Role, each: _QueueObject) -> SetupStep:
         kind = "sequence" if each.is_sequence else "table"
-        return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), about=f": {each.name}")
+        return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), object_suffix=f": {each.name}")
 
     def _step(self, name: str, **names: queries.Name) -> SetupStep:
         query = queries.load_query(self.engine.name, f"control/{name}", self.connection.version)
