@@ -140,6 +140,7 @@ class Laboratory:
                     ring_size=case.ring_size,
                     timeout_s=case.timeout_s,
                     owner_held_while_working=True,
+                    max_attempts=case.max_attempts,
                 )
                 self.layouts[case.queue] = self._with_priority(made.layout, case.priority)
                 if case.configured:

@@ -70,6 +70,7 @@ CASES = (
         reads_s=LATELY_S,
         # The table is locked against readers: until a poll reads it again, the number of messages is unknown.
         true_too=frozenset({CANNOT_TELL}),
+        alone=True,
     ),
     Case("all rows held by a sleeper", "everything locked", "fifo", all_rows_held, reads_s=HELD_S + 1.0),
     Case("head of a strict queue locked", "everything locked", "strict_fifo", head_locked, reads_s=LATELY_S),

@@ -12,6 +12,7 @@ import pyodbc
 
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import COUNTING_S
+from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
@@ -45,6 +46,18 @@ def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
             over.set()
             worker.join()
     lab.start_consumers(case)
+
+
+@contextlib.contextmanager
+def poisoned_among_healthy(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """One message fails each time, for ever. Two consumers work on it and on the healthy messages behind it."""
+    text = make_message(0, "shop", 100, poison=True)
+    ((poison,),) = query(lab.url, f"SELECT {routine(layout, 'push')}(convert_to(?, 'UTF8'))", text)
+    completed = lab.load.counts.totals(layout.queue).completed
+    wait_until(lambda: lab.load.counts.totals(layout.queue).completed > completed, what="a healthy message is done")
+    yield (f"message {poison} ",)
+    delete = f"DELETE FROM {layout.table} WHERE id = ? RETURNING id"
+    wait_until(lambda: query(lab.url, delete, poison), what="the poison message is deleted")
 
 
 def _popped(consumer: pyodbc.Connection, layout: Layout) -> tuple[int, int] | None:
@@ -161,6 +174,15 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, own_processes=True),
+    Case(
+        "poison among healthy messages",
+        "poison message at the head",
+        "status",
+        poisoned_among_healthy,
+        reads_s=3.0,
+        load={"consumers": 2},
+        max_attempts=1_000_000,
+    ),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
     Case(
         "archive stands still",

@@ -14,7 +14,7 @@ from tests.laboratory.healthy import calm
 from tests.laboratory.laboratory import laboratory
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.together import WITNESSES, crowd, queues, whole
+from tests.laboratory.together import WITNESSES, alone, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
 # Approximate seconds between two starts of qmon in the calm minutes.
@@ -50,7 +50,7 @@ def confused(rounds: int, file: Path | None) -> str:
     """Inject every cause this number of times, each round on one server. Return the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
-        outcomes += [*queues(more=upkeep.CASES), *whole(), *crowd()]
+        outcomes += [*queues(more=upkeep.CASES), *whole(), *alone(), *crowd()]
     if file is not None:
         file.write_text(as_json(outcomes) + "\n")
     assert not any(each.faults for each in outcomes), table(outcomes)
