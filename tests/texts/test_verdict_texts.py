@@ -48,13 +48,13 @@ WORDINGS: Final[Wordings] = {
     ),
     FlowText.AGE: ({"age": "5m"}, " (5m old)"),
     FlowText.STARVED: (
-        {"priority": "9", "message": "812", "age": "5m", "still": "20 s", "pops": 1234.0},
-        "priority 9 is not popped: message 8125m has been first for at least 20 s; other priorities are "
+        {"priority": "9", "message": "812", "age": " (5m old)", "still": "20 s", "pops": 1234.0},
+        "priority 9 is not popped: message 812 (5m old) has been first for at least 20 s; other priorities are "
         "popped at 1,234.0/s",
     ),
     FlowText.LATE_BY_OWN_TIMEOUT: ({}, "longer than their own timeout"),
     FlowText.LATE_BY_TIMEOUT: ({"timeout": "5 m 00 s"}, "more than 5 m 00 s"),
-    FlowText.LATE: ({"count": "1,200", "longer": "the longer"}, "1,200 in progress for the longer"),
+    FlowText.LATE: ({"count": "1,200", "longer": "more than 5 m 00 s"}, "1,200 in progress for more than 5 m 00 s"),
     FlowText.AT_LEAST: ({}, "at least "),
     FlowText.DEAD_OWNER: (
         {"more": "at least ", "count": 1234, "owner": " (61/5 has message 7)"},
@@ -65,16 +65,16 @@ WORDINGS: Final[Wordings] = {
         "at least 1,234 with a live owner (61/5 has message 7)",
     ),
     FlowText.UNKNOWN_OWNER: (
-        {"more": "at least ", "count": 1234, "owner": " (61/5 has message 7)", "why": "no order"},
-        "at least 1,234 with an unknown owner (61/5 has message 7)no order",
+        {"more": "at least ", "count": 1234, "owner": " (61/5 has message 7)", "why": ": the owner is a name"},
+        "at least 1,234 with an unknown owner (61/5 has message 7): the owner is a name",
     ),
     FlowText.NO_OWNER: (
         {"more": "at least ", "count": 1234, "owner": " (61/5 has message 7)"},
         "at least 1,234 without a recorded owner (61/5 has message 7)",
     ),
     FlowText.MESSAGE_OF_OWNER: (
-        {"whose": "61/5 has ", "message": "812", "since": "04:12:00 UTC"},
-        " (61/5 has message 81204:12:00 UTC)",
+        {"whose": "61/5 has ", "message": "812", "since": " for 5m"},
+        " (61/5 has message 812 for 5m)",
     ),
     FlowText.FOR: ({"age": "5m"}, " for 5m"),
     FlowText.AND_MORE: ({"count": "1,200"}, " and 1,200 more"),
