@@ -125,7 +125,7 @@ def count(value: float) -> str:
 
 def short_count(value: float) -> str:
     """Return a number of things in at most four characters: ``0``, ``999``, ``1.2k``, ``40k``, ``5.0M``, ``512M``."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size * 0.9995:
             scaled = value / size
             return f"{scaled:.1f}{unit}" if abs(scaled) < 9.95 else f"{scaled:.0f}{unit}"

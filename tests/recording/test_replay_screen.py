@@ -74,8 +74,11 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
             app.clear_notifications()
         await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
-        text = driver.text()
-        assert "Play or pause" in text and "Poll" not in text
+        await pilot.press(*"play")
+        await driver.until(lambda: "Play or pause" in driver.text(), "the key of a replay")
+        await pilot.press(*["backspace"] * 4, *"poll")
+        await driver.until(lambda: "Play or pause" not in driver.text(), "another filter")
+        assert "Poll" not in driver.text()
 
 
 async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.unit
 DOES = {
     "everything locked": {"4": "screen('blocking')", "3": "screen('waits')"},
     "poison message at the head": {"2": "screen('queue')"},
+    "consumers crash": {"2": "screen('queue')"},
     "ring hole": {"R": "act('repair')"},
     "ring orphans": {"R": "act('repair')"},
     "consumers not claiming": {"4": "screen('blocking')"},
