@@ -95,12 +95,12 @@ WORDINGS: Final[Wordings] = {
     DurationText.DURATION_TOO_LONG: ({"text": "20000d", "days": 10000.0}, "'20000d' is too long: at most 10000d"),
     LayoutText.ID_OR_DESIGN: ({}, "an id, the column that numbers the messages, or a design"),
     LayoutText.TOO_LONG: (
-        {"where": "the layout of orders", "limit": 262144, "length": 300000},
-        "the layout of orders: a layout may have at most 262,144 characters, but this layout has 300,000",
+        {"where": "registry of orders", "limit": 262144, "length": 300000},
+        "registry of orders: a layout may have at most 262,144 characters, but this layout has 300,000",
     ),
     LayoutText.NOT_JSON: (
-        {"where": "the layout of orders", "problem": "Expecting value: line 1 column 1 (char 0)"},
-        "the layout of orders: not JSON: Expecting value: line 1 column 1 (char 0)",
+        {"where": "registry of orders", "problem": "Expecting value: line 1 column 1 (char 0)"},
+        "registry of orders: not JSON: Expecting value: line 1 column 1 (char 0)",
     ),
     LayoutText.NOT_A_TABLE_NAME: (
         {"text": "a.b.c"},

@@ -132,11 +132,11 @@ WORDINGS: Final[Wordings] = {
     SqlServerErrorText.DRIVER_NOT_LOADED: (
         {
             "text": "Can't open lib 'msodbcsql18' : file not found",
-            "hint": "pip install 'qmon[sqlserver]' includes a driver, which needs apt install libkrb5-3 "
+            "hint": 'pip install "mssql-python-odbc" includes a driver, which needs apt install libkrb5-3 '
             "libgssapi-krb5-2 libltdl7",
         },
         "the ODBC driver cannot be loaded: Can't open lib 'msodbcsql18' : file not found; pip "
-        "install 'qmon[sqlserver]' includes a driver, which needs apt install libkrb5-3 "
+        'install "mssql-python-odbc" includes a driver, which needs apt install libkrb5-3 '
         "libgssapi-krb5-2 libltdl7",
     ),
     SqlServerErrorText.CREDENTIALS_NEEDED: (
@@ -573,8 +573,8 @@ WORDINGS: Final[Wordings] = {
         "connect to its primary",
     ),
     SqlServerText.NO_DRIVER: (
-        {"hint": "pip install 'qmon[sqlserver]', or Microsoft's msodbcsql18, or apt install tdsodbc"},
-        "no ODBC driver for SQL Server is installed: pip install 'qmon[sqlserver]', or Microsoft's "
+        {"hint": 'pip install "mssql-python-odbc", or Microsoft\'s msodbcsql18, or apt install tdsodbc'},
+        'no ODBC driver for SQL Server is installed: pip install "mssql-python-odbc", or Microsoft\'s '
         "msodbcsql18, or apt install tdsodbc",
     ),
     FreeTdsText.NO_ENCRYPTION: (
