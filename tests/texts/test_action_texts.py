@@ -25,8 +25,9 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     ArchiveText.NO_ARCHIVE_IN_DESIGN: (
-        {"queue": "orders", "design": "ring", "others": "flag, status"},
-        "queue 'orders' has no archive: its design is ring; designs with an archive: flag, status",
+        {"queue": "orders", "design": "ring", "others": "batch_fast, batch_single, batch_split, flag"},
+        "queue 'orders' has no archive: its design is ring; designs with an archive: batch_fast, "
+        "batch_single, batch_split, flag",
     ),
     ArchiveText.CANNOT_ARCHIVE: (
         {
@@ -80,8 +81,8 @@ WORDINGS: Final[Wordings] = {
         ": crm, mails, orders, reports, shop, …",
     ),
     EndSessionText.BLOCKS: (
-        {"sessions": "3 sessions", "directly": 2, "names": ": shop"},
-        "the session blocks 3 sessions, 2 directly: shop",
+        {"sessions": "3 sessions", "directly": 2, "names": ": mailer"},
+        "the session blocks 3 sessions, 2 directly: mailer",
     ),
     EndSessionText.LONGEST_WAIT: ({"longest": "5 m 00 s"}, "; the longest wait is 5 m 00 s"),
     EndSessionText.NEXT_BLOCKER: (
@@ -271,9 +272,10 @@ WORDINGS: Final[Wordings] = {
     ),
     GateText.OF_QUEUE: ({}, " of messages of this queue"),
     GateText.INSERT_FAILS: (
-        {"part": " of messages of this queue", "drawn": "no sequence number is lost"},
-        "during a pause, INSERT and COPY of messages of this queue fail with SQLSTATE QM001 and the producer's"
-        " whole transaction is rolled back, unless its session has set qmon.pause_wait_ms; no sequence number is lost",
+        {"part": " of messages of this queue", "drawn": "the sequence number of the refused row is lost"},
+        "during a pause, INSERT and COPY of messages of this queue fail with SQLSTATE QM001 and the "
+        "producer's whole transaction is rolled back, unless its session has set qmon.pause_wait_ms; "
+        "the sequence number of the refused row is lost",
     ),
     GateText.INSERTED_ROW: ({}, "inserted row"),
     GateText.READS_SEQUENCE: ({"what": "INSERT"}, "each INSERT also reads a sequence, even if the queue is not paused"),

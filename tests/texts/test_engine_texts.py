@@ -20,6 +20,7 @@ from qmon.engines.result_records import ResultText
 from qmon.engines.sql.queries import QueryText
 from qmon.engines.sql.query_file import QueryFileText
 from qmon.engines.sql.query_text import SqlText
+from qmon.engines.sql.whole_row import RowKey
 from qmon.engines.sqlserver.freetds import FreeTdsText
 from qmon.engines.sqlserver.login_methods import LoginMethodText
 from qmon.engines.sqlserver.sqlserver_engine import SqlServerText
@@ -406,7 +407,7 @@ WORDINGS: Final[Wordings] = {
         {"query": "probe/head", "index": "jobs_ready"},
         "probe/head cannot name the filtered index 'jobs_ready': the statement is not recompiled",
     ),
-    QueryText.NOT_AN_IDENTIFIER: ({"name": "jobs"}, "'jobs' is not an identifier"),
+    QueryText.NOT_AN_IDENTIFIER: ({"name": RowKey(parts=())}, "RowKey(parts=()) is not an identifier"),
     QueryText.LAYOUT_LACKS: ({"query": "probe/head", "name": "due"}, "probe/head needs due, which this layout lacks"),
     QueryText.NEEDS_WHOLE_NUMBER: (
         {"query": "probe/head", "name": "limit", "value": "soon"},
@@ -421,8 +422,8 @@ WORDINGS: Final[Wordings] = {
         "probe/head takes an identifier for table, not 7",
     ),
     QueryText.OTHER_USE: (
-        {"query": "probe/head", "name": "table", "value": "soon"},
-        "probe/head has another use for table than 'soon'",
+        {"query": "probe/head", "name": "table", "value": RowKey(parts=())},
+        "probe/head has another use for table than RowKey(parts=())",
     ),
     QueryText.COLUMN_WITH_TYPE: ({}, "a column with its type"),
     QueryText.CONDITION: ({}, "a condition"),

@@ -44,7 +44,7 @@ WORDINGS: Final[Wordings] = {
     IndexText.NOT_IN_ORDER: ({"column": "id"}, "the index on `id` is not read in its order"),
     IndexText.NO_INDEX_LEADS: ({"column": "id"}, "no index leads with `id`"),
     CombinedText.UNKNOWN_FOR: ({"missing": 2, "count": 7}, "unknown for 2 of 7 queues"),
-    CombinedText.QUEUES_LIMITED: ({"limit": 1000}, "qmon reads only 1000 queues of a table"),
+    CombinedText.QUEUES_LIMITED: ({"limit": 500}, "qmon reads only 500 queues of a table"),
     ListText.RING_HAS_NO_DUE_TIME: ({}, "a ring has no due time"),
     ListText.RING_HAS_NO_POP_TIME: ({}, "a ring does not record when a message was popped"),
     ListText.RING_HAS_NO_BLOCKED: ({}, "a ring has no blocked messages"),
@@ -52,8 +52,8 @@ WORDINGS: Final[Wordings] = {
     ListText.RING_HAS_NO_DONE: ({}, "a pop frees the slot, so a ring keeps no done messages"),
     ListText.RING_HAS_NO_ERRORS: ({}, "a ring has no column for errors"),
     ListText.LIBRARY_HAS_NO_ERRORS: (
-        {"library": "goose"},
-        "the tables of goose have no column for the error of a message",
+        {"library": "pgmq"},
+        "the tables of pgmq have no column for the error of a message",
     ),
     ListText.NO_ERROR_COLUMN: (
         {},

@@ -20,8 +20,9 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     AuditText.NOT_WRITTEN: (
-        {"path": "/var/operations.jsonl", "why": "No space left on device"},
-        "the audit cannot be written to /var/operations.jsonl: No space left on device; the action was stopped",
+        {"path": "/home/anna/.local/state/qmon/operations.jsonl", "why": "No space left on device"},
+        "the audit cannot be written to /home/anna/.local/state/qmon/operations.jsonl: No space left "
+        "on device; the action was stopped",
     ),
     AccessText.SETUP_ADVICE: ({}, "the database's owner can grant this: qmon setup TARGET --role operator"),
     AccessText.NO_TRASH: (

@@ -182,8 +182,8 @@ WORDINGS: Final[Wordings] = {
         "~57 of 60 messages pushed since 04:12:00 UTC are due later",
     ),
     FlowText.DUE_LATER: (
-        {"many": "~57 of 60 messages pushed since 04:12:00 UTC are due later", "share": "98 %"},
-        "~57 of 60 messages pushed since 04:12:00 UTC are due later; before, 98 % were",
+        {"many": "~57 of 60 messages pushed since 04:12:00 UTC are due later", "share": "3 %"},
+        "~57 of 60 messages pushed since 04:12:00 UTC are due later; before, 3 % were",
     ),
     MessageText.ATTEMPTS: ({"count": 4}, ", 4 attempts in total"),
     MessageText.GIVEN_BACK: (
@@ -488,7 +488,7 @@ WORDINGS: Final[Wordings] = {
     BrokerText.NO_ACTIVATION: ({}, "no activation"),
     BrokerText.NO_MONITOR: ({}, "no monitor"),
     BrokerText.NOT_SEEN: ({}, "not seen"),
-    BrokerText.QUEUED: ({"depth": 1234}, "; 1,234 messages are queued"),
+    BrokerText.QUEUED: ({"depth": 5}, "; 5 messages are queued"),
     BrokerText.POISON: ({}, " (poison message handling turns receive off after five rollbacks in a row)"),
     BrokerText.OFF: (
         {
